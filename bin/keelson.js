@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+import { existsSync } from 'node:fs';
+
+const build = new URL('../dist/cli/main.js', import.meta.url);
+if (!existsSync(build)) {
+  process.stderr.write('keelson is not built yet: run "npm install" (or "npm run build") in its folder first\n');
+  process.exit(2);
+}
+await import(build.href);

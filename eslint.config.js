@@ -1,0 +1,52 @@
+import eslint from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+// Who may import whom (ARCHITECTURE.md, "Layers"); test/tidy walks the same rule over whole paths.
+export default tseslint.config(
+  { ignores: ['dist/**', 'coverage/**', 'src/wire/generated/**', 'node_modules/**'] },
+  eslint.configs.recommended,
+  ...tseslint.configs.recommendedTypeChecked,
+  {
+    languageOptions: {
+      parserOptions: { project: './tsconfig.test.json', tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      'no-console': 'error',
+      eqeqeq: 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "CallExpression[callee.object.name='Math'][callee.property.name='random']",
+          message: 'Take randomness from src/random: WorkRandom or NoiseSource.',
+        },
+      ],
+    },
+  },
+  {
+    // Time, environment and timers are injected everywhere but at the edges.
+    files: ['src/**/*.ts', 'server/**/*.ts', 'client/**/*.ts'],
+    ignores: ['server/clock.ts', 'client/defaults.ts'],
+    rules: {
+      'no-restricted-globals': ['error', 'setTimeout', 'setInterval', 'setImmediate', 'process'],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'Use the injected clock.' },
+        { object: 'performance', property: 'now', message: 'Use the injected clock.' },
+        { object: 'process', property: 'env', message: 'Only cli/ reads the environment.' },
+      ],
+    },
+  },
+  {
+    files: ['**/*.js'],
+    ...tseslint.configs.disableTypeChecked,
+    languageOptions: { parserOptions: { project: false, projectService: false, program: null }, globals: { console: 'readonly', process: 'readonly', URL: 'readonly', Buffer: 'readonly', setTimeout: 'readonly', setInterval: 'readonly', clearInterval: 'readonly', performance: 'readonly' } },
+    rules: { ...tseslint.configs.disableTypeChecked.rules, 'no-console': 'off' },
+  },
+);

@@ -1,0 +1,29 @@
+/** The only place in the server that reads time or sets timers. */
+export interface Clock {
+  /** Unix time in milliseconds: for records and schedules. May jump. */
+  nowMs(): number;
+  /** Milliseconds that never go back: for durations. */
+  monotonicMs(): number;
+  /** Calls `action` once after `delayMs`; returns a canceller. Long delays are split; never keeps a finished process alive by itself. */
+  after(delayMs: number, action: () => void): () => void;
+}
+
+/** setTimeout fires at once for delays past 2^31 - 1 ms; longer ones are split below this. */
+const longestTimerMs = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after(delayMs, action) {
+    let timer: NodeJS.Timeout;
+    const arm = (left: number): void => {
+      const step = Math.min(Math.max(left, 0), longestTimerMs);
+      timer = setTimeout(() => {
+        if (left > step) arm(left - step);
+        else action();
+      }, step);
+    };
+    arm(delayMs);
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,48 @@
+import type { Outcome } from '../../src/base/outcome.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+
+/** A contribution's part, already reduced: a sum of clipped rows and their count, or one chosen row. */
+export interface RowPart {
+  /** 32 bytes. */
+  readonly contributor: Uint8Array;
+  /** Sum of the batch's rows after the coarse clip (`reduce: mean`), or the batch's candidate row (`one`). */
+  readonly values: Float64Array;
+  readonly rows: number;
+  /** For `reduce: one`: the candidate's keyed rank; the smallest wins. 0n otherwise. */
+  readonly rank: bigint;
+  /** The contribution is complete: its row is folded into its summary. */
+  readonly complete: boolean;
+}
+
+export interface EpochSetup {
+  readonly studyId: string;
+  readonly epoch: bigint;
+  readonly document: StudyDocument;
+  readonly target: { readonly rho: number; readonly delta: number; readonly epsilon: number; readonly deltaTotal: number };
+  readonly assignmentKey: Uint8Array;
+  readonly workSeed: Uint8Array;
+}
+
+export interface EpochProgress {
+  /** For the operator only. */
+  readonly contributors: number;
+  readonly complete: number;
+  readonly groupsReached: number;
+  readonly groups: number;
+}
+
+/**
+ * Holds the summaries of open epochs and runs releases: on a worker thread in the server, inline
+ * in tests and simulation. Deterministic given the same parts in the same order, but for noise.
+ */
+export interface EpochRunner {
+  open(setup: EpochSetup): Promise<void>;
+  /** Parts in journal order. Not awaited on the hot path. */
+  add(studyId: string, epoch: bigint, parts: readonly RowPart[]): void;
+  progress(studyId: string, epoch: bigint): Promise<EpochProgress>;
+  /** Draws noise: call once per epoch, after the charge is durable. Forgets the epoch. */
+  release(studyId: string, epoch: bigint): Promise<Outcome>;
+  /** Forgets without releasing. */
+  drop(studyId: string, epoch: bigint): void;
+  close(): Promise<void>;
+}

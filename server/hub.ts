@@ -1,0 +1,75 @@
+import type { WireCode } from '../src/base/error-codes.js';
+import type { StudyDocument } from '../src/wire/study-document.js';
+import type { ContributorState, LedgerBalance, ReleaseRecord, StudyStateName } from './store/contract.js';
+import type { EpochProgress } from './epochs/contract.js';
+
+/** One study as sessions, HTTP and metrics see it. */
+export interface StudyView {
+  readonly studyId: string;
+  readonly name: string;
+  readonly document: StudyDocument;
+  /** Canonical JSON bytes of the document and the server's signature over them. */
+  readonly facts: Uint8Array;
+  readonly factsSignature: Uint8Array;
+  readonly state: StudyStateName;
+  /** The open epoch, 0n when none. */
+  readonly epoch: bigint;
+  /** Unix ms; 0 when the epoch closes on a count or none is open. */
+  readonly closesAtMs: number;
+  readonly releaseCount: number;
+}
+
+/** A batch whose signature was verified over `body` and whose fields were decoded. */
+export interface VerifiedBatch {
+  readonly studyId: string;
+  /** 32 bytes. */
+  readonly contributor: Uint8Array;
+  readonly sequence: bigint;
+  readonly epoch: bigint;
+  readonly last: boolean;
+  readonly rows: number;
+  readonly columns: number;
+  /** Row-major doubles; absent when `rejectAs` is set. */
+  readonly values?: Float64Array;
+  readonly digest: Uint8Array;
+  readonly body: Uint8Array;
+  readonly signature: Uint8Array;
+  /** Contents are unusable: settle the sequence with this code. */
+  readonly rejectAs?: WireCode;
+}
+
+export interface SubmitResult {
+  readonly verdict: 'accepted' | 'duplicate' | 'rejected';
+  readonly code?: WireCode;
+  readonly contiguousSequence: bigint;
+  /** The open epoch of the study now. */
+  readonly currentEpoch: bigint;
+}
+
+export type HubEvent =
+  | { readonly kind: 'epoch-opened'; readonly studyId: string; readonly epoch: bigint; readonly closesAtMs: number }
+  | { readonly kind: 'release'; readonly studyId: string; readonly release: ReleaseRecord }
+  | { readonly kind: 'study-stopped'; readonly studyId: string; readonly state: StudyStateName };
+
+/** What the listener, the operator pages and embedding code may do with the studies of a server. */
+export interface StudyHub {
+  /** The server's Ed25519 public key. */
+  readonly serverKey: Uint8Array;
+  studies(): readonly StudyView[];
+  study(studyId: string): StudyView | undefined;
+  /** Resolves after the batch is durable, or refused. Never rejects on account of a client's bytes. */
+  submit(batch: VerifiedBatch): Promise<SubmitResult>;
+  /** True when the journal queue is past its bound: pause the socket, answer `overloaded`. */
+  overloaded(): boolean;
+  /** True when the key may contribute to the study (admission list). */
+  admits(studyId: string, contributor: Uint8Array): boolean;
+  contributorState(studyId: string, contributor: Uint8Array): Promise<ContributorState>;
+  releases(studyId: string, fromIndex: number, limit: number): Promise<readonly ReleaseRecord[]>;
+  /** Signed head of the log as it stands: encoded SignedHead parts. */
+  head(studyId: string): Promise<{ readonly body: Uint8Array; readonly signature: Uint8Array }>;
+  /** Signs for the handshake: label "ready" over both nonces. */
+  signReady(studyId: string, contributor: Uint8Array, serverNonce: Uint8Array, clientNonce: Uint8Array): Uint8Array;
+  balances(): Promise<readonly LedgerBalance[]>;
+  progress(studyId: string): Promise<EpochProgress | null>;
+  onEvent(listener: (event: HubEvent) => void): () => void;
+}

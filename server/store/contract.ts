@@ -1,0 +1,262 @@
+import type { Amount } from '../../src/privacy/amount.js';
+import type { BudgetRule } from '../../src/privacy/cost.js';
+import type { WireCode } from '../../src/base/error-codes.js';
+
+/**
+ * The durable record of a server: journal, replay windows, epochs, ledger and releases, in one
+ * transaction domain. Every method is one whole named transaction; its promise resolves after the
+ * transaction is durable (fsync) and rejects with StorageError when it is not. One writer.
+ * test/support/store-suite.ts is the contract's test, run over every implementation.
+ *
+ * Study ids and contributor keys travel as lower-case hex of 32 bytes.
+ */
+export type StudyId = string;
+export type ContributorKey = string;
+
+export type StudyStateName = 'open' | 'exhausted' | 'ended';
+/**
+ * open -> closing -> charged -> released. From `open` or `closing`: -> lapsed (no noise was taken;
+ * the reservation is given back). From `charged` without a release after a crash, the release
+ * stored is `refused: interrupted`.
+ */
+export type EpochState = 'open' | 'closing' | 'charged' | 'released' | 'lapsed';
+
+export interface BudgetSpec {
+  /** `study:<name>` or `population:<name>`: a new version of a study goes on with the same budget. */
+  readonly key: string;
+  readonly scope: 'study' | 'contributor' | 'population';
+  readonly rule: BudgetRule;
+  /** Under zcdp: rho and delta caps. Under pure: rhoCap holds the epsilon cap, delta 0. */
+  readonly rhoCap: Amount;
+  readonly deltaCap: Amount;
+  /** The statement the caps came from, for reports. */
+  readonly epsilon: number;
+  readonly delta: number;
+}
+
+export interface StudyRegistration {
+  readonly studyId: StudyId;
+  readonly name: string;
+  /** Canonical JSON of the StudyDocument. */
+  readonly document: string;
+  readonly budget: BudgetSpec;
+  readonly nowMs: number;
+}
+
+export interface StudyRecord {
+  readonly studyId: StudyId;
+  readonly name: string;
+  readonly document: string;
+  readonly budgetKey: string;
+  readonly state: StudyStateName;
+  readonly releaseCount: number;
+  /** SHA-512 of the last release body, hex; 128 zeros when none. */
+  readonly lastDigest: string;
+  readonly lastEpoch: bigint;
+}
+
+export interface LedgerBalance {
+  readonly key: string;
+  readonly scope: BudgetSpec['scope'];
+  readonly rule: BudgetRule;
+  readonly rhoCap: Amount;
+  readonly deltaCap: Amount;
+  readonly rhoSpent: Amount;
+  readonly deltaSpent: Amount;
+  readonly rhoReserved: Amount;
+  readonly deltaReserved: Amount;
+  readonly epsilon: number;
+  readonly delta: number;
+}
+
+export interface OpenEpoch {
+  readonly studyId: StudyId;
+  readonly epoch: bigint;
+  readonly opensAtMs: number;
+  /** 0 when the epoch closes on a count. */
+  readonly closesAtMs: number;
+  /** The plan's cost under the budget's rule: reserved now. */
+  readonly rho: Amount;
+  readonly delta: Amount;
+  /** Secret: the HMAC key that assigns contributors to groups. Kept so that replay rebuilds the same groups. */
+  readonly assignmentKey: Uint8Array;
+  /** Seed of the epoch's work randomness. Not secret-critical. */
+  readonly workSeed: Uint8Array;
+  /** Contribution rule, enforced in `admit`. */
+  readonly rowsMax: number;
+  readonly late: 'next' | 'drop';
+}
+
+export type OpenEpochResult =
+  | { readonly kind: 'opened'; readonly balance: LedgerBalance }
+  /** The budget does not fit: nothing was written but the study's state `exhausted`. */
+  | { readonly kind: 'declined'; readonly balance: LedgerBalance; readonly rhoAsked: Amount; readonly deltaAsked: Amount };
+
+export interface EpochRecord {
+  readonly studyId: StudyId;
+  readonly epoch: bigint;
+  readonly state: EpochState;
+  readonly opensAtMs: number;
+  readonly closesAtMs: number;
+  readonly rho: Amount;
+  readonly delta: Amount;
+  readonly assignmentKey: Uint8Array;
+  readonly workSeed: Uint8Array;
+  readonly rowsMax: number;
+  /** Times recovery began to rebuild this epoch: the crash-loop guard. */
+  readonly recoveries: number;
+}
+
+/** One verified, decoded batch that waits for its verdict. */
+export interface AdmissionRequest {
+  readonly studyId: StudyId;
+  readonly contributor: ContributorKey;
+  readonly sequence: bigint;
+  /** The epoch that the sender named. */
+  readonly epoch: bigint;
+  readonly last: boolean;
+  readonly rows: number;
+  /** SHA-512 of body, 64 bytes. */
+  readonly digest: Uint8Array;
+  readonly body: Uint8Array;
+  readonly signature: Uint8Array;
+  /** Set when the contents were already judged unusable (NaN, wrong dimension): the sequence is consumed, nothing is journalled. */
+  readonly rejectAs?: WireCode;
+}
+
+export interface AdmissionResult {
+  /** accepted: journalled now. duplicate: it was accepted before, by the same digest. rejected: see code. */
+  readonly verdict: 'accepted' | 'duplicate' | 'rejected';
+  /** The epoch the batch counts in; 0 when rejected. */
+  readonly epoch: bigint;
+  readonly code?: WireCode;
+  /** Position in the journal, increasing: the replay order. 0 unless accepted. */
+  readonly position: bigint;
+  /** The contributor's contribution to that epoch is complete with this batch. */
+  readonly complete: boolean;
+  /** Every sequence up to here is settled. */
+  readonly contiguousSequence: bigint;
+}
+
+export interface ContributorState {
+  /** The first sequence never seen. */
+  readonly nextSequence: bigint;
+  readonly contiguousSequence: bigint;
+  /** Unsettled sequences below nextSequence. */
+  readonly holes: readonly bigint[];
+  /** Under contributor scope: what this contributor has spent. */
+  readonly spend: { readonly rho: Amount; readonly delta: Amount } | null;
+}
+
+export interface JournalEntry {
+  readonly position: bigint;
+  readonly contributor: ContributorKey;
+  readonly sequence: bigint;
+  readonly body: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly complete: boolean;
+}
+
+export interface ReleaseRecord {
+  readonly studyId: StudyId;
+  /** Position in the study's log, from 0. */
+  readonly index: number;
+  readonly epoch: bigint;
+  readonly body: Uint8Array;
+  readonly signature: Uint8Array;
+  /** SHA-512 of body, hex. */
+  readonly digest: string;
+}
+
+export interface StoreRelease extends ReleaseRecord {
+  readonly nowMs: number;
+}
+
+export interface LedgerEntry {
+  readonly budgetKey: string;
+  readonly studyId: StudyId;
+  readonly epoch: bigint;
+  readonly kind: 'reserved' | 'charged' | 'lapsed' | 'declined';
+  readonly rho: Amount;
+  readonly delta: Amount;
+  /** Canonical JSON of the plan's mechanism events; only for `charged`. */
+  readonly events: string;
+  readonly atMs: number;
+}
+
+export interface Store {
+  // ---- studies
+  /**
+   * Creates the study and its budget, or returns the ones there. A budget that exists keeps its
+   * rule and scope and may only shrink.
+   * @throws KeelsonError('invalid-study') when the budget would grow or change its rule or scope.
+   */
+  registerStudy(input: StudyRegistration): Promise<StudyRecord>;
+  study(studyId: StudyId): Promise<StudyRecord | null>;
+  studies(): Promise<readonly StudyRecord[]>;
+  setStudyState(studyId: StudyId, state: StudyStateName): Promise<void>;
+
+  // ---- epochs and ledger
+  /** Reserves and opens, or declines and marks the study exhausted. Idempotent for an epoch that is open. */
+  openEpoch(input: OpenEpoch): Promise<OpenEpochResult>;
+  /** open -> closing: `admit` puts later batches elsewhere. Idempotent. Returns the number of journalled batches. */
+  beginClose(studyId: StudyId, epoch: bigint): Promise<void>;
+  /** closing -> charged: reserved becomes spent. Idempotent. */
+  chargeEpoch(studyId: StudyId, epoch: bigint, events: string, nowMs: number): Promise<LedgerBalance>;
+  /** open or closing -> lapsed: the reservation is given back. Only when no noise was taken. */
+  lapseEpoch(studyId: StudyId, epoch: bigint, nowMs: number): Promise<void>;
+  /** charged -> released; appends to the study's log. The index must be the next one. Idempotent for the same bytes. */
+  storeRelease(input: StoreRelease): Promise<void>;
+  /** Deletes the epoch's journal rows (secure_delete) and replay rows that no batch can name any more. Truncates the WAL. */
+  purgeEpoch(studyId: StudyId, epoch: bigint): Promise<void>;
+  epoch(studyId: StudyId, epoch: bigint): Promise<EpochRecord | null>;
+  /** Epochs that are not released or lapsed, oldest first. */
+  unfinishedEpochs(): Promise<readonly EpochRecord[]>;
+  /** Released epochs whose rows are still in the journal, oldest first: for retention by duration. */
+  unpurgedEpochs(studyId: StudyId): Promise<readonly { readonly epoch: bigint; readonly releasedAtMs: number }[]>;
+  /** Counts a recovery attempt; returns the new count. */
+  noteRecovery(studyId: StudyId, epoch: bigint): Promise<number>;
+  balance(budgetKey: string): Promise<LedgerBalance | null>;
+  balances(): Promise<readonly LedgerBalance[]>;
+  ledgerEntries(budgetKey: string, limit: number): Promise<readonly LedgerEntry[]>;
+
+  // ---- journal
+  /**
+   * The hot path. Judges and journals in order, one transaction for the whole list. Per batch:
+   * 1 unknown study or state not open -> rejected study-ended | budget-exhausted (retryable no).
+   * 2 sequence at or below the window: duplicate when it is behind the watermark and settled.
+   *   In the window: same digest -> the verdict it got before (accepted -> duplicate);
+   *   another digest -> rejected `mutated`, nothing changes.
+   *   More than limits.sequenceWindow ahead of the contiguous one -> `sequence-too-far`.
+   * 3 rejectAs -> rejected for good, sequence consumed.
+   * 4 epoch: named epoch open -> it. Named epoch closing or older, `late: next` and the next one open and
+   *   named >= open - 1 -> the open one; `late: drop` or older -> `stale-epoch` (permanent). Ahead -> `epoch-not-open` (retryable).
+   *   No epoch open -> `epoch-not-open` (retryable).
+   * 5 contribution complete already, or rows would pass rowsMax -> `contribution-full` (permanent).
+   * 6 journal it; complete when `last` or rowsMax is reached.
+   */
+  admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]>;
+  contributorState(studyId: StudyId, contributor: ContributorKey): Promise<ContributorState>;
+  /** Entries of an epoch after `position`, in journal order, at most `limit`. */
+  journal(studyId: StudyId, epoch: bigint, afterPosition: bigint, limit: number): Promise<readonly JournalEntry[]>;
+  /** Contributors with at least one accepted batch in the epoch. For the operator. */
+  contributorCount(studyId: StudyId, epoch: bigint): Promise<number>;
+
+  // ---- releases
+  releases(studyId: StudyId, fromIndex: number, limit: number): Promise<readonly ReleaseRecord[]>;
+
+  /** Latencies and sizes of the store itself, for metrics; no contributor data. */
+  health(): Promise<StoreHealth>;
+  /** Finishes what was begun, checkpoints, releases the folder. */
+  close(): Promise<void>;
+}
+
+export interface StoreHealth {
+  readonly commits: number;
+  readonly batches: number;
+  /** Seconds, of recent commits. */
+  readonly commitSecondsMedian: number;
+  readonly commitSeconds99: number;
+  readonly fileBytes: number;
+  readonly walBytes: number;
+}

@@ -1,0 +1,67 @@
+/**
+ * Codes that the server may answer with on the wire. The order is the protobuf enum's
+ * (CODE_UNSPECIFIED = 0 first); test/vectors compares the two lists.
+ */
+export const wireCodes = [
+  'unspecified',
+  'malformed',
+  'unknown-study',
+  'invalid-key',
+  'key-not-allowed',
+  'bad-signature',
+  'unknown-channel',
+  'wrong-dimension',
+  'not-finite',
+  'too-many-rows',
+  'contribution-full',
+  'mutated',
+  'stale-epoch',
+  'epoch-not-open',
+  'study-ended',
+  'budget-exhausted',
+  'sequence-too-far',
+  'credit-exceeded',
+  'overloaded',
+  'rate-limited',
+  'too-many-channels',
+  'contributor-budget-exhausted',
+  'shutting-down',
+  'unsupported',
+  'internal',
+] as const;
+
+export type WireCode = (typeof wireCodes)[number];
+
+/** Wire codes after which the same bytes may be sent again: their sequence was not consumed. */
+export const retryableWireCodes: ReadonlySet<WireCode> = new Set<WireCode>([
+  'epoch-not-open',
+  'sequence-too-far',
+  'credit-exceeded',
+  'overloaded',
+  'rate-limited',
+  'too-many-channels',
+  'shutting-down',
+  'internal',
+]);
+
+/** Codes of errors that never travel: thrown to a caller or printed by the command. */
+export const localCodes = [
+  'invalid-parameter',
+  'invalid-study',
+  'invalid-input',
+  'invalid-usage',
+  'invariant',
+  'budget-declined',
+  'plan-infeasible',
+  'data-folder-in-use',
+  'schema-too-new',
+  'storage-failed',
+  'transport-failed',
+  'server-key-mismatch',
+  'log-invalid',
+  'outbox-failed',
+  'closed',
+] as const;
+
+export type LocalCode = (typeof localCodes)[number];
+export type ErrorCode = WireCode | LocalCode;

@@ -1,0 +1,63 @@
+import { retryableWireCodes, type ErrorCode, type LocalCode, type WireCode } from './error-codes.js';
+
+export interface KeelsonErrorOptions {
+  readonly retryable?: boolean;
+  /** Public facts only: limits, paths, positions. Never row values. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+}
+
+/** The base of every error that Keelson throws. `code` is stable; `message` says what, limit and remedy. */
+export class KeelsonError extends Error {
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, options: KeelsonErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.retryable = options.retryable ?? retryableWireCodes.has(code as WireCode);
+    this.details = options.details ?? {};
+  }
+}
+
+/** A caller's value is outside its documented range. */
+export class InvalidParameterError extends KeelsonError {
+  constructor(message: string, details: Readonly<Record<string, unknown>> = {}) {
+    super('invalid-parameter', message, { details });
+  }
+}
+
+/** A file or stream that a user gave cannot be read as asked; details hold line, column, path. */
+export class InvalidInputError extends KeelsonError {
+  constructor(message: string, details: Readonly<Record<string, unknown>> = {}, code: LocalCode = 'invalid-input') {
+    super(code, message, { details });
+  }
+}
+
+/** A refusal that is, or will be, sent over the wire. */
+export class WireError extends KeelsonError {
+  declare readonly code: WireCode;
+  constructor(code: WireCode, message: string, options: KeelsonErrorOptions = {}) {
+    super(code, message, options);
+  }
+}
+
+/** The durable store failed or refused to open. */
+export class StorageError extends KeelsonError {
+  constructor(
+    message: string,
+    code: 'storage-failed' | 'data-folder-in-use' | 'schema-too-new' = 'storage-failed',
+    options: KeelsonErrorOptions = {},
+  ) {
+    super(code, message, options);
+  }
+}
+
+/** A defect in Keelson itself. Stays on in production; the server stops. */
+export class InvariantError extends KeelsonError {
+  constructor(message: string, options: KeelsonErrorOptions = {}) {
+    super('invariant', message, options);
+  }
+}

@@ -1,0 +1,41 @@
+/** How far the published numbers may be from what the estimator computed, from public and released numbers only. */
+export type Uncertainty =
+  | { readonly kind: 'gaussian'; readonly standardDeviation: readonly number[] }
+  | { readonly kind: 'relative'; readonly operator: number }
+  | { readonly kind: 'grid'; readonly spacing: number }
+  | { readonly kind: 'none' };
+
+export interface Interval95 {
+  readonly low: readonly number[];
+  readonly high: readonly number[];
+}
+
+/** The estimator ran, was paid for, and answered. */
+export interface ValueOutcome {
+  readonly kind: 'value';
+  /** Row-major in `shape`. */
+  readonly estimate: readonly number[];
+  readonly shape: readonly number[];
+  readonly uncertainty: Uncertainty;
+  readonly interval95?: Interval95;
+}
+
+/** Stable names of why an estimator that was paid for has no answer. */
+export const refusalReasons = [
+  'interrupted',
+  'participation-below-plan',
+  'centre-not-found',
+  'groups-disagree',
+  'numerical-failure',
+] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
+/** The estimator ran, was paid for, and has no answer. */
+export interface RefusedOutcome {
+  readonly kind: 'refused';
+  readonly reason: RefusalReason;
+  /** What failed and what would have been needed; public numbers only. */
+  readonly text: string;
+}
+
+export type Outcome = ValueOutcome | RefusedOutcome;

@@ -1,0 +1,191 @@
+import type { Released, Sensitive } from '../base/brands.js';
+import type { ParameterValue, ParameterValues, Participation } from '../base/facts.js';
+import type { Outcome } from '../base/outcome.js';
+import type { PrivacyCost } from '../privacy/cost.js';
+import type { MechanismEvent } from '../privacy/events.js';
+import type { Mechanisms } from '../privacy/mechanisms/contract.js';
+import type { WorkRandom } from '../random/source.js';
+
+/**
+ * The estimator contract: one small interface for every estimator of the five papers, so that
+ * scheduler, command, dashboard, audit and compliance suite never branch on a name.
+ *
+ * Life of a release: `plan` (public facts only) -> rows are added to summaries as contributions
+ * complete -> `finish` each summary -> `release` once, through mechanisms built from the plan's
+ * events.
+ */
+export type { ParameterValue, ParameterValues, Participation } from '../base/facts.js';
+
+/** What one release may cost. `delta` is what events may charge; the rest of the asked delta pays the conversion. */
+export interface PrivacyTarget {
+  /** zCDP allowed for this release. */
+  readonly rho: number;
+  /** Sum of event deltas allowed. */
+  readonly delta: number;
+  /** The statement asked for: (epsilon, deltaTotal). */
+  readonly epsilon: number;
+  readonly deltaTotal: number;
+}
+
+export interface StudyFacts {
+  /** Columns of a row, 1..limits.columns. */
+  readonly dimension: number;
+  /** Nominal contributors per epoch: public, never counted. */
+  readonly cohort: number;
+  readonly participation: Participation;
+  readonly target: PrivacyTarget;
+}
+
+export interface Citation {
+  /** Short key as in docs, e.g. "AL22". */
+  readonly key: string;
+  readonly text: string;
+  /** Where in it, e.g. "Algorithm 1". */
+  readonly place: string;
+}
+
+/** One declared parameter; `parseParameters` checks against it and the command prints it. */
+export interface ParameterSpec {
+  readonly name: string;
+  /** `scale`: one positive number, or one per column. */
+  readonly type: 'number' | 'integer' | 'choice' | 'boolean' | 'scale';
+  /** Absent: the parameter must be given. */
+  readonly default?: ParameterValue;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly choices?: readonly string[];
+  readonly unit?: string;
+  readonly description: string;
+}
+
+/** The plan fails on public numbers: nothing runs, nothing is charged. */
+export interface Infeasible {
+  readonly kind: 'infeasible';
+  readonly reason: string;
+  /** What would make it feasible. */
+  readonly remedy: string;
+  readonly cohortNeeded?: number;
+}
+
+export interface CohortPlan {
+  readonly name: string;
+  /** Share of the contributors, shares of disjoint cohorts sum to 1. */
+  readonly share: number;
+  /** What one entry is: a contributor's row, or a pair of rows formed by slots. */
+  readonly unit: 'row' | 'pair';
+  /** `pooled`: one summary that keeps the rows. `disjoint`: one summary per hash group. */
+  readonly mode: 'disjoint' | 'pooled';
+  /** Number of hash groups; 1 for pooled. */
+  readonly groups: number;
+}
+
+export interface Guarantee {
+  /** Which data sets are neighbours, one sentence. */
+  readonly neighbours: string;
+  readonly theorem: string;
+  readonly assumptions: readonly string[];
+  /** Hostile share up to which expectedError holds; 0 when not robust. */
+  readonly corruptionMax: number;
+}
+
+/** Root of the expected squared Euclidean error, in units of scale, and its parts. */
+export interface ExpectedError {
+  readonly total: number;
+  readonly sampling: number;
+  readonly noise: number;
+  readonly bias: number;
+}
+
+/**
+ * The rows of a pooled cohort. Sorted by tag before an estimator sees them, so that a release
+ * does not depend on arrival order.
+ */
+export interface PooledRows {
+  readonly count: number;
+  readonly dimension: number;
+  /** Row-major, count * dimension. May be a view of a SharedArrayBuffer. */
+  readonly values: Float64Array;
+  /** A keyed hash of the contributor, distinct per row. */
+  readonly tags: BigUint64Array;
+}
+
+/** A finished group: a small vector, and the number of rows behind it. */
+export interface GroupStatistic {
+  readonly count: number;
+  /** Estimator-defined length, the same for every group; finite. */
+  readonly values: Float64Array;
+}
+
+/** What `finish` yields: rows for a pooled cohort, a statistic for a disjoint group. */
+export type Finished =
+  | { readonly kind: 'pooled'; readonly rows: PooledRows }
+  | { readonly kind: 'group'; readonly statistic: GroupStatistic };
+
+/**
+ * Grows as rows arrive; replayable. `State` never leaves the server and is only read through
+ * these functions. `add` may change and return the same state. A row with a non-finite entry never
+ * reaches `add` (it is refused or reduced before).
+ */
+export interface Summary<State = unknown> {
+  empty(): State;
+  /** `row` has the study's dimension (a pair: the scaled difference). Copies what it keeps. */
+  add(state: State, row: Float64Array, tag: bigint): State;
+  merge(left: State, right: State): State;
+  /** Deterministic given the set of rows and `work`. Total: odd data gives a documented default point. */
+  finish(state: State, work: WorkRandom): Finished;
+  encode(state: State): Uint8Array;
+  /** @throws InvalidParameterError on bytes that `encode` did not write. */
+  decode(bytes: Uint8Array): State;
+}
+
+/** Finished summaries by cohort name, one entry per group (pooled: one). */
+export type FinishedSummaries = ReadonlyMap<string, Sensitive<readonly Finished[]>>;
+
+/** An injected pool of workers for heavy deterministic kernels; inline in tests and browsers. */
+export interface Compute {
+  /** Worker threads behind it; 0 when inline. */
+  readonly parallelism: number;
+  /** Runs a registered kernel by name on structured-cloneable input. Results do not depend on parallelism. */
+  run<Output>(kernel: string, input: unknown): Promise<Output>;
+}
+
+export interface Plan {
+  readonly kind: 'plan';
+  readonly cohorts: readonly CohortPlan[];
+  /** Never above the target it was planned for. */
+  readonly cost: PrivacyCost;
+  /** Every noise draw that `release` may make. */
+  readonly events: readonly MechanismEvent[];
+  readonly guarantee: Guarantee;
+  /** Row-major shape of the estimate, e.g. [d] or [d, d]. */
+  readonly outputShape: readonly number[];
+  /** Standard deviation of the privacy noise per output coordinate, in data units; empty when not Gaussian. */
+  readonly noise: readonly number[];
+  /** Public numbers worth showing (groups, radius, clip radius ...), for `plan` and the dashboard. */
+  readonly facts: Readonly<Record<string, number | string>>;
+  /** Error expected when a share `corruption` of the contributors is hostile. Infinity past its promise. */
+  expectedError(corruption: number): ExpectedError;
+  summary(cohort: string): Summary;
+  /** Called once. Data-dependent failure is a refused outcome, never an exception. */
+  release(
+    summaries: FinishedSummaries,
+    mechanisms: Mechanisms,
+    compute: Compute,
+  ): Promise<Released<Outcome>>;
+}
+
+export interface Estimator {
+  readonly name: string;
+  readonly title: string;
+  readonly citations: readonly Citation[];
+  readonly parameters: readonly ParameterSpec[];
+  readonly status: 'stable' | 'experimental';
+  /** Neighbours and cost in one sentence, for `keelson estimators`. */
+  readonly claim: string;
+  /**
+   * Pure: no data, no randomness.
+   * @param parameters - as `parseParameters` returned them for this estimator.
+   * @throws InvalidParameterError when a combination of parameters is impossible.
+   */
+  plan(parameters: ParameterValues, facts: StudyFacts): Plan | Infeasible;
+}

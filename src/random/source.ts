@@ -1,0 +1,24 @@
+/**
+ * Two kinds of randomness that must never be confused, so they are two types.
+ *
+ * WorkRandom: seeded, journalled, replayable. Start vectors, random thresholds inside a group.
+ * No privacy proof may rely on its secrecy.
+ * NoiseSource: what privacy rests on. In production from the operating system, never seeded.
+ */
+export interface WorkRandom {
+  readonly kind: 'work';
+  /** Fills the whole view with pseudo-random bytes. */
+  fill(bytes: Uint8Array): void;
+  /** Uniform in [0, 1) with 53 bits. */
+  uniform(): number;
+  /** An independent stream; the label keeps a new draw from shifting the others. */
+  fork(label: string): WorkRandom;
+}
+
+export interface NoiseSource {
+  readonly kind: 'noise';
+  /** False for the seeded source of tests: every result that used it must say so. */
+  readonly secure: boolean;
+  /** Fills the whole view with random bytes. @throws when the entropy source fails. */
+  fill(bytes: Uint8Array): void;
+}

@@ -1,0 +1,33 @@
+/**
+ * Keys and signatures. `#signing` resolves to node.ts (node:crypto) on Node and to browser.ts
+ * (tweetnacl) elsewhere; both export `signing: Signing`, byte-compatible.
+ */
+export interface Signer {
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /** 64-byte Ed25519 signature. */
+  sign(message: Uint8Array): Uint8Array;
+}
+
+export interface Verifier {
+  readonly publicKey: Uint8Array;
+  /** False for any signature that is not valid, whatever its length or form. */
+  verify(message: Uint8Array, signature: Uint8Array): boolean;
+}
+
+export interface Signing {
+  /** A fresh 32-byte seed from the system's generator. The seed is the secret key. */
+  generateSeed(): Uint8Array;
+  /** @throws InvalidParameterError unless the seed has 32 bytes. */
+  createSigner(seed: Uint8Array): Signer;
+  /** @throws WireError('invalid-key') for a key of wrong length, with y >= p, or of small order. */
+  createVerifier(publicKey: Uint8Array): Verifier;
+  /** 64 bytes. */
+  sha512(bytes: Uint8Array): Uint8Array;
+  /** 32 bytes. Asynchronous because browsers offer it only so. */
+  sha256(bytes: Uint8Array): Promise<Uint8Array>;
+  randomBytes(length: number): Uint8Array;
+}
+
+/** What a signature is for. It is part of what is signed, so that nothing replays elsewhere. */
+export type SignatureLabel = 'hello' | 'ready' | 'batch' | 'study' | 'release' | 'head';

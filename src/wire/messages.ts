@@ -1,0 +1,187 @@
+import type { WireCode } from '../base/error-codes.js';
+import type { Outcome } from '../base/outcome.js';
+
+/**
+ * The wire messages as Keelson's code sees them: 64-bit fields are bigint, enums are names, oneofs
+ * are unions on `kind`. frames.ts and bodies.ts convert; proto/keelson/v1/wire.proto documents each
+ * field.
+ */
+export interface Hello {
+  readonly kind: 'hello';
+  readonly studyId: Uint8Array;
+  readonly publicKey: Uint8Array;
+  readonly clientNonce: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+export interface SignedBatch {
+  readonly kind: 'batch';
+  readonly channel: number;
+  readonly body: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+export interface Subscribe {
+  readonly kind: 'subscribe';
+  readonly studyId: Uint8Array;
+  readonly fromRelease: bigint;
+}
+
+export interface Unsubscribe {
+  readonly kind: 'unsubscribe';
+  readonly studyId: Uint8Array;
+}
+
+export type ClientFrame = Hello | SignedBatch | Subscribe | Unsubscribe;
+
+export interface BatchBody {
+  readonly studyId: Uint8Array;
+  readonly sequence: bigint;
+  readonly epoch: bigint;
+  readonly last: boolean;
+  readonly rows: number;
+  readonly columns: number;
+  readonly dataType: 'float32' | 'float64';
+  /** Little-endian, row-major, rows * columns numbers. */
+  readonly data: Uint8Array;
+}
+
+export type WireStudyState = 'open' | 'exhausted' | 'ended';
+
+export interface WireLimits {
+  readonly frameBytes: number;
+  readonly rowsPerBatch: number;
+  readonly creditBatches: number;
+  readonly channelsPerSocket: number;
+  readonly sequenceWindow: number;
+}
+
+export interface SignedStudy {
+  readonly facts: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly state: WireStudyState;
+  readonly epoch: bigint;
+}
+
+export interface Welcome {
+  readonly kind: 'welcome';
+  readonly serverKey: Uint8Array;
+  readonly serverNonce: Uint8Array;
+  readonly limits: WireLimits;
+  readonly studies: readonly SignedStudy[];
+}
+
+export interface Spend {
+  readonly rho: number;
+  readonly rhoCap: number;
+  readonly delta: number;
+  readonly deltaCap: number;
+}
+
+export interface Ready {
+  readonly kind: 'ready';
+  readonly channel: number;
+  readonly studyId: Uint8Array;
+  readonly publicKey: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly epoch: bigint;
+  readonly nextSequence: bigint;
+  readonly holes: readonly bigint[];
+  readonly credit: number;
+  readonly ownSpend: Spend | null;
+}
+
+export interface Rejection {
+  readonly sequence: bigint;
+  readonly code: WireCode;
+  readonly retryable: boolean;
+  readonly text: string;
+}
+
+export interface Ack {
+  readonly kind: 'ack';
+  readonly channel: number;
+  readonly contiguousSequence: bigint;
+  readonly rejections: readonly Rejection[];
+  readonly epoch: bigint;
+  readonly credit: number;
+}
+
+export interface Notice {
+  readonly kind: 'notice';
+  readonly studyId: Uint8Array;
+  readonly state: WireStudyState;
+  readonly epoch: bigint;
+  readonly closesInMs: bigint;
+}
+
+export interface Refusal {
+  readonly kind: 'refusal';
+  readonly code: WireCode;
+  readonly retryable: boolean;
+  readonly text: string;
+  readonly channel: number;
+  /** Empty when it concerns no study (or no key). */
+  readonly studyId: Uint8Array;
+  readonly publicKey: Uint8Array;
+}
+
+export interface SignedRelease {
+  readonly kind: 'release';
+  readonly body: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+export interface SignedHead {
+  readonly kind: 'head';
+  readonly body: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+export type ServerFrame = Welcome | Ready | Ack | SignedRelease | SignedHead | Notice | Refusal;
+
+export interface ReleaseCost {
+  readonly epsilon: number;
+  readonly delta: number;
+  /** Units of 2^-64. */
+  readonly rhoAmount: bigint;
+  readonly deltaAmount: bigint;
+}
+
+export interface LedgerPosition {
+  readonly scope: 'study' | 'contributor' | 'population';
+  readonly rule: 'zcdp' | 'pure' | 'renyi';
+  readonly rhoSpent: bigint;
+  readonly rhoCap: bigint;
+  readonly deltaSpent: bigint;
+  readonly deltaCap: bigint;
+  readonly epsilonSpent: number;
+  readonly epsilonCap: number;
+}
+
+export interface ReleaseBody {
+  readonly serverKey: Uint8Array;
+  readonly studyId: Uint8Array;
+  readonly index: bigint;
+  readonly epoch: bigint;
+  readonly study: string;
+  readonly estimator: string;
+  readonly parameters: string;
+  readonly participation: 'secret' | 'public';
+  readonly outcome: Outcome;
+  readonly cost: ReleaseCost;
+  readonly ledger: LedgerPosition;
+  readonly previousDigest: Uint8Array;
+  readonly mechanisms: string;
+  readonly closedAtMs: bigint;
+  readonly columns: readonly string[];
+  readonly cohort: bigint;
+}
+
+export interface HeadBody {
+  readonly serverKey: Uint8Array;
+  readonly studyId: Uint8Array;
+  readonly count: bigint;
+  readonly digest: Uint8Array;
+  readonly state: WireStudyState;
+}

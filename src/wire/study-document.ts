@@ -1,0 +1,34 @@
+import type { ParameterValues, Participation } from '../base/facts.js';
+
+/**
+ * The public facts of a study, as sent in Welcome and hashed into its id. Canonical JSON of this
+ * object, SHA-256: changed facts are a new study version with a new id.
+ */
+export interface StudyDocument {
+  readonly version: 1;
+  readonly study: string;
+  readonly columns: readonly string[];
+  /** Nominal contributors per epoch. */
+  readonly cohort: number;
+  readonly participation: Participation;
+  /** `everyMs`: epochs close on time. `contributors`: on a count, public participation only. */
+  readonly epoch: { readonly everyMs: number } | { readonly contributors: number };
+  readonly contribution: { readonly reduce: 'mean' | 'one'; readonly rowsMax: number };
+  readonly estimator: string;
+  readonly parameters: ParameterValues;
+  /** Of each release. */
+  readonly privacy: { readonly epsilon: number; readonly delta: number };
+  readonly budget: {
+    readonly epsilon: number;
+    readonly delta: number;
+    readonly rule: 'zcdp' | 'pure' | 'renyi';
+    readonly scope: 'study' | 'contributor' | 'population';
+    /** Name of the shared budget; only with scope population. */
+    readonly population?: string;
+  };
+  /** `keys`: SHA-256 (hex) of the sorted enrolled keys, so that the list is pinned but not published. */
+  readonly admission: { readonly kind: 'open' } | { readonly kind: 'keys'; readonly digest: string };
+  readonly late: 'next' | 'drop';
+  /** `release`: rows are deleted once the release is stored; otherwise kept this long after it. */
+  readonly retention: { readonly kind: 'release' } | { readonly kind: 'duration'; readonly keepMs: number };
+}
