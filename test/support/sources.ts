@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export interface SourceFile {
+  /** Path from the project's root, with slashes. */
+  readonly path: string;
+  readonly text: string;
+  readonly tree: ts.SourceFile;
+}
+
+/** Every TypeScript source that git tracks or would track, generated code left out. */
+export function sourceFiles(folders: readonly string[] = ['src', 'server', 'client', 'cli']): SourceFile[] {
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...folders], { cwd: root, encoding: 'utf8' });
+  return listed
+    .split('\n')
+    .filter((path) => path.endsWith('.ts') && !path.includes('/generated/'))
+    .map((path) => {
+      const text = readFileSync(`${root}${path}`, 'utf8');
+      return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
+    });
+}
+
+/** Module specifiers of every static and dynamic import and re-export of a file. */
+export function importsOf(file: SourceFile): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier !== undefined) {
+      if (ts.isStringLiteral(node.moduleSpecifier)) found.push(node.moduleSpecifier.text);
+    }
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const target = node.arguments[0];
+      if (target !== undefined && ts.isStringLiteral(target)) found.push(target.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file.tree);
+  return found;
+}

@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { root, sourceFiles } from '../support/sources.js';
+
+const files = sourceFiles();
+
+/** Only these may cross between what readers must not see and what was charged. */
+const gates = [
+  { call: 'Sensitive.open', allowed: ['src/privacy/mechanisms/', 'src/base/brands.ts'] },
+  { call: 'Released.fromMechanism', allowed: ['src/privacy/mechanisms/', 'src/base/brands.ts'] },
+];
+
+function linesOf(node: ts.Node, tree: ts.SourceFile): number {
+  const start = tree.getLineAndCharacterOfPosition(node.getStart(tree)).line;
+  return tree.getLineAndCharacterOfPosition(node.getEnd()).line - start + 1;
+}
+
+describe('habits', () => {
+  it('opens Sensitive and makes Released only in the mechanisms', () => {
+    const wrong = files.flatMap((file) =>
+      gates
+        .filter((gate) => file.text.includes(gate.call) && !gate.allowed.some((path) => file.path.startsWith(path)))
+        .map((gate) => `${file.path}: ${gate.call}`));
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps functions within 70 lines', () => {
+    const long: string[] = [];
+    for (const file of files) {
+      const visit = (node: ts.Node): void => {
+        const counted = ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node) || ts.isConstructorDeclaration(node)
+          || ts.isFunctionExpression(node) || ts.isArrowFunction(node);
+        if (counted && linesOf(node, file.tree) > 70) {
+          const line = file.tree.getLineAndCharacterOfPosition(node.getStart(file.tree)).line + 1;
+          long.push(`${file.path}:${line} has ${linesOf(node, file.tree)} lines`);
+        }
+        ts.forEachChild(node, visit);
+      };
+      visit(file.tree);
+    }
+    expect(long).toEqual([]);
+  });
+
+  it('keeps files under 500 lines', () => {
+    expect(files.filter((file) => file.text.split('\n').length > 500).map((file) => file.path)).toEqual([]);
+  });
+
+  it('names no machine paths or registry hosts in tracked files', () => {
+    const pattern = ['/work' + '/', '/root' + '/', 'registry\\.' + 'npmjs', '/home' + '/[a-z]'].join('|');
+    let hits = '';
+    try {
+      hits = execFileSync('git', ['grep', '-nIE', pattern, '--', '.'], { cwd: root, encoding: 'utf8' });
+    } catch (error) {
+      // git grep ends with status 1 when nothing matches.
+      if ((error as { status?: number }).status !== 1) throw error;
+    }
+    expect(hits).toBe('');
+  });
+
+  it('leaves no unfinished marks in the sources', () => {
+    const marks = /\b(TODO|FIXME|XXX|HACK)\b|not implemented/i;
+    expect(files.filter((file) => marks.test(file.text)).map((file) => file.path)).toEqual([]);
+  });
+});

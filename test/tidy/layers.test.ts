@@ -1,0 +1,135 @@
+import { posix } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { importsOf, sourceFiles } from '../support/sources.js';
+
+/** What each layer may import besides itself; ARCHITECTURE.md says why. Longest prefix wins. */
+const layers: Readonly<Record<string, readonly string[]>> = {
+  'src/base': [],
+  'src/random': ['src/base'],
+  'src/numerics': ['src/base'],
+  'src/signing': ['src/base'],
+  'src/wire': ['src/base'],
+  'src/log': ['src/base', 'src/signing', 'src/wire'],
+  'src/privacy': ['src/base', 'src/random', 'src/numerics'],
+  'src/robust': ['src/base', 'src/random', 'src/numerics', 'src/privacy'],
+  'src/estimators': ['src/base', 'src/random', 'src/numerics', 'src/privacy', 'src/robust'],
+  'src/audit': ['src/base', 'src/random', 'src/numerics', 'src/privacy', 'src/robust', 'src/estimators'],
+  'src/index.ts': ['src'],
+  'client/simulation': ['client', 'src/base', 'src/signing', 'src/wire', 'src/log', 'src/random', 'src/numerics'],
+  client: ['src/base', 'src/signing', 'src/wire', 'src/log'],
+  server: ['src'],
+  cli: ['src', 'server', 'client'],
+};
+
+/** Each third-party package has one importing folder, so that replacing it touches one place. */
+const packageHomes: Readonly<Record<string, readonly string[]>> = {
+  tweetnacl: ['src/signing'],
+  'protobufjs/minimal': ['src/wire'],
+  'ml-matrix': ['src/numerics'],
+  'better-sqlite3': ['server/store'],
+  kysely: ['server/store'],
+  // Two ends of one protocol: the server's listener and the client's Node transport.
+  ws: ['server/listener', 'client/websocket'],
+  pino: ['server/logger.ts'],
+  yaml: ['server/study-file'],
+  valibot: ['server/study-file'],
+  citty: ['cli'],
+  'cli-table3': ['cli'],
+  'csv-parse': ['cli/input'],
+};
+
+const aliases: Readonly<Record<string, string>> = {
+  '#signing': 'src/signing/node.ts',
+  '#websocket': 'client/websocket/node.ts',
+  '#outbox': 'client/outbox/node.ts',
+};
+
+const inside = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
+function layerOf(path: string): string | undefined {
+  return Object.keys(layers)
+    .filter((layer) => inside(path, layer))
+    .sort((left, right) => right.length - left.length)[0];
+}
+
+/** The imported file's path, or undefined for a package or a Node module. */
+function resolved(from: string, specifier: string): string | undefined {
+  if (specifier in aliases) return aliases[specifier];
+  if (!specifier.startsWith('.')) return undefined;
+  return posix.normalize(posix.join(posix.dirname(from), specifier)).replace(/\.js$/, '.ts');
+}
+
+const files = sourceFiles();
+
+describe('layers', () => {
+  it('sees the sources', () => {
+    expect(files.length).toBeGreaterThan(20);
+  });
+
+  it('imports only downwards', () => {
+    const wrong: string[] = [];
+    for (const file of files) {
+      const layer = layerOf(file.path);
+      if (layer === undefined) wrong.push(`${file.path} is in no layer`);
+      for (const specifier of importsOf(file)) {
+        const target = resolved(file.path, specifier);
+        if (target === undefined || layer === undefined || inside(target, layer)) continue;
+        const allowed = layers[layer]!.some((prefix) => inside(target, prefix));
+        if (!allowed) wrong.push(`${file.path} imports ${target}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps sockets, files, clocks and the environment out of src/', () => {
+    const wrong = files
+      .filter((file) => inside(file.path, 'src') && file.path !== 'src/signing/node.ts')
+      .flatMap((file) => importsOf(file).filter((name) => name.startsWith('node:')).map((name) => `${file.path}: ${name}`));
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps the seeded noise source out of server/', () => {
+    const wrong = files
+      .filter((file) => inside(file.path, 'server'))
+      .filter((file) => importsOf(file).some((name) => name.includes('random/insecure')))
+      .map((file) => file.path);
+    expect(wrong).toEqual([]);
+  });
+
+  it('gives each package one importing folder', () => {
+    const wrong: string[] = [];
+    for (const file of files) {
+      for (const specifier of importsOf(file)) {
+        if (specifier.startsWith('.') || specifier.startsWith('node:') || specifier in aliases) continue;
+        const name = Object.keys(packageHomes).find((home) => specifier === home || specifier.startsWith(`${home}/`)
+          || specifier === `${home}.js`);
+        const homes = name === undefined ? [] : packageHomes[name]!;
+        if (!homes.some((home) => inside(file.path, home))) wrong.push(`${file.path} imports ${specifier}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no import cycles', () => {
+    const graph = new Map(
+      files.map((file) => [
+        file.path,
+        importsOf(file).map((name) => resolved(file.path, name)).filter((target) => target !== undefined),
+      ]),
+    );
+    const state = new Map<string, 'open' | 'done'>();
+    const cycles: string[] = [];
+    const visit = (path: string, trail: readonly string[]): void => {
+      if (state.get(path) === 'done') return;
+      if (state.get(path) === 'open') {
+        cycles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
+        return;
+      }
+      state.set(path, 'open');
+      for (const target of graph.get(path) ?? []) visit(target, [...trail, path]);
+      state.set(path, 'done');
+    };
+    for (const path of graph.keys()) visit(path, []);
+    expect(cycles).toEqual([]);
+  });
+});
