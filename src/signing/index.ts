@@ -1,0 +1,11 @@
+/**
+ * Signatures without an implementation: the types, the bytes that are signed, and the check of keys.
+ * Import `signing` itself from `#signing`, which is node:crypto on Node and tweetnacl elsewhere.
+ */
+export type { SignatureLabel, Signer, Signing, Verifier } from './contract.js';
+export { checkPublicKey } from './keys.js';
+export {
+  protocolVersion, signBatch, signedMessage, signedMessageBytes, signHello, signReady, signStatement, verifyBatch,
+  verifyHello, verifyReady, verifyStatement,
+} from './message.js';
+export type { Nonces, ServerStatement, SignatureContext } from './message.js';

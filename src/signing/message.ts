@@ -1,0 +1,146 @@
+import { concatBytes, utf8 } from '../base/bytes.js';
+import { InvalidParameterError } from '../base/errors.js';
+import type { SignatureLabel, Signer, Verifier } from './contract.js';
+
+/** Part of every signed message: a signature of one protocol version means nothing in another. */
+export const protocolVersion = 1;
+
+/** Bytes of every signed message: 16 label, 4 version, 32 server key, 32 study id, 32 contributor key, 64 payload. */
+export const signedMessageBytes = 180;
+
+const keyOffset = 20;
+const noContributor = new Uint8Array(32);
+
+/** What a signature speaks about. All public. */
+export interface SignatureContext {
+  /** 32 bytes: the Ed25519 key of the server that the signature is for or from. */
+  readonly serverKey: Uint8Array;
+  /** 32 bytes. */
+  readonly studyId: Uint8Array;
+}
+
+export interface Nonces {
+  /** 32 bytes, from Welcome. */
+  readonly serverNonce: Uint8Array;
+  /** 32 bytes, from Hello. */
+  readonly clientNonce: Uint8Array;
+}
+
+// 16 bytes each: "keelson " and the label in ASCII, then zeros.
+const labelFields = new Map<SignatureLabel, Uint8Array>(
+  (['hello', 'ready', 'batch', 'study', 'release', 'head'] as const).map((label) => {
+    const field = new Uint8Array(16);
+    field.set(utf8(`keelson ${label}`));
+    return [label, field];
+  }),
+);
+
+/**
+ * The 180 bytes that an Ed25519 signature covers. Every field has a fixed place and length, so two
+ * different meanings never have the same bytes.
+ * @param contributorKey 32 bytes; null for what concerns no contributor (study, release, head).
+ * @param payload 64 bytes: both nonces (hello, ready) or SHA-512 of the exact body (all others).
+ * @throws InvalidParameterError when a field has another length.
+ */
+export function signedMessage(
+  label: SignatureLabel,
+  context: SignatureContext,
+  contributorKey: Uint8Array | null,
+  payload: Uint8Array,
+): Uint8Array {
+  const message = new Uint8Array(signedMessageBytes);
+  message.set(labelFields.get(label)!, 0);
+  // Big-endian; the version fits its last byte.
+  message[19] = protocolVersion;
+  put(message, context.serverKey, keyOffset, 32, 'server key');
+  put(message, context.studyId, keyOffset + 32, 32, 'study id');
+  put(message, contributorKey ?? noContributor, keyOffset + 64, 32, 'contributor key');
+  put(message, payload, keyOffset + 96, 64, 'payload');
+  return message;
+}
+
+function put(message: Uint8Array, field: Uint8Array, offset: number, length: number, name: string): void {
+  if (field.length !== length) {
+    throw new InvalidParameterError(`the ${name} of a signed message has ${field.length} bytes, not ${length}`);
+  }
+  message.set(field, offset);
+}
+
+/** A contributor's answer to Welcome: proves the key, to this server, now. */
+export function signHello(contributor: Signer, context: SignatureContext, nonces: Nonces): Uint8Array {
+  return contributor.sign(signedMessage('hello', context, contributor.publicKey, joined(nonces)));
+}
+
+export function verifyHello(
+  contributor: Verifier,
+  context: SignatureContext,
+  nonces: Nonces,
+  signature: Uint8Array,
+): boolean {
+  return contributor.verify(signedMessage('hello', context, contributor.publicKey, joined(nonces)), signature);
+}
+
+/** The server's answer to Hello: proves the server's key to this contributor, now. */
+export function signReady(
+  server: Signer,
+  studyId: Uint8Array,
+  contributorKey: Uint8Array,
+  nonces: Nonces,
+): Uint8Array {
+  const context = { serverKey: server.publicKey, studyId };
+  return server.sign(signedMessage('ready', context, contributorKey, joined(nonces)));
+}
+
+export function verifyReady(
+  server: Verifier,
+  studyId: Uint8Array,
+  contributorKey: Uint8Array,
+  nonces: Nonces,
+  signature: Uint8Array,
+): boolean {
+  const context = { serverKey: server.publicKey, studyId };
+  return server.verify(signedMessage('ready', context, contributorKey, joined(nonces)), signature);
+}
+
+/** @param bodyDigest SHA-512 of the exact bytes of the BatchBody that are sent. */
+export function signBatch(contributor: Signer, context: SignatureContext, bodyDigest: Uint8Array): Uint8Array {
+  return contributor.sign(signedMessage('batch', context, contributor.publicKey, bodyDigest));
+}
+
+/** @param bodyDigest SHA-512 of the exact bytes of the BatchBody as received. */
+export function verifyBatch(
+  contributor: Verifier,
+  context: SignatureContext,
+  bodyDigest: Uint8Array,
+  signature: Uint8Array,
+): boolean {
+  return contributor.verify(signedMessage('batch', context, contributor.publicKey, bodyDigest), signature);
+}
+
+/** What a server signs about a study: its facts, its releases, the head of its log. */
+export type ServerStatement = 'study' | 'release' | 'head';
+
+/** @param bodyDigest SHA-512 of the exact bytes: the canonical facts, a ReleaseBody or a HeadBody. */
+export function signStatement(
+  label: ServerStatement,
+  server: Signer,
+  studyId: Uint8Array,
+  bodyDigest: Uint8Array,
+): Uint8Array {
+  return server.sign(signedMessage(label, { serverKey: server.publicKey, studyId }, null, bodyDigest));
+}
+
+export function verifyStatement(
+  label: ServerStatement,
+  server: Verifier,
+  studyId: Uint8Array,
+  bodyDigest: Uint8Array,
+  signature: Uint8Array,
+): boolean {
+  const message = signedMessage(label, { serverKey: server.publicKey, studyId }, null, bodyDigest);
+  return server.verify(message, signature);
+}
+
+function joined(nonces: Nonces): Uint8Array {
+  return concatBytes(nonces.serverNonce, nonces.clientNonce);
+}

@@ -1,0 +1,72 @@
+import { keelson } from './generated/wire.js';
+import {
+  digestBytes, keyBytes, ownSized, present, sized, stateFromWire, stateToWire, studyIdBytes, toBigint, toLong, uint32,
+} from './fields.js';
+import type { BatchBody, HeadBody } from './messages.js';
+import { malformed, readStrictly } from './reader.js';
+
+const dataTypes: readonly (BatchBody['dataType'] | undefined)[] = [undefined, 'float32', 'float64'];
+
+/** The bytes that a contributor signs. @throws WireError('malformed') for a body that no server would accept. */
+export function encodeBatchBody(body: BatchBody): Uint8Array {
+  if (body.sequence === 0n) throw malformed('sequences begin at 1');
+  return keelson.v1.BatchBody.encode({
+    studyId: sized(body.studyId, studyIdBytes, 'study id'),
+    sequence: toLong(body.sequence, 'sequence'),
+    epoch: toLong(body.epoch, 'epoch'),
+    last: body.last,
+    rows: uint32(body.rows, 'rows'),
+    columns: uint32(body.columns, 'columns'),
+    dataType: dataTypes.indexOf(body.dataType),
+    data: body.data,
+  }).finish();
+}
+
+/**
+ * Reads the signed bytes of a batch. `data` is a view of `bytes` (the other byte fields are copies):
+ * `batchRows` checks its size against rows and columns, and copies it out. The two are apart so that
+ * a batch whose data are unusable still has a sequence to settle.
+ * @throws WireError('malformed') for any other bytes; never anything else.
+ */
+export function decodeBatchBody(bytes: Uint8Array): BatchBody {
+  return readStrictly(bytes, 'batch body', (reader) => {
+    const body = keelson.v1.BatchBody.decode(reader);
+    const sequence = toBigint(body.sequence);
+    if (sequence === 0n) throw malformed('sequences begin at 1');
+    return {
+      studyId: ownSized(body.studyId, studyIdBytes, 'study id'),
+      sequence,
+      epoch: toBigint(body.epoch),
+      last: body.last,
+      rows: body.rows,
+      columns: body.columns,
+      dataType: present(dataTypes[body.dataType], 'data type'),
+      data: body.data,
+    };
+  });
+}
+
+/** The bytes that the server signs as the head of a release log. */
+export function encodeHeadBody(body: HeadBody): Uint8Array {
+  return keelson.v1.HeadBody.encode({
+    serverKey: sized(body.serverKey, keyBytes, 'server key'),
+    studyId: sized(body.studyId, studyIdBytes, 'study id'),
+    count: toLong(body.count, 'count'),
+    digest: sized(body.digest, digestBytes, 'digest'),
+    state: stateToWire(body.state),
+  }).finish();
+}
+
+/** @throws WireError('malformed') for any other bytes; never anything else. */
+export function decodeHeadBody(bytes: Uint8Array): HeadBody {
+  return readStrictly(bytes, 'head body', (reader) => {
+    const body = keelson.v1.HeadBody.decode(reader);
+    return {
+      serverKey: ownSized(body.serverKey, keyBytes, 'server key'),
+      studyId: ownSized(body.studyId, studyIdBytes, 'study id'),
+      count: toBigint(body.count),
+      digest: ownSized(body.digest, digestBytes, 'digest'),
+      state: stateFromWire(body.state),
+    };
+  });
+}

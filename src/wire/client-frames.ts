@@ -1,0 +1,97 @@
+import { keelson } from './generated/wire.js';
+import {
+  keyBytes, nonceBytes, ownSized, signatureBytes, sized, soleMember, studyIdBytes, toBigint, toLong, uint32,
+} from './fields.js';
+import type { ClientFrame, Hello, SignedBatch } from './messages.js';
+import { readStrictly } from './reader.js';
+
+type WireClientFrame = keelson.v1.ClientFrame.$Properties;
+
+/** One binary WebSocket message. @throws WireError('malformed') for a frame that no server would accept. */
+export function encodeClientFrame(frame: ClientFrame): Uint8Array {
+  return keelson.v1.ClientFrame.encode(clientFrameToWire(frame)).finish();
+}
+
+/**
+ * Reads one binary WebSocket message. Every byte field is a copy: none keeps the socket's buffer
+ * alive, and a batch body can be handed to a worker or a journal as it is.
+ * @throws WireError('malformed') for any other bytes; never anything else.
+ */
+export function decodeClientFrame(bytes: Uint8Array): ClientFrame {
+  return readStrictly(bytes, 'client frame', (reader) => clientFrameFromWire(keelson.v1.ClientFrame.decode(reader)));
+}
+
+function clientFrameToWire(frame: ClientFrame): WireClientFrame {
+  switch (frame.kind) {
+    case 'hello':
+      return { hello: checkedHello(frame) };
+    case 'batch':
+      return {
+        batch: {
+          channel: uint32(frame.channel, 'channel'),
+          body: frame.body,
+          signature: sized(frame.signature, signatureBytes, 'signature'),
+        },
+      };
+    case 'subscribe':
+      return {
+        subscribe: {
+          studyId: sized(frame.studyId, studyIdBytes, 'study id'),
+          fromRelease: toLong(frame.fromRelease, 'from release'),
+        },
+      };
+    case 'unsubscribe':
+      return { unsubscribe: { studyId: sized(frame.studyId, studyIdBytes, 'study id') } };
+  }
+}
+
+const members = ['hello', 'batch', 'subscribe', 'unsubscribe'] as const;
+
+function clientFrameFromWire(frame: keelson.v1.ClientFrame): ClientFrame {
+  switch (soleMember(frame, members, 'client frame')) {
+    case 'hello':
+      return helloFromWire(frame.hello as keelson.v1.Hello);
+    case 'batch':
+      return batchFromWire(frame.batch as keelson.v1.SignedBatch);
+    case 'subscribe': {
+      const subscribe = frame.subscribe as keelson.v1.Subscribe;
+      return {
+        kind: 'subscribe',
+        studyId: ownSized(subscribe.studyId, studyIdBytes, 'study id'),
+        fromRelease: toBigint(subscribe.fromRelease),
+      };
+    }
+    case 'unsubscribe': {
+      const unsubscribe = frame.unsubscribe as keelson.v1.Unsubscribe;
+      return { kind: 'unsubscribe', studyId: ownSized(unsubscribe.studyId, studyIdBytes, 'study id') };
+    }
+  }
+}
+
+function checkedHello(hello: Hello): keelson.v1.Hello.$Properties {
+  return {
+    studyId: sized(hello.studyId, studyIdBytes, 'study id'),
+    publicKey: sized(hello.publicKey, keyBytes, 'public key'),
+    clientNonce: sized(hello.clientNonce, nonceBytes, 'client nonce'),
+    signature: sized(hello.signature, signatureBytes, 'signature'),
+  };
+}
+
+function helloFromWire(hello: keelson.v1.Hello): Hello {
+  return {
+    kind: 'hello',
+    studyId: ownSized(hello.studyId, studyIdBytes, 'study id'),
+    publicKey: ownSized(hello.publicKey, keyBytes, 'public key'),
+    clientNonce: ownSized(hello.clientNonce, nonceBytes, 'client nonce'),
+    signature: ownSized(hello.signature, signatureBytes, 'signature'),
+  };
+}
+
+function batchFromWire(batch: keelson.v1.SignedBatch): SignedBatch {
+  return {
+    kind: 'batch',
+    channel: batch.channel,
+    body: batch.body.slice(),
+    signature: ownSized(batch.signature, signatureBytes, 'signature'),
+  };
+}

@@ -1,0 +1,108 @@
+import { wireCodes, type WireCode } from '../base/error-codes.js';
+import type { keelson } from './generated/wire.js';
+import { malformed } from './reader.js';
+import type { WireStudyState } from './messages.js';
+
+/** A 64-bit field as the generated code gives and takes it. */
+export interface LongBits {
+  readonly low: number;
+  readonly high: number;
+  readonly unsigned: boolean;
+}
+
+export const keyBytes = 32;
+export const nonceBytes = 32;
+export const studyIdBytes = 32;
+export const signatureBytes = 64;
+export const digestBytes = 64;
+
+const uint32Max = 2 ** 32 - 1;
+const uint64Max = 2n ** 64n - 1n;
+
+/** Exact over the whole unsigned range. */
+export function toBigint(value: number | LongBits): bigint {
+  if (typeof value === 'number') return BigInt(value);
+  const low = BigInt(value.low >>> 0);
+  return value.high === 0 ? low : (BigInt(value.high >>> 0) << 32n) | low;
+}
+
+/** The generated declarations name the class of the `long` package; its encoder reads these three members only. */
+type GeneratedLong = Exclude<keelson.v1.BatchBody['sequence'], number>;
+
+/** @throws WireError('malformed') outside 0..2^64-1. */
+export function toLong(value: bigint, name: string): GeneratedLong {
+  if (value < 0n || value > uint64Max) throw malformed(`${name} is outside 0..2^64-1`);
+  const bits: LongBits = {
+    low: Number(value & 0xffff_ffffn) | 0,
+    high: Number(value >> 32n) | 0,
+    unsigned: true,
+  };
+  return bits as GeneratedLong;
+}
+
+/** @throws WireError('malformed') unless the value is an integer in 0..2^32-1. */
+export function uint32(value: number, name: string): number {
+  if (!Number.isInteger(value) || value < 0 || value > uint32Max) throw malformed(`${name} is not in 0..2^32-1`);
+  return value;
+}
+
+/** The same bytes, checked. @throws WireError('malformed') on another length. */
+export function sized(bytes: Uint8Array, length: number, name: string): Uint8Array {
+  if (bytes.length !== length) throw malformed(`${name} has ${bytes.length} bytes, not ${length}`);
+  return bytes;
+}
+
+/** A copy that does not keep the received frame alive, checked. */
+export function ownSized(bytes: Uint8Array, length: number, name: string): Uint8Array {
+  return sized(bytes, length, name).slice();
+}
+
+/** Empty, or of the given length. */
+export function optionalSized(bytes: Uint8Array, length: number, name: string): Uint8Array {
+  return bytes.length === 0 ? bytes : sized(bytes, length, name);
+}
+
+/** @throws WireError('malformed') unless the value is one of the allowed ones. */
+export function oneOf<T extends string>(value: string, allowed: readonly T[], name: string): T {
+  const found = allowed.find((candidate) => candidate === value);
+  if (found === undefined) throw malformed(`${name} is not one of ${allowed.join(', ')}`);
+  return found;
+}
+
+/** @throws WireError('malformed') when a part that must be there is not. */
+export function present<T>(value: T | null | undefined, name: string): T {
+  if (value === null || value === undefined) throw malformed(`${name} is missing`);
+  return value;
+}
+
+/** The name of the one member that is set. @throws WireError('malformed') on none or several. */
+export function soleMember<T extends string>(message: object, members: readonly T[], name: string): T {
+  let found: T | undefined;
+  for (const member of members) {
+    // Own members only: the generated prototype holds the defaults.
+    if (!Object.hasOwn(message, member)) continue;
+    if (found !== undefined) throw malformed(`${name} has both ${found} and ${member}`);
+    found = member;
+  }
+  return present(found, name);
+}
+
+export function codeFromWire(value: number): WireCode {
+  const code = wireCodes[value];
+  if (code === undefined) throw malformed(`code ${value} is not defined`);
+  return code;
+}
+
+export function codeToWire(code: WireCode): number {
+  return wireCodes.indexOf(code);
+}
+
+const states: readonly (WireStudyState | undefined)[] = [undefined, 'open', 'exhausted', 'ended'];
+
+export function stateFromWire(value: number): WireStudyState {
+  return present(states[value], 'study state');
+}
+
+export function stateToWire(state: WireStudyState): number {
+  return states.indexOf(state);
+}

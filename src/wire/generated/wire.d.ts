@@ -1,0 +1,822 @@
+// Generated from proto/keelson/v1/wire.proto by scripts/generate-proto.js. Do not edit.
+import * as $protobuf from "protobufjs/minimal.js";
+import Long = require("long");
+
+export namespace keelson {
+
+    namespace v1 {
+
+        interface IClientFrame extends keelson.v1.ClientFrame.$Properties {
+        }
+
+        class ClientFrame {
+            constructor(properties?: keelson.v1.ClientFrame.$Properties);
+            $unknowns?: Uint8Array[];
+            hello?: (keelson.v1.Hello.$Properties|null);
+            batch?: (keelson.v1.SignedBatch.$Properties|null);
+            subscribe?: (keelson.v1.Subscribe.$Properties|null);
+            unsubscribe?: (keelson.v1.Unsubscribe.$Properties|null);
+            kind?: ("hello"|"batch"|"subscribe"|"unsubscribe");
+            static encode(message: keelson.v1.ClientFrame.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.ClientFrame & keelson.v1.ClientFrame.$Shape;
+        }
+
+        namespace ClientFrame {
+            interface $Properties {
+                hello?: (keelson.v1.Hello.$Properties|null);
+                batch?: (keelson.v1.SignedBatch.$Properties|null);
+                subscribe?: (keelson.v1.Subscribe.$Properties|null);
+                unsubscribe?: (keelson.v1.Unsubscribe.$Properties|null);
+                kind?: ("hello"|"batch"|"subscribe"|"unsubscribe");
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = {
+              hello?: keelson.v1.Hello.$Shape|null;
+              batch?: keelson.v1.SignedBatch.$Shape|null;
+              subscribe?: keelson.v1.Subscribe.$Shape|null;
+              unsubscribe?: keelson.v1.Unsubscribe.$Shape|null;
+              $unknowns?: Uint8Array[];
+            } & (
+              ({ kind?: undefined; hello?: null; batch?: null; subscribe?: null; unsubscribe?: null }|{ kind?: "hello"; hello: keelson.v1.Hello.$Shape; batch?: null; subscribe?: null; unsubscribe?: null }|{ kind?: "batch"; hello?: null; batch: keelson.v1.SignedBatch.$Shape; subscribe?: null; unsubscribe?: null }|{ kind?: "subscribe"; hello?: null; batch?: null; subscribe: keelson.v1.Subscribe.$Shape; unsubscribe?: null }|{ kind?: "unsubscribe"; hello?: null; batch?: null; subscribe?: null; unsubscribe: keelson.v1.Unsubscribe.$Shape })
+            );
+        }
+
+        interface IHello extends keelson.v1.Hello.$Properties {
+        }
+
+        class Hello {
+            constructor(properties?: keelson.v1.Hello.$Properties);
+            $unknowns?: Uint8Array[];
+            studyId: Uint8Array;
+            publicKey: Uint8Array;
+            clientNonce: Uint8Array;
+            signature: Uint8Array;
+            static encode(message: keelson.v1.Hello.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Hello & keelson.v1.Hello.$Shape;
+        }
+
+        namespace Hello {
+            interface $Properties {
+                studyId?: (Uint8Array|null);
+                publicKey?: (Uint8Array|null);
+                clientNonce?: (Uint8Array|null);
+                signature?: (Uint8Array|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Hello.$Properties;
+        }
+
+        interface ISignedBatch extends keelson.v1.SignedBatch.$Properties {
+        }
+
+        class SignedBatch {
+            constructor(properties?: keelson.v1.SignedBatch.$Properties);
+            $unknowns?: Uint8Array[];
+            channel: number;
+            body: Uint8Array;
+            signature: Uint8Array;
+            static encode(message: keelson.v1.SignedBatch.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.SignedBatch & keelson.v1.SignedBatch.$Shape;
+        }
+
+        namespace SignedBatch {
+            interface $Properties {
+                channel?: (number|null);
+                body?: (Uint8Array|null);
+                signature?: (Uint8Array|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.SignedBatch.$Properties;
+        }
+
+        interface IBatchBody extends keelson.v1.BatchBody.$Properties {
+        }
+
+        class BatchBody {
+            constructor(properties?: keelson.v1.BatchBody.$Properties);
+            $unknowns?: Uint8Array[];
+            studyId: Uint8Array;
+            sequence: (number|Long);
+            epoch: (number|Long);
+            last: boolean;
+            rows: number;
+            columns: number;
+            dataType: keelson.v1.DataType;
+            data: Uint8Array;
+            static encode(message: keelson.v1.BatchBody.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.BatchBody & keelson.v1.BatchBody.$Shape;
+        }
+
+        namespace BatchBody {
+            interface $Properties {
+                studyId?: (Uint8Array|null);
+                sequence?: (number|Long|null);
+                epoch?: (number|Long|null);
+                last?: (boolean|null);
+                rows?: (number|null);
+                columns?: (number|null);
+                dataType?: (keelson.v1.DataType|null);
+                data?: (Uint8Array|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.BatchBody.$Properties;
+        }
+
+        enum DataType {
+            DATA_TYPE_UNSPECIFIED = 0,
+            DATA_TYPE_FLOAT32 = 1,
+            DATA_TYPE_FLOAT64 = 2
+        }
+
+        interface ISubscribe extends keelson.v1.Subscribe.$Properties {
+        }
+
+        class Subscribe {
+            constructor(properties?: keelson.v1.Subscribe.$Properties);
+            $unknowns?: Uint8Array[];
+            studyId: Uint8Array;
+            fromRelease: (number|Long);
+            static encode(message: keelson.v1.Subscribe.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Subscribe & keelson.v1.Subscribe.$Shape;
+        }
+
+        namespace Subscribe {
+            interface $Properties {
+                studyId?: (Uint8Array|null);
+                fromRelease?: (number|Long|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Subscribe.$Properties;
+        }
+
+        interface IUnsubscribe extends keelson.v1.Unsubscribe.$Properties {
+        }
+
+        class Unsubscribe {
+            constructor(properties?: keelson.v1.Unsubscribe.$Properties);
+            $unknowns?: Uint8Array[];
+            studyId: Uint8Array;
+            static encode(message: keelson.v1.Unsubscribe.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Unsubscribe & keelson.v1.Unsubscribe.$Shape;
+        }
+
+        namespace Unsubscribe {
+            interface $Properties {
+                studyId?: (Uint8Array|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Unsubscribe.$Properties;
+        }
+
+        interface IServerFrame extends keelson.v1.ServerFrame.$Properties {
+        }
+
+        class ServerFrame {
+            constructor(properties?: keelson.v1.ServerFrame.$Properties);
+            $unknowns?: Uint8Array[];
+            welcome?: (keelson.v1.Welcome.$Properties|null);
+            ready?: (keelson.v1.Ready.$Properties|null);
+            ack?: (keelson.v1.Ack.$Properties|null);
+            release?: (keelson.v1.SignedRelease.$Properties|null);
+            head?: (keelson.v1.SignedHead.$Properties|null);
+            notice?: (keelson.v1.Notice.$Properties|null);
+            refusal?: (keelson.v1.Refusal.$Properties|null);
+            kind?: ("welcome"|"ready"|"ack"|"release"|"head"|"notice"|"refusal");
+            static encode(message: keelson.v1.ServerFrame.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.ServerFrame & keelson.v1.ServerFrame.$Shape;
+        }
+
+        namespace ServerFrame {
+            interface $Properties {
+                welcome?: (keelson.v1.Welcome.$Properties|null);
+                ready?: (keelson.v1.Ready.$Properties|null);
+                ack?: (keelson.v1.Ack.$Properties|null);
+                release?: (keelson.v1.SignedRelease.$Properties|null);
+                head?: (keelson.v1.SignedHead.$Properties|null);
+                notice?: (keelson.v1.Notice.$Properties|null);
+                refusal?: (keelson.v1.Refusal.$Properties|null);
+                kind?: ("welcome"|"ready"|"ack"|"release"|"head"|"notice"|"refusal");
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = {
+              welcome?: keelson.v1.Welcome.$Shape|null;
+              ready?: keelson.v1.Ready.$Shape|null;
+              ack?: keelson.v1.Ack.$Shape|null;
+              release?: keelson.v1.SignedRelease.$Shape|null;
+              head?: keelson.v1.SignedHead.$Shape|null;
+              notice?: keelson.v1.Notice.$Shape|null;
+              refusal?: keelson.v1.Refusal.$Shape|null;
+              $unknowns?: Uint8Array[];
+            } & (
+              ({ kind?: undefined; welcome?: null; ready?: null; ack?: null; release?: null; head?: null; notice?: null; refusal?: null }|{ kind?: "welcome"; welcome: keelson.v1.Welcome.$Shape; ready?: null; ack?: null; release?: null; head?: null; notice?: null; refusal?: null }|{ kind?: "ready"; welcome?: null; ready: keelson.v1.Ready.$Shape; ack?: null; release?: null; head?: null; notice?: null; refusal?: null }|{ kind?: "ack"; welcome?: null; ready?: null; ack: keelson.v1.Ack.$Shape; release?: null; head?: null; notice?: null; refusal?: null }|{ kind?: "release"; welcome?: null; ready?: null; ack?: null; release: keelson.v1.SignedRelease.$Shape; head?: null; notice?: null; refusal?: null }|{ kind?: "head"; welcome?: null; ready?: null; ack?: null; release?: null; head: keelson.v1.SignedHead.$Shape; notice?: null; refusal?: null }|{ kind?: "notice"; welcome?: null; ready?: null; ack?: null; release?: null; head?: null; notice: keelson.v1.Notice.$Shape; refusal?: null }|{ kind?: "refusal"; welcome?: null; ready?: null; ack?: null; release?: null; head?: null; notice?: null; refusal: keelson.v1.Refusal.$Shape })
+            );
+        }
+
+        interface IWelcome extends keelson.v1.Welcome.$Properties {
+        }
+
+        class Welcome {
+            constructor(properties?: keelson.v1.Welcome.$Properties);
+            $unknowns?: Uint8Array[];
+            serverKey: Uint8Array;
+            serverNonce: Uint8Array;
+            limits?: (keelson.v1.Limits.$Properties|null);
+            studies: keelson.v1.SignedStudy.$Properties[];
+            static encode(message: keelson.v1.Welcome.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Welcome & keelson.v1.Welcome.$Shape;
+        }
+
+        namespace Welcome {
+            interface $Properties {
+                serverKey?: (Uint8Array|null);
+                serverNonce?: (Uint8Array|null);
+                limits?: (keelson.v1.Limits.$Properties|null);
+                studies?: (keelson.v1.SignedStudy.$Properties[]|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Welcome.$Properties;
+        }
+
+        interface ILimits extends keelson.v1.Limits.$Properties {
+        }
+
+        class Limits {
+            constructor(properties?: keelson.v1.Limits.$Properties);
+            $unknowns?: Uint8Array[];
+            frameBytes: number;
+            rowsPerBatch: number;
+            creditBatches: number;
+            channelsPerSocket: number;
+            sequenceWindow: number;
+            static encode(message: keelson.v1.Limits.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Limits & keelson.v1.Limits.$Shape;
+        }
+
+        namespace Limits {
+            interface $Properties {
+                frameBytes?: (number|null);
+                rowsPerBatch?: (number|null);
+                creditBatches?: (number|null);
+                channelsPerSocket?: (number|null);
+                sequenceWindow?: (number|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Limits.$Properties;
+        }
+
+        interface ISignedStudy extends keelson.v1.SignedStudy.$Properties {
+        }
+
+        class SignedStudy {
+            constructor(properties?: keelson.v1.SignedStudy.$Properties);
+            $unknowns?: Uint8Array[];
+            facts: Uint8Array;
+            signature: Uint8Array;
+            state: keelson.v1.StudyState;
+            epoch: (number|Long);
+            static encode(message: keelson.v1.SignedStudy.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.SignedStudy & keelson.v1.SignedStudy.$Shape;
+        }
+
+        namespace SignedStudy {
+            interface $Properties {
+                facts?: (Uint8Array|null);
+                signature?: (Uint8Array|null);
+                state?: (keelson.v1.StudyState|null);
+                epoch?: (number|Long|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.SignedStudy.$Properties;
+        }
+
+        enum StudyState {
+            STUDY_STATE_UNSPECIFIED = 0,
+            STUDY_STATE_OPEN = 1,
+            STUDY_STATE_EXHAUSTED = 2,
+            STUDY_STATE_ENDED = 3
+        }
+
+        interface IReady extends keelson.v1.Ready.$Properties {
+        }
+
+        class Ready {
+            constructor(properties?: keelson.v1.Ready.$Properties);
+            $unknowns?: Uint8Array[];
+            channel: number;
+            studyId: Uint8Array;
+            publicKey: Uint8Array;
+            signature: Uint8Array;
+            epoch: (number|Long);
+            nextSequence: (number|Long);
+            holes: (number|Long)[];
+            credit: number;
+            ownSpend?: (keelson.v1.Spend.$Properties|null);
+            static encode(message: keelson.v1.Ready.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Ready & keelson.v1.Ready.$Shape;
+        }
+
+        namespace Ready {
+            interface $Properties {
+                channel?: (number|null);
+                studyId?: (Uint8Array|null);
+                publicKey?: (Uint8Array|null);
+                signature?: (Uint8Array|null);
+                epoch?: (number|Long|null);
+                nextSequence?: (number|Long|null);
+                holes?: ((number|Long)[]|null);
+                credit?: (number|null);
+                ownSpend?: (keelson.v1.Spend.$Properties|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Ready.$Properties;
+        }
+
+        interface ISpend extends keelson.v1.Spend.$Properties {
+        }
+
+        class Spend {
+            constructor(properties?: keelson.v1.Spend.$Properties);
+            $unknowns?: Uint8Array[];
+            rho: number;
+            rhoCap: number;
+            delta: number;
+            deltaCap: number;
+            static encode(message: keelson.v1.Spend.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Spend & keelson.v1.Spend.$Shape;
+        }
+
+        namespace Spend {
+            interface $Properties {
+                rho?: (number|null);
+                rhoCap?: (number|null);
+                delta?: (number|null);
+                deltaCap?: (number|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Spend.$Properties;
+        }
+
+        interface IAck extends keelson.v1.Ack.$Properties {
+        }
+
+        class Ack {
+            constructor(properties?: keelson.v1.Ack.$Properties);
+            $unknowns?: Uint8Array[];
+            channel: number;
+            contiguousSequence: (number|Long);
+            rejections: keelson.v1.Rejection.$Properties[];
+            epoch: (number|Long);
+            credit: number;
+            static encode(message: keelson.v1.Ack.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Ack & keelson.v1.Ack.$Shape;
+        }
+
+        namespace Ack {
+            interface $Properties {
+                channel?: (number|null);
+                contiguousSequence?: (number|Long|null);
+                rejections?: (keelson.v1.Rejection.$Properties[]|null);
+                epoch?: (number|Long|null);
+                credit?: (number|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Ack.$Properties;
+        }
+
+        interface IRejection extends keelson.v1.Rejection.$Properties {
+        }
+
+        class Rejection {
+            constructor(properties?: keelson.v1.Rejection.$Properties);
+            $unknowns?: Uint8Array[];
+            sequence: (number|Long);
+            code: keelson.v1.Code;
+            retryable: boolean;
+            text: string;
+            static encode(message: keelson.v1.Rejection.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Rejection & keelson.v1.Rejection.$Shape;
+        }
+
+        namespace Rejection {
+            interface $Properties {
+                sequence?: (number|Long|null);
+                code?: (keelson.v1.Code|null);
+                retryable?: (boolean|null);
+                text?: (string|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Rejection.$Properties;
+        }
+
+        interface INotice extends keelson.v1.Notice.$Properties {
+        }
+
+        class Notice {
+            constructor(properties?: keelson.v1.Notice.$Properties);
+            $unknowns?: Uint8Array[];
+            studyId: Uint8Array;
+            state: keelson.v1.StudyState;
+            epoch: (number|Long);
+            closesInMs: (number|Long);
+            static encode(message: keelson.v1.Notice.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Notice & keelson.v1.Notice.$Shape;
+        }
+
+        namespace Notice {
+            interface $Properties {
+                studyId?: (Uint8Array|null);
+                state?: (keelson.v1.StudyState|null);
+                epoch?: (number|Long|null);
+                closesInMs?: (number|Long|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Notice.$Properties;
+        }
+
+        interface IRefusal extends keelson.v1.Refusal.$Properties {
+        }
+
+        class Refusal {
+            constructor(properties?: keelson.v1.Refusal.$Properties);
+            $unknowns?: Uint8Array[];
+            code: keelson.v1.Code;
+            retryable: boolean;
+            text: string;
+            channel: number;
+            studyId: Uint8Array;
+            publicKey: Uint8Array;
+            static encode(message: keelson.v1.Refusal.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Refusal & keelson.v1.Refusal.$Shape;
+        }
+
+        namespace Refusal {
+            interface $Properties {
+                code?: (keelson.v1.Code|null);
+                retryable?: (boolean|null);
+                text?: (string|null);
+                channel?: (number|null);
+                studyId?: (Uint8Array|null);
+                publicKey?: (Uint8Array|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Refusal.$Properties;
+        }
+
+        interface ISignedRelease extends keelson.v1.SignedRelease.$Properties {
+        }
+
+        class SignedRelease {
+            constructor(properties?: keelson.v1.SignedRelease.$Properties);
+            $unknowns?: Uint8Array[];
+            body: Uint8Array;
+            signature: Uint8Array;
+            static encode(message: keelson.v1.SignedRelease.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.SignedRelease & keelson.v1.SignedRelease.$Shape;
+        }
+
+        namespace SignedRelease {
+            interface $Properties {
+                body?: (Uint8Array|null);
+                signature?: (Uint8Array|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.SignedRelease.$Properties;
+        }
+
+        interface IReleaseBody extends keelson.v1.ReleaseBody.$Properties {
+        }
+
+        class ReleaseBody {
+            constructor(properties?: keelson.v1.ReleaseBody.$Properties);
+            $unknowns?: Uint8Array[];
+            serverKey: Uint8Array;
+            studyId: Uint8Array;
+            index: (number|Long);
+            epoch: (number|Long);
+            study: string;
+            estimator: string;
+            parameters: string;
+            participation: string;
+            outcome?: (keelson.v1.Outcome.$Properties|null);
+            cost?: (keelson.v1.Cost.$Properties|null);
+            ledger?: (keelson.v1.LedgerPosition.$Properties|null);
+            previousDigest: Uint8Array;
+            mechanisms: string;
+            closedAtMs: (number|Long);
+            columns: string[];
+            cohort: (number|Long);
+            static encode(message: keelson.v1.ReleaseBody.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.ReleaseBody & keelson.v1.ReleaseBody.$Shape;
+        }
+
+        namespace ReleaseBody {
+            interface $Properties {
+                serverKey?: (Uint8Array|null);
+                studyId?: (Uint8Array|null);
+                index?: (number|Long|null);
+                epoch?: (number|Long|null);
+                study?: (string|null);
+                estimator?: (string|null);
+                parameters?: (string|null);
+                participation?: (string|null);
+                outcome?: (keelson.v1.Outcome.$Properties|null);
+                cost?: (keelson.v1.Cost.$Properties|null);
+                ledger?: (keelson.v1.LedgerPosition.$Properties|null);
+                previousDigest?: (Uint8Array|null);
+                mechanisms?: (string|null);
+                closedAtMs?: (number|Long|null);
+                columns?: (string[]|null);
+                cohort?: (number|Long|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = {
+              serverKey?: Uint8Array|null;
+              studyId?: Uint8Array|null;
+              index?: number|Long|null;
+              epoch?: number|Long|null;
+              study?: string|null;
+              estimator?: string|null;
+              parameters?: string|null;
+              participation?: string|null;
+              outcome?: keelson.v1.Outcome.$Shape|null;
+              cost?: keelson.v1.Cost.$Shape|null;
+              ledger?: keelson.v1.LedgerPosition.$Shape|null;
+              previousDigest?: Uint8Array|null;
+              mechanisms?: string|null;
+              closedAtMs?: number|Long|null;
+              columns?: string[]|null;
+              cohort?: number|Long|null;
+              $unknowns?: Uint8Array[];
+            };
+        }
+
+        interface IOutcome extends keelson.v1.Outcome.$Properties {
+        }
+
+        class Outcome {
+            constructor(properties?: keelson.v1.Outcome.$Properties);
+            $unknowns?: Uint8Array[];
+            value?: (keelson.v1.Value.$Properties|null);
+            refused?: (keelson.v1.Refused.$Properties|null);
+            kind?: ("value"|"refused");
+            static encode(message: keelson.v1.Outcome.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Outcome & keelson.v1.Outcome.$Shape;
+        }
+
+        namespace Outcome {
+            interface $Properties {
+                value?: (keelson.v1.Value.$Properties|null);
+                refused?: (keelson.v1.Refused.$Properties|null);
+                kind?: ("value"|"refused");
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = {
+              value?: keelson.v1.Value.$Shape|null;
+              refused?: keelson.v1.Refused.$Shape|null;
+              $unknowns?: Uint8Array[];
+            } & (
+              ({ kind?: undefined; value?: null; refused?: null }|{ kind?: "value"; value: keelson.v1.Value.$Shape; refused?: null }|{ kind?: "refused"; value?: null; refused: keelson.v1.Refused.$Shape })
+            );
+        }
+
+        interface IValue extends keelson.v1.Value.$Properties {
+        }
+
+        class Value {
+            constructor(properties?: keelson.v1.Value.$Properties);
+            $unknowns?: Uint8Array[];
+            estimate: number[];
+            shape: number[];
+            uncertainty?: (keelson.v1.Uncertainty.$Properties|null);
+            intervalLow: number[];
+            intervalHigh: number[];
+            static encode(message: keelson.v1.Value.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Value & keelson.v1.Value.$Shape;
+        }
+
+        namespace Value {
+            interface $Properties {
+                estimate?: (number[]|null);
+                shape?: (number[]|null);
+                uncertainty?: (keelson.v1.Uncertainty.$Properties|null);
+                intervalLow?: (number[]|null);
+                intervalHigh?: (number[]|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = {
+              estimate?: number[]|null;
+              shape?: number[]|null;
+              uncertainty?: keelson.v1.Uncertainty.$Shape|null;
+              intervalLow?: number[]|null;
+              intervalHigh?: number[]|null;
+              $unknowns?: Uint8Array[];
+            };
+        }
+
+        interface IUncertainty extends keelson.v1.Uncertainty.$Properties {
+        }
+
+        class Uncertainty {
+            constructor(properties?: keelson.v1.Uncertainty.$Properties);
+            $unknowns?: Uint8Array[];
+            gaussian?: (keelson.v1.GaussianUncertainty.$Properties|null);
+            relativeOperator?: (number|null);
+            gridSpacing?: (number|null);
+            kind?: ("gaussian"|"relativeOperator"|"gridSpacing");
+            static encode(message: keelson.v1.Uncertainty.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Uncertainty & keelson.v1.Uncertainty.$Shape;
+        }
+
+        namespace Uncertainty {
+            interface $Properties {
+                gaussian?: (keelson.v1.GaussianUncertainty.$Properties|null);
+                relativeOperator?: (number|null);
+                gridSpacing?: (number|null);
+                kind?: ("gaussian"|"relativeOperator"|"gridSpacing");
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = {
+              gaussian?: keelson.v1.GaussianUncertainty.$Shape|null;
+              relativeOperator?: number|null;
+              gridSpacing?: number|null;
+              $unknowns?: Uint8Array[];
+            } & (
+              ({ kind?: undefined; gaussian?: null; relativeOperator?: null; gridSpacing?: null }|{ kind?: "gaussian"; gaussian: keelson.v1.GaussianUncertainty.$Shape; relativeOperator?: null; gridSpacing?: null }|{ kind?: "relativeOperator"; gaussian?: null; relativeOperator: number; gridSpacing?: null }|{ kind?: "gridSpacing"; gaussian?: null; relativeOperator?: null; gridSpacing: number })
+            );
+        }
+
+        interface IGaussianUncertainty extends keelson.v1.GaussianUncertainty.$Properties {
+        }
+
+        class GaussianUncertainty {
+            constructor(properties?: keelson.v1.GaussianUncertainty.$Properties);
+            $unknowns?: Uint8Array[];
+            standardDeviation: number[];
+            static encode(message: keelson.v1.GaussianUncertainty.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.GaussianUncertainty & keelson.v1.GaussianUncertainty.$Shape;
+        }
+
+        namespace GaussianUncertainty {
+            interface $Properties {
+                standardDeviation?: (number[]|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.GaussianUncertainty.$Properties;
+        }
+
+        interface IRefused extends keelson.v1.Refused.$Properties {
+        }
+
+        class Refused {
+            constructor(properties?: keelson.v1.Refused.$Properties);
+            $unknowns?: Uint8Array[];
+            reason: string;
+            text: string;
+            static encode(message: keelson.v1.Refused.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Refused & keelson.v1.Refused.$Shape;
+        }
+
+        namespace Refused {
+            interface $Properties {
+                reason?: (string|null);
+                text?: (string|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Refused.$Properties;
+        }
+
+        interface ICost extends keelson.v1.Cost.$Properties {
+        }
+
+        class Cost {
+            constructor(properties?: keelson.v1.Cost.$Properties);
+            $unknowns?: Uint8Array[];
+            epsilon: number;
+            delta: number;
+            rhoAmount: string;
+            deltaAmount: string;
+            static encode(message: keelson.v1.Cost.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Cost & keelson.v1.Cost.$Shape;
+        }
+
+        namespace Cost {
+            interface $Properties {
+                epsilon?: (number|null);
+                delta?: (number|null);
+                rhoAmount?: (string|null);
+                deltaAmount?: (string|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Cost.$Properties;
+        }
+
+        interface ILedgerPosition extends keelson.v1.LedgerPosition.$Properties {
+        }
+
+        class LedgerPosition {
+            constructor(properties?: keelson.v1.LedgerPosition.$Properties);
+            $unknowns?: Uint8Array[];
+            scope: string;
+            rule: string;
+            rhoSpent: string;
+            rhoCap: string;
+            deltaSpent: string;
+            deltaCap: string;
+            epsilonSpent: number;
+            epsilonCap: number;
+            static encode(message: keelson.v1.LedgerPosition.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.LedgerPosition & keelson.v1.LedgerPosition.$Shape;
+        }
+
+        namespace LedgerPosition {
+            interface $Properties {
+                scope?: (string|null);
+                rule?: (string|null);
+                rhoSpent?: (string|null);
+                rhoCap?: (string|null);
+                deltaSpent?: (string|null);
+                deltaCap?: (string|null);
+                epsilonSpent?: (number|null);
+                epsilonCap?: (number|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.LedgerPosition.$Properties;
+        }
+
+        interface ISignedHead extends keelson.v1.SignedHead.$Properties {
+        }
+
+        class SignedHead {
+            constructor(properties?: keelson.v1.SignedHead.$Properties);
+            $unknowns?: Uint8Array[];
+            body: Uint8Array;
+            signature: Uint8Array;
+            static encode(message: keelson.v1.SignedHead.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.SignedHead & keelson.v1.SignedHead.$Shape;
+        }
+
+        namespace SignedHead {
+            interface $Properties {
+                body?: (Uint8Array|null);
+                signature?: (Uint8Array|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.SignedHead.$Properties;
+        }
+
+        interface IHeadBody extends keelson.v1.HeadBody.$Properties {
+        }
+
+        class HeadBody {
+            constructor(properties?: keelson.v1.HeadBody.$Properties);
+            $unknowns?: Uint8Array[];
+            serverKey: Uint8Array;
+            studyId: Uint8Array;
+            count: (number|Long);
+            digest: Uint8Array;
+            state: keelson.v1.StudyState;
+            static encode(message: keelson.v1.HeadBody.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.HeadBody & keelson.v1.HeadBody.$Shape;
+        }
+
+        namespace HeadBody {
+            interface $Properties {
+                serverKey?: (Uint8Array|null);
+                studyId?: (Uint8Array|null);
+                count?: (number|Long|null);
+                digest?: (Uint8Array|null);
+                state?: (keelson.v1.StudyState|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.HeadBody.$Properties;
+        }
+
+        enum Code {
+            CODE_UNSPECIFIED = 0,
+            CODE_MALFORMED = 1,
+            CODE_UNKNOWN_STUDY = 2,
+            CODE_INVALID_KEY = 3,
+            CODE_KEY_NOT_ALLOWED = 4,
+            CODE_BAD_SIGNATURE = 5,
+            CODE_UNKNOWN_CHANNEL = 6,
+            CODE_WRONG_DIMENSION = 7,
+            CODE_NOT_FINITE = 8,
+            CODE_TOO_MANY_ROWS = 9,
+            CODE_CONTRIBUTION_FULL = 10,
+            CODE_MUTATED = 11,
+            CODE_STALE_EPOCH = 12,
+            CODE_EPOCH_NOT_OPEN = 13,
+            CODE_STUDY_ENDED = 14,
+            CODE_BUDGET_EXHAUSTED = 15,
+            CODE_SEQUENCE_TOO_FAR = 16,
+            CODE_CREDIT_EXCEEDED = 17,
+            CODE_OVERLOADED = 18,
+            CODE_RATE_LIMITED = 19,
+            CODE_TOO_MANY_CHANNELS = 20,
+            CODE_CONTRIBUTOR_BUDGET_EXHAUSTED = 21,
+            CODE_SHUTTING_DOWN = 22,
+            CODE_UNSUPPORTED = 23,
+            CODE_INTERNAL = 24
+        }
+    }
+}

@@ -1,0 +1,3468 @@
+// Generated from proto/keelson/v1/wire.proto by scripts/generate-proto.js. Do not edit.
+/*eslint-disable block-scoped-var, id-length, no-control-regex, no-magic-numbers, no-mixed-operators, no-prototype-builtins, no-redeclare, no-shadow, no-var, sort-vars, default-case, jsdoc/require-param*/
+import $protobuf from "protobufjs/minimal.js";
+
+const $Reader = $protobuf.Reader, $Writer = $protobuf.Writer, $util = $protobuf.util;
+const $Object = $util.global.Object, $undefined = $util.global.undefined, $Error = $util.global.Error, $RangeError = $util.global.RangeError;
+
+const $root = $protobuf.roots["keelson"] || ($protobuf.roots["keelson"] = {});
+
+export const keelson = $root.keelson = (() => {
+
+    const keelson = {};
+
+    keelson.v1 = (function() {
+
+        const v1 = {};
+
+        v1.ClientFrame = (function() {
+
+            const ClientFrame = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ClientFrame.prototype.hello = null;
+            ClientFrame.prototype.batch = null;
+            ClientFrame.prototype.subscribe = null;
+            ClientFrame.prototype.unsubscribe = null;
+
+            let $oneOfFields;
+
+            $Object.defineProperty(ClientFrame.prototype, "kind", {
+                get: $util.oneOfGetter($oneOfFields = ["hello", "batch", "subscribe", "unsubscribe"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            ClientFrame.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.hello != null && $Object.hasOwnProperty.call(message, "hello"))
+                    $root.keelson.v1.Hello.encode(message.hello, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.batch != null && $Object.hasOwnProperty.call(message, "batch"))
+                    $root.keelson.v1.SignedBatch.encode(message.batch, writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.subscribe != null && $Object.hasOwnProperty.call(message, "subscribe"))
+                    $root.keelson.v1.Subscribe.encode(message.subscribe, writer.uint32(26).fork(), _depth + 1).ldelim();
+                if (message.unsubscribe != null && $Object.hasOwnProperty.call(message, "unsubscribe"))
+                    $root.keelson.v1.Unsubscribe.encode(message.unsubscribe, writer.uint32(34).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ClientFrame.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.ClientFrame();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.hello = $root.keelson.v1.Hello.decode(reader, reader.size(), $undefined, _depth + 1, message.hello);
+                            message.kind = "hello";
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            message.batch = $root.keelson.v1.SignedBatch.decode(reader, reader.size(), $undefined, _depth + 1, message.batch);
+                            message.kind = "batch";
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            message.subscribe = $root.keelson.v1.Subscribe.decode(reader, reader.size(), $undefined, _depth + 1, message.subscribe);
+                            message.kind = "subscribe";
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            message.unsubscribe = $root.keelson.v1.Unsubscribe.decode(reader, reader.size(), $undefined, _depth + 1, message.unsubscribe);
+                            message.kind = "unsubscribe";
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return ClientFrame;
+        })();
+
+        v1.Hello = (function() {
+
+            const Hello = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Hello.prototype.studyId = $util.newBuffer([]);
+            Hello.prototype.publicKey = $util.newBuffer([]);
+            Hello.prototype.clientNonce = $util.newBuffer([]);
+            Hello.prototype.signature = $util.newBuffer([]);
+
+            Hello.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.studyId != null && $Object.hasOwnProperty.call(message, "studyId") && message.studyId.length)
+                    writer.uint32(10).bytes(message.studyId);
+                if (message.publicKey != null && $Object.hasOwnProperty.call(message, "publicKey") && message.publicKey.length)
+                    writer.uint32(18).bytes(message.publicKey);
+                if (message.clientNonce != null && $Object.hasOwnProperty.call(message, "clientNonce") && message.clientNonce.length)
+                    writer.uint32(26).bytes(message.clientNonce);
+                if (message.signature != null && $Object.hasOwnProperty.call(message, "signature") && message.signature.length)
+                    writer.uint32(34).bytes(message.signature);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Hello.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Hello();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.studyId = value;
+                            else
+                                delete message.studyId;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.publicKey = value;
+                            else
+                                delete message.publicKey;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.clientNonce = value;
+                            else
+                                delete message.clientNonce;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.signature = value;
+                            else
+                                delete message.signature;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Hello;
+        })();
+
+        v1.SignedBatch = (function() {
+
+            const SignedBatch = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            SignedBatch.prototype.channel = 0;
+            SignedBatch.prototype.body = $util.newBuffer([]);
+            SignedBatch.prototype.signature = $util.newBuffer([]);
+
+            SignedBatch.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.channel != null && $Object.hasOwnProperty.call(message, "channel") && message.channel !== 0)
+                    writer.uint32(8).uint32(message.channel);
+                if (message.body != null && $Object.hasOwnProperty.call(message, "body") && message.body.length)
+                    writer.uint32(18).bytes(message.body);
+                if (message.signature != null && $Object.hasOwnProperty.call(message, "signature") && message.signature.length)
+                    writer.uint32(26).bytes(message.signature);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            SignedBatch.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.SignedBatch();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.channel = value;
+                            else
+                                delete message.channel;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.body = value;
+                            else
+                                delete message.body;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.signature = value;
+                            else
+                                delete message.signature;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return SignedBatch;
+        })();
+
+        v1.BatchBody = (function() {
+
+            const BatchBody = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            BatchBody.prototype.studyId = $util.newBuffer([]);
+            BatchBody.prototype.sequence = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            BatchBody.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            BatchBody.prototype.last = false;
+            BatchBody.prototype.rows = 0;
+            BatchBody.prototype.columns = 0;
+            BatchBody.prototype.dataType = 0;
+            BatchBody.prototype.data = $util.newBuffer([]);
+
+            BatchBody.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.studyId != null && $Object.hasOwnProperty.call(message, "studyId") && message.studyId.length)
+                    writer.uint32(10).bytes(message.studyId);
+                if (message.sequence != null && $Object.hasOwnProperty.call(message, "sequence") && (typeof message.sequence === "object" ? message.sequence.low || message.sequence.high : message.sequence !== 0))
+                    writer.uint32(16).uint64(message.sequence);
+                if (message.epoch != null && $Object.hasOwnProperty.call(message, "epoch") && (typeof message.epoch === "object" ? message.epoch.low || message.epoch.high : message.epoch !== 0))
+                    writer.uint32(24).uint64(message.epoch);
+                if (message.last != null && $Object.hasOwnProperty.call(message, "last") && message.last !== false)
+                    writer.uint32(32).bool(message.last);
+                if (message.rows != null && $Object.hasOwnProperty.call(message, "rows") && message.rows !== 0)
+                    writer.uint32(40).uint32(message.rows);
+                if (message.columns != null && $Object.hasOwnProperty.call(message, "columns") && message.columns !== 0)
+                    writer.uint32(48).uint32(message.columns);
+                if (message.dataType != null && $Object.hasOwnProperty.call(message, "dataType") && message.dataType !== 0)
+                    writer.uint32(56).int32(message.dataType);
+                if (message.data != null && $Object.hasOwnProperty.call(message, "data") && message.data.length)
+                    writer.uint32(66).bytes(message.data);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            BatchBody.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.BatchBody();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.studyId = value;
+                            else
+                                delete message.studyId;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.sequence = value;
+                            else
+                                delete message.sequence;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.epoch = value;
+                            else
+                                delete message.epoch;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.bool())
+                                message.last = value;
+                            else
+                                delete message.last;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.rows = value;
+                            else
+                                delete message.rows;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.columns = value;
+                            else
+                                delete message.columns;
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.dataType = value;
+                            else
+                                delete message.dataType;
+                            continue;
+                        }
+                    case 8: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.data = value;
+                            else
+                                delete message.data;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return BatchBody;
+        })();
+
+        v1.DataType = (function() {
+            const valuesById = $Object.create(null), values = $Object.create(valuesById);
+            values[valuesById[0] = "DATA_TYPE_UNSPECIFIED"] = 0;
+            values[valuesById[1] = "DATA_TYPE_FLOAT32"] = 1;
+            values[valuesById[2] = "DATA_TYPE_FLOAT64"] = 2;
+            return values;
+        })();
+
+        v1.Subscribe = (function() {
+
+            const Subscribe = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Subscribe.prototype.studyId = $util.newBuffer([]);
+            Subscribe.prototype.fromRelease = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+
+            Subscribe.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.studyId != null && $Object.hasOwnProperty.call(message, "studyId") && message.studyId.length)
+                    writer.uint32(10).bytes(message.studyId);
+                if (message.fromRelease != null && $Object.hasOwnProperty.call(message, "fromRelease") && (typeof message.fromRelease === "object" ? message.fromRelease.low || message.fromRelease.high : message.fromRelease !== 0))
+                    writer.uint32(16).uint64(message.fromRelease);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Subscribe.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Subscribe();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.studyId = value;
+                            else
+                                delete message.studyId;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.fromRelease = value;
+                            else
+                                delete message.fromRelease;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Subscribe;
+        })();
+
+        v1.Unsubscribe = (function() {
+
+            const Unsubscribe = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Unsubscribe.prototype.studyId = $util.newBuffer([]);
+
+            Unsubscribe.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.studyId != null && $Object.hasOwnProperty.call(message, "studyId") && message.studyId.length)
+                    writer.uint32(10).bytes(message.studyId);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Unsubscribe.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Unsubscribe();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.studyId = value;
+                            else
+                                delete message.studyId;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Unsubscribe;
+        })();
+
+        v1.ServerFrame = (function() {
+
+            const ServerFrame = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ServerFrame.prototype.welcome = null;
+            ServerFrame.prototype.ready = null;
+            ServerFrame.prototype.ack = null;
+            ServerFrame.prototype.release = null;
+            ServerFrame.prototype.head = null;
+            ServerFrame.prototype.notice = null;
+            ServerFrame.prototype.refusal = null;
+
+            let $oneOfFields;
+
+            $Object.defineProperty(ServerFrame.prototype, "kind", {
+                get: $util.oneOfGetter($oneOfFields = ["welcome", "ready", "ack", "release", "head", "notice", "refusal"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            ServerFrame.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.welcome != null && $Object.hasOwnProperty.call(message, "welcome"))
+                    $root.keelson.v1.Welcome.encode(message.welcome, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.ready != null && $Object.hasOwnProperty.call(message, "ready"))
+                    $root.keelson.v1.Ready.encode(message.ready, writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.ack != null && $Object.hasOwnProperty.call(message, "ack"))
+                    $root.keelson.v1.Ack.encode(message.ack, writer.uint32(26).fork(), _depth + 1).ldelim();
+                if (message.release != null && $Object.hasOwnProperty.call(message, "release"))
+                    $root.keelson.v1.SignedRelease.encode(message.release, writer.uint32(34).fork(), _depth + 1).ldelim();
+                if (message.head != null && $Object.hasOwnProperty.call(message, "head"))
+                    $root.keelson.v1.SignedHead.encode(message.head, writer.uint32(42).fork(), _depth + 1).ldelim();
+                if (message.notice != null && $Object.hasOwnProperty.call(message, "notice"))
+                    $root.keelson.v1.Notice.encode(message.notice, writer.uint32(50).fork(), _depth + 1).ldelim();
+                if (message.refusal != null && $Object.hasOwnProperty.call(message, "refusal"))
+                    $root.keelson.v1.Refusal.encode(message.refusal, writer.uint32(58).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ServerFrame.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.ServerFrame();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.welcome = $root.keelson.v1.Welcome.decode(reader, reader.size(), $undefined, _depth + 1, message.welcome);
+                            message.kind = "welcome";
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            message.ready = $root.keelson.v1.Ready.decode(reader, reader.size(), $undefined, _depth + 1, message.ready);
+                            message.kind = "ready";
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            message.ack = $root.keelson.v1.Ack.decode(reader, reader.size(), $undefined, _depth + 1, message.ack);
+                            message.kind = "ack";
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            message.release = $root.keelson.v1.SignedRelease.decode(reader, reader.size(), $undefined, _depth + 1, message.release);
+                            message.kind = "release";
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            message.head = $root.keelson.v1.SignedHead.decode(reader, reader.size(), $undefined, _depth + 1, message.head);
+                            message.kind = "head";
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            message.notice = $root.keelson.v1.Notice.decode(reader, reader.size(), $undefined, _depth + 1, message.notice);
+                            message.kind = "notice";
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 2)
+                                break;
+                            message.refusal = $root.keelson.v1.Refusal.decode(reader, reader.size(), $undefined, _depth + 1, message.refusal);
+                            message.kind = "refusal";
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return ServerFrame;
+        })();
+
+        v1.Welcome = (function() {
+
+            const Welcome = function (properties) {
+                this.studies = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Welcome.prototype.serverKey = $util.newBuffer([]);
+            Welcome.prototype.serverNonce = $util.newBuffer([]);
+            Welcome.prototype.limits = null;
+            Welcome.prototype.studies = $util.emptyArray;
+
+            Welcome.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.serverKey != null && $Object.hasOwnProperty.call(message, "serverKey") && message.serverKey.length)
+                    writer.uint32(10).bytes(message.serverKey);
+                if (message.serverNonce != null && $Object.hasOwnProperty.call(message, "serverNonce") && message.serverNonce.length)
+                    writer.uint32(18).bytes(message.serverNonce);
+                if (message.limits != null && $Object.hasOwnProperty.call(message, "limits"))
+                    $root.keelson.v1.Limits.encode(message.limits, writer.uint32(26).fork(), _depth + 1).ldelim();
+                if (message.studies != null && message.studies.length)
+                    for (let i = 0; i < message.studies.length; ++i)
+                        $root.keelson.v1.SignedStudy.encode(message.studies[i], writer.uint32(34).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Welcome.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Welcome();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.serverKey = value;
+                            else
+                                delete message.serverKey;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.serverNonce = value;
+                            else
+                                delete message.serverNonce;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            message.limits = $root.keelson.v1.Limits.decode(reader, reader.size(), $undefined, _depth + 1, message.limits);
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.studies && message.studies.length))
+                                message.studies = [];
+                            message.studies.push($root.keelson.v1.SignedStudy.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Welcome;
+        })();
+
+        v1.Limits = (function() {
+
+            const Limits = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Limits.prototype.frameBytes = 0;
+            Limits.prototype.rowsPerBatch = 0;
+            Limits.prototype.creditBatches = 0;
+            Limits.prototype.channelsPerSocket = 0;
+            Limits.prototype.sequenceWindow = 0;
+
+            Limits.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.frameBytes != null && $Object.hasOwnProperty.call(message, "frameBytes") && message.frameBytes !== 0)
+                    writer.uint32(8).uint32(message.frameBytes);
+                if (message.rowsPerBatch != null && $Object.hasOwnProperty.call(message, "rowsPerBatch") && message.rowsPerBatch !== 0)
+                    writer.uint32(16).uint32(message.rowsPerBatch);
+                if (message.creditBatches != null && $Object.hasOwnProperty.call(message, "creditBatches") && message.creditBatches !== 0)
+                    writer.uint32(24).uint32(message.creditBatches);
+                if (message.channelsPerSocket != null && $Object.hasOwnProperty.call(message, "channelsPerSocket") && message.channelsPerSocket !== 0)
+                    writer.uint32(32).uint32(message.channelsPerSocket);
+                if (message.sequenceWindow != null && $Object.hasOwnProperty.call(message, "sequenceWindow") && message.sequenceWindow !== 0)
+                    writer.uint32(40).uint32(message.sequenceWindow);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Limits.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Limits();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.frameBytes = value;
+                            else
+                                delete message.frameBytes;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.rowsPerBatch = value;
+                            else
+                                delete message.rowsPerBatch;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.creditBatches = value;
+                            else
+                                delete message.creditBatches;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.channelsPerSocket = value;
+                            else
+                                delete message.channelsPerSocket;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.sequenceWindow = value;
+                            else
+                                delete message.sequenceWindow;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Limits;
+        })();
+
+        v1.SignedStudy = (function() {
+
+            const SignedStudy = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            SignedStudy.prototype.facts = $util.newBuffer([]);
+            SignedStudy.prototype.signature = $util.newBuffer([]);
+            SignedStudy.prototype.state = 0;
+            SignedStudy.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+
+            SignedStudy.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.facts != null && $Object.hasOwnProperty.call(message, "facts") && message.facts.length)
+                    writer.uint32(10).bytes(message.facts);
+                if (message.signature != null && $Object.hasOwnProperty.call(message, "signature") && message.signature.length)
+                    writer.uint32(18).bytes(message.signature);
+                if (message.state != null && $Object.hasOwnProperty.call(message, "state") && message.state !== 0)
+                    writer.uint32(24).int32(message.state);
+                if (message.epoch != null && $Object.hasOwnProperty.call(message, "epoch") && (typeof message.epoch === "object" ? message.epoch.low || message.epoch.high : message.epoch !== 0))
+                    writer.uint32(32).uint64(message.epoch);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            SignedStudy.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.SignedStudy();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.facts = value;
+                            else
+                                delete message.facts;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.signature = value;
+                            else
+                                delete message.signature;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.state = value;
+                            else
+                                delete message.state;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.epoch = value;
+                            else
+                                delete message.epoch;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return SignedStudy;
+        })();
+
+        v1.StudyState = (function() {
+            const valuesById = $Object.create(null), values = $Object.create(valuesById);
+            values[valuesById[0] = "STUDY_STATE_UNSPECIFIED"] = 0;
+            values[valuesById[1] = "STUDY_STATE_OPEN"] = 1;
+            values[valuesById[2] = "STUDY_STATE_EXHAUSTED"] = 2;
+            values[valuesById[3] = "STUDY_STATE_ENDED"] = 3;
+            return values;
+        })();
+
+        v1.Ready = (function() {
+
+            const Ready = function (properties) {
+                this.holes = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Ready.prototype.channel = 0;
+            Ready.prototype.studyId = $util.newBuffer([]);
+            Ready.prototype.publicKey = $util.newBuffer([]);
+            Ready.prototype.signature = $util.newBuffer([]);
+            Ready.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            Ready.prototype.nextSequence = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            Ready.prototype.holes = $util.emptyArray;
+            Ready.prototype.credit = 0;
+            Ready.prototype.ownSpend = null;
+
+            Ready.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.channel != null && $Object.hasOwnProperty.call(message, "channel") && message.channel !== 0)
+                    writer.uint32(8).uint32(message.channel);
+                if (message.studyId != null && $Object.hasOwnProperty.call(message, "studyId") && message.studyId.length)
+                    writer.uint32(18).bytes(message.studyId);
+                if (message.publicKey != null && $Object.hasOwnProperty.call(message, "publicKey") && message.publicKey.length)
+                    writer.uint32(26).bytes(message.publicKey);
+                if (message.signature != null && $Object.hasOwnProperty.call(message, "signature") && message.signature.length)
+                    writer.uint32(34).bytes(message.signature);
+                if (message.epoch != null && $Object.hasOwnProperty.call(message, "epoch") && (typeof message.epoch === "object" ? message.epoch.low || message.epoch.high : message.epoch !== 0))
+                    writer.uint32(40).uint64(message.epoch);
+                if (message.nextSequence != null && $Object.hasOwnProperty.call(message, "nextSequence") && (typeof message.nextSequence === "object" ? message.nextSequence.low || message.nextSequence.high : message.nextSequence !== 0))
+                    writer.uint32(48).uint64(message.nextSequence);
+                if (message.holes != null && message.holes.length)
+                    writer.uint32(58).uint64s(message.holes);
+                if (message.credit != null && $Object.hasOwnProperty.call(message, "credit") && message.credit !== 0)
+                    writer.uint32(64).uint32(message.credit);
+                if (message.ownSpend != null && $Object.hasOwnProperty.call(message, "ownSpend"))
+                    $root.keelson.v1.Spend.encode(message.ownSpend, writer.uint32(74).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Ready.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Ready();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.channel = value;
+                            else
+                                delete message.channel;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.studyId = value;
+                            else
+                                delete message.studyId;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.publicKey = value;
+                            else
+                                delete message.publicKey;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.signature = value;
+                            else
+                                delete message.signature;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.epoch = value;
+                            else
+                                delete message.epoch;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.nextSequence = value;
+                            else
+                                delete message.nextSequence;
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType === 2) {
+                                if (!(message.holes && message.holes.length))
+                                    message.holes = [];
+                                reader.uint64s(message.holes);
+                                continue;
+                            }
+                            if (wireType !== 0)
+                                break;
+                            if (!(message.holes && message.holes.length))
+                                message.holes = [];
+                            message.holes.push(reader.uint64());
+                            continue;
+                        }
+                    case 8: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.credit = value;
+                            else
+                                delete message.credit;
+                            continue;
+                        }
+                    case 9: {
+                            if (wireType !== 2)
+                                break;
+                            message.ownSpend = $root.keelson.v1.Spend.decode(reader, reader.size(), $undefined, _depth + 1, message.ownSpend);
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Ready;
+        })();
+
+        v1.Spend = (function() {
+
+            const Spend = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Spend.prototype.rho = 0;
+            Spend.prototype.rhoCap = 0;
+            Spend.prototype.delta = 0;
+            Spend.prototype.deltaCap = 0;
+
+            Spend.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.rho != null && $Object.hasOwnProperty.call(message, "rho") && !$Object.is(message.rho, 0))
+                    writer.uint32(9).double(message.rho);
+                if (message.rhoCap != null && $Object.hasOwnProperty.call(message, "rhoCap") && !$Object.is(message.rhoCap, 0))
+                    writer.uint32(17).double(message.rhoCap);
+                if (message.delta != null && $Object.hasOwnProperty.call(message, "delta") && !$Object.is(message.delta, 0))
+                    writer.uint32(25).double(message.delta);
+                if (message.deltaCap != null && $Object.hasOwnProperty.call(message, "deltaCap") && !$Object.is(message.deltaCap, 0))
+                    writer.uint32(33).double(message.deltaCap);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Spend.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Spend();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 1)
+                                break;
+                            if (!$Object.is(value = reader.double(), 0))
+                                message.rho = value;
+                            else
+                                delete message.rho;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 1)
+                                break;
+                            if (!$Object.is(value = reader.double(), 0))
+                                message.rhoCap = value;
+                            else
+                                delete message.rhoCap;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 1)
+                                break;
+                            if (!$Object.is(value = reader.double(), 0))
+                                message.delta = value;
+                            else
+                                delete message.delta;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 1)
+                                break;
+                            if (!$Object.is(value = reader.double(), 0))
+                                message.deltaCap = value;
+                            else
+                                delete message.deltaCap;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Spend;
+        })();
+
+        v1.Ack = (function() {
+
+            const Ack = function (properties) {
+                this.rejections = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Ack.prototype.channel = 0;
+            Ack.prototype.contiguousSequence = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            Ack.prototype.rejections = $util.emptyArray;
+            Ack.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            Ack.prototype.credit = 0;
+
+            Ack.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.channel != null && $Object.hasOwnProperty.call(message, "channel") && message.channel !== 0)
+                    writer.uint32(8).uint32(message.channel);
+                if (message.contiguousSequence != null && $Object.hasOwnProperty.call(message, "contiguousSequence") && (typeof message.contiguousSequence === "object" ? message.contiguousSequence.low || message.contiguousSequence.high : message.contiguousSequence !== 0))
+                    writer.uint32(16).uint64(message.contiguousSequence);
+                if (message.rejections != null && message.rejections.length)
+                    for (let i = 0; i < message.rejections.length; ++i)
+                        $root.keelson.v1.Rejection.encode(message.rejections[i], writer.uint32(26).fork(), _depth + 1).ldelim();
+                if (message.epoch != null && $Object.hasOwnProperty.call(message, "epoch") && (typeof message.epoch === "object" ? message.epoch.low || message.epoch.high : message.epoch !== 0))
+                    writer.uint32(32).uint64(message.epoch);
+                if (message.credit != null && $Object.hasOwnProperty.call(message, "credit") && message.credit !== 0)
+                    writer.uint32(40).uint32(message.credit);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Ack.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Ack();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.channel = value;
+                            else
+                                delete message.channel;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.contiguousSequence = value;
+                            else
+                                delete message.contiguousSequence;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.rejections && message.rejections.length))
+                                message.rejections = [];
+                            message.rejections.push($root.keelson.v1.Rejection.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.epoch = value;
+                            else
+                                delete message.epoch;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.credit = value;
+                            else
+                                delete message.credit;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Ack;
+        })();
+
+        v1.Rejection = (function() {
+
+            const Rejection = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Rejection.prototype.sequence = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            Rejection.prototype.code = 0;
+            Rejection.prototype.retryable = false;
+            Rejection.prototype.text = "";
+
+            Rejection.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.sequence != null && $Object.hasOwnProperty.call(message, "sequence") && (typeof message.sequence === "object" ? message.sequence.low || message.sequence.high : message.sequence !== 0))
+                    writer.uint32(8).uint64(message.sequence);
+                if (message.code != null && $Object.hasOwnProperty.call(message, "code") && message.code !== 0)
+                    writer.uint32(16).int32(message.code);
+                if (message.retryable != null && $Object.hasOwnProperty.call(message, "retryable") && message.retryable !== false)
+                    writer.uint32(24).bool(message.retryable);
+                if (message.text != null && $Object.hasOwnProperty.call(message, "text") && message.text !== "")
+                    writer.uint32(34).string(message.text);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Rejection.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Rejection();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.sequence = value;
+                            else
+                                delete message.sequence;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.code = value;
+                            else
+                                delete message.code;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.bool())
+                                message.retryable = value;
+                            else
+                                delete message.retryable;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.text = value;
+                            else
+                                delete message.text;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Rejection;
+        })();
+
+        v1.Notice = (function() {
+
+            const Notice = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Notice.prototype.studyId = $util.newBuffer([]);
+            Notice.prototype.state = 0;
+            Notice.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            Notice.prototype.closesInMs = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+
+            Notice.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.studyId != null && $Object.hasOwnProperty.call(message, "studyId") && message.studyId.length)
+                    writer.uint32(10).bytes(message.studyId);
+                if (message.state != null && $Object.hasOwnProperty.call(message, "state") && message.state !== 0)
+                    writer.uint32(16).int32(message.state);
+                if (message.epoch != null && $Object.hasOwnProperty.call(message, "epoch") && (typeof message.epoch === "object" ? message.epoch.low || message.epoch.high : message.epoch !== 0))
+                    writer.uint32(24).uint64(message.epoch);
+                if (message.closesInMs != null && $Object.hasOwnProperty.call(message, "closesInMs") && (typeof message.closesInMs === "object" ? message.closesInMs.low || message.closesInMs.high : message.closesInMs !== 0))
+                    writer.uint32(32).uint64(message.closesInMs);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Notice.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Notice();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.studyId = value;
+                            else
+                                delete message.studyId;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.state = value;
+                            else
+                                delete message.state;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.epoch = value;
+                            else
+                                delete message.epoch;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.closesInMs = value;
+                            else
+                                delete message.closesInMs;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Notice;
+        })();
+
+        v1.Refusal = (function() {
+
+            const Refusal = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Refusal.prototype.code = 0;
+            Refusal.prototype.retryable = false;
+            Refusal.prototype.text = "";
+            Refusal.prototype.channel = 0;
+            Refusal.prototype.studyId = $util.newBuffer([]);
+            Refusal.prototype.publicKey = $util.newBuffer([]);
+
+            Refusal.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.code != null && $Object.hasOwnProperty.call(message, "code") && message.code !== 0)
+                    writer.uint32(8).int32(message.code);
+                if (message.retryable != null && $Object.hasOwnProperty.call(message, "retryable") && message.retryable !== false)
+                    writer.uint32(16).bool(message.retryable);
+                if (message.text != null && $Object.hasOwnProperty.call(message, "text") && message.text !== "")
+                    writer.uint32(26).string(message.text);
+                if (message.channel != null && $Object.hasOwnProperty.call(message, "channel") && message.channel !== 0)
+                    writer.uint32(32).uint32(message.channel);
+                if (message.studyId != null && $Object.hasOwnProperty.call(message, "studyId") && message.studyId.length)
+                    writer.uint32(42).bytes(message.studyId);
+                if (message.publicKey != null && $Object.hasOwnProperty.call(message, "publicKey") && message.publicKey.length)
+                    writer.uint32(50).bytes(message.publicKey);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Refusal.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Refusal();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.code = value;
+                            else
+                                delete message.code;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.bool())
+                                message.retryable = value;
+                            else
+                                delete message.retryable;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.text = value;
+                            else
+                                delete message.text;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.channel = value;
+                            else
+                                delete message.channel;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.studyId = value;
+                            else
+                                delete message.studyId;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.publicKey = value;
+                            else
+                                delete message.publicKey;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Refusal;
+        })();
+
+        v1.SignedRelease = (function() {
+
+            const SignedRelease = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            SignedRelease.prototype.body = $util.newBuffer([]);
+            SignedRelease.prototype.signature = $util.newBuffer([]);
+
+            SignedRelease.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.body != null && $Object.hasOwnProperty.call(message, "body") && message.body.length)
+                    writer.uint32(10).bytes(message.body);
+                if (message.signature != null && $Object.hasOwnProperty.call(message, "signature") && message.signature.length)
+                    writer.uint32(18).bytes(message.signature);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            SignedRelease.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.SignedRelease();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.body = value;
+                            else
+                                delete message.body;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.signature = value;
+                            else
+                                delete message.signature;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return SignedRelease;
+        })();
+
+        v1.ReleaseBody = (function() {
+
+            const ReleaseBody = function (properties) {
+                this.columns = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ReleaseBody.prototype.serverKey = $util.newBuffer([]);
+            ReleaseBody.prototype.studyId = $util.newBuffer([]);
+            ReleaseBody.prototype.index = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            ReleaseBody.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            ReleaseBody.prototype.study = "";
+            ReleaseBody.prototype.estimator = "";
+            ReleaseBody.prototype.parameters = "";
+            ReleaseBody.prototype.participation = "";
+            ReleaseBody.prototype.outcome = null;
+            ReleaseBody.prototype.cost = null;
+            ReleaseBody.prototype.ledger = null;
+            ReleaseBody.prototype.previousDigest = $util.newBuffer([]);
+            ReleaseBody.prototype.mechanisms = "";
+            ReleaseBody.prototype.closedAtMs = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            ReleaseBody.prototype.columns = $util.emptyArray;
+            ReleaseBody.prototype.cohort = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+
+            ReleaseBody.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.serverKey != null && $Object.hasOwnProperty.call(message, "serverKey") && message.serverKey.length)
+                    writer.uint32(10).bytes(message.serverKey);
+                if (message.studyId != null && $Object.hasOwnProperty.call(message, "studyId") && message.studyId.length)
+                    writer.uint32(18).bytes(message.studyId);
+                if (message.index != null && $Object.hasOwnProperty.call(message, "index") && (typeof message.index === "object" ? message.index.low || message.index.high : message.index !== 0))
+                    writer.uint32(24).uint64(message.index);
+                if (message.epoch != null && $Object.hasOwnProperty.call(message, "epoch") && (typeof message.epoch === "object" ? message.epoch.low || message.epoch.high : message.epoch !== 0))
+                    writer.uint32(32).uint64(message.epoch);
+                if (message.study != null && $Object.hasOwnProperty.call(message, "study") && message.study !== "")
+                    writer.uint32(42).string(message.study);
+                if (message.estimator != null && $Object.hasOwnProperty.call(message, "estimator") && message.estimator !== "")
+                    writer.uint32(50).string(message.estimator);
+                if (message.parameters != null && $Object.hasOwnProperty.call(message, "parameters") && message.parameters !== "")
+                    writer.uint32(58).string(message.parameters);
+                if (message.participation != null && $Object.hasOwnProperty.call(message, "participation") && message.participation !== "")
+                    writer.uint32(66).string(message.participation);
+                if (message.outcome != null && $Object.hasOwnProperty.call(message, "outcome"))
+                    $root.keelson.v1.Outcome.encode(message.outcome, writer.uint32(74).fork(), _depth + 1).ldelim();
+                if (message.cost != null && $Object.hasOwnProperty.call(message, "cost"))
+                    $root.keelson.v1.Cost.encode(message.cost, writer.uint32(82).fork(), _depth + 1).ldelim();
+                if (message.ledger != null && $Object.hasOwnProperty.call(message, "ledger"))
+                    $root.keelson.v1.LedgerPosition.encode(message.ledger, writer.uint32(90).fork(), _depth + 1).ldelim();
+                if (message.previousDigest != null && $Object.hasOwnProperty.call(message, "previousDigest") && message.previousDigest.length)
+                    writer.uint32(98).bytes(message.previousDigest);
+                if (message.mechanisms != null && $Object.hasOwnProperty.call(message, "mechanisms") && message.mechanisms !== "")
+                    writer.uint32(106).string(message.mechanisms);
+                if (message.closedAtMs != null && $Object.hasOwnProperty.call(message, "closedAtMs") && (typeof message.closedAtMs === "object" ? message.closedAtMs.low || message.closedAtMs.high : message.closedAtMs !== 0))
+                    writer.uint32(112).uint64(message.closedAtMs);
+                if (message.columns != null && message.columns.length)
+                    for (let i = 0; i < message.columns.length; ++i)
+                        writer.uint32(122).string(message.columns[i]);
+                if (message.cohort != null && $Object.hasOwnProperty.call(message, "cohort") && (typeof message.cohort === "object" ? message.cohort.low || message.cohort.high : message.cohort !== 0))
+                    writer.uint32(128).uint64(message.cohort);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ReleaseBody.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.ReleaseBody();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.serverKey = value;
+                            else
+                                delete message.serverKey;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.studyId = value;
+                            else
+                                delete message.studyId;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.index = value;
+                            else
+                                delete message.index;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.epoch = value;
+                            else
+                                delete message.epoch;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.study = value;
+                            else
+                                delete message.study;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.estimator = value;
+                            else
+                                delete message.estimator;
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.parameters = value;
+                            else
+                                delete message.parameters;
+                            continue;
+                        }
+                    case 8: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.participation = value;
+                            else
+                                delete message.participation;
+                            continue;
+                        }
+                    case 9: {
+                            if (wireType !== 2)
+                                break;
+                            message.outcome = $root.keelson.v1.Outcome.decode(reader, reader.size(), $undefined, _depth + 1, message.outcome);
+                            continue;
+                        }
+                    case 10: {
+                            if (wireType !== 2)
+                                break;
+                            message.cost = $root.keelson.v1.Cost.decode(reader, reader.size(), $undefined, _depth + 1, message.cost);
+                            continue;
+                        }
+                    case 11: {
+                            if (wireType !== 2)
+                                break;
+                            message.ledger = $root.keelson.v1.LedgerPosition.decode(reader, reader.size(), $undefined, _depth + 1, message.ledger);
+                            continue;
+                        }
+                    case 12: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.previousDigest = value;
+                            else
+                                delete message.previousDigest;
+                            continue;
+                        }
+                    case 13: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.mechanisms = value;
+                            else
+                                delete message.mechanisms;
+                            continue;
+                        }
+                    case 14: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.closedAtMs = value;
+                            else
+                                delete message.closedAtMs;
+                            continue;
+                        }
+                    case 15: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.columns && message.columns.length))
+                                message.columns = [];
+                            message.columns.push(reader.stringVerify());
+                            continue;
+                        }
+                    case 16: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.cohort = value;
+                            else
+                                delete message.cohort;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return ReleaseBody;
+        })();
+
+        v1.Outcome = (function() {
+
+            const Outcome = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Outcome.prototype.value = null;
+            Outcome.prototype.refused = null;
+
+            let $oneOfFields;
+
+            $Object.defineProperty(Outcome.prototype, "kind", {
+                get: $util.oneOfGetter($oneOfFields = ["value", "refused"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            Outcome.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.value != null && $Object.hasOwnProperty.call(message, "value"))
+                    $root.keelson.v1.Value.encode(message.value, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.refused != null && $Object.hasOwnProperty.call(message, "refused"))
+                    $root.keelson.v1.Refused.encode(message.refused, writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Outcome.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Outcome();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.value = $root.keelson.v1.Value.decode(reader, reader.size(), $undefined, _depth + 1, message.value);
+                            message.kind = "value";
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            message.refused = $root.keelson.v1.Refused.decode(reader, reader.size(), $undefined, _depth + 1, message.refused);
+                            message.kind = "refused";
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Outcome;
+        })();
+
+        v1.Value = (function() {
+
+            const Value = function (properties) {
+                this.estimate = [];
+                this.shape = [];
+                this.intervalLow = [];
+                this.intervalHigh = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Value.prototype.estimate = $util.emptyArray;
+            Value.prototype.shape = $util.emptyArray;
+            Value.prototype.uncertainty = null;
+            Value.prototype.intervalLow = $util.emptyArray;
+            Value.prototype.intervalHigh = $util.emptyArray;
+
+            Value.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.estimate != null && message.estimate.length)
+                    writer.uint32(10).doubles(message.estimate);
+                if (message.shape != null && message.shape.length)
+                    writer.uint32(18).uint32s(message.shape);
+                if (message.uncertainty != null && $Object.hasOwnProperty.call(message, "uncertainty"))
+                    $root.keelson.v1.Uncertainty.encode(message.uncertainty, writer.uint32(26).fork(), _depth + 1).ldelim();
+                if (message.intervalLow != null && message.intervalLow.length)
+                    writer.uint32(34).doubles(message.intervalLow);
+                if (message.intervalHigh != null && message.intervalHigh.length)
+                    writer.uint32(42).doubles(message.intervalHigh);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Value.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Value();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType === 2) {
+                                if (!(message.estimate && message.estimate.length))
+                                    message.estimate = [];
+                                reader.doubles(message.estimate);
+                                continue;
+                            }
+                            if (wireType !== 1)
+                                break;
+                            if (!(message.estimate && message.estimate.length))
+                                message.estimate = [];
+                            message.estimate.push(reader.double());
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType === 2) {
+                                if (!(message.shape && message.shape.length))
+                                    message.shape = [];
+                                reader.uint32s(message.shape);
+                                continue;
+                            }
+                            if (wireType !== 0)
+                                break;
+                            if (!(message.shape && message.shape.length))
+                                message.shape = [];
+                            message.shape.push(reader.uint32());
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            message.uncertainty = $root.keelson.v1.Uncertainty.decode(reader, reader.size(), $undefined, _depth + 1, message.uncertainty);
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType === 2) {
+                                if (!(message.intervalLow && message.intervalLow.length))
+                                    message.intervalLow = [];
+                                reader.doubles(message.intervalLow);
+                                continue;
+                            }
+                            if (wireType !== 1)
+                                break;
+                            if (!(message.intervalLow && message.intervalLow.length))
+                                message.intervalLow = [];
+                            message.intervalLow.push(reader.double());
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType === 2) {
+                                if (!(message.intervalHigh && message.intervalHigh.length))
+                                    message.intervalHigh = [];
+                                reader.doubles(message.intervalHigh);
+                                continue;
+                            }
+                            if (wireType !== 1)
+                                break;
+                            if (!(message.intervalHigh && message.intervalHigh.length))
+                                message.intervalHigh = [];
+                            message.intervalHigh.push(reader.double());
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Value;
+        })();
+
+        v1.Uncertainty = (function() {
+
+            const Uncertainty = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Uncertainty.prototype.gaussian = null;
+            Uncertainty.prototype.relativeOperator = null;
+            Uncertainty.prototype.gridSpacing = null;
+
+            let $oneOfFields;
+
+            $Object.defineProperty(Uncertainty.prototype, "kind", {
+                get: $util.oneOfGetter($oneOfFields = ["gaussian", "relativeOperator", "gridSpacing"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            Uncertainty.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.gaussian != null && $Object.hasOwnProperty.call(message, "gaussian"))
+                    $root.keelson.v1.GaussianUncertainty.encode(message.gaussian, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.relativeOperator != null && $Object.hasOwnProperty.call(message, "relativeOperator"))
+                    writer.uint32(17).double(message.relativeOperator);
+                if (message.gridSpacing != null && $Object.hasOwnProperty.call(message, "gridSpacing"))
+                    writer.uint32(25).double(message.gridSpacing);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Uncertainty.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Uncertainty();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.gaussian = $root.keelson.v1.GaussianUncertainty.decode(reader, reader.size(), $undefined, _depth + 1, message.gaussian);
+                            message.kind = "gaussian";
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 1)
+                                break;
+                            message.relativeOperator = reader.double();
+                            message.kind = "relativeOperator";
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 1)
+                                break;
+                            message.gridSpacing = reader.double();
+                            message.kind = "gridSpacing";
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Uncertainty;
+        })();
+
+        v1.GaussianUncertainty = (function() {
+
+            const GaussianUncertainty = function (properties) {
+                this.standardDeviation = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            GaussianUncertainty.prototype.standardDeviation = $util.emptyArray;
+
+            GaussianUncertainty.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.standardDeviation != null && message.standardDeviation.length)
+                    writer.uint32(10).doubles(message.standardDeviation);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            GaussianUncertainty.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.GaussianUncertainty();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType === 2) {
+                                if (!(message.standardDeviation && message.standardDeviation.length))
+                                    message.standardDeviation = [];
+                                reader.doubles(message.standardDeviation);
+                                continue;
+                            }
+                            if (wireType !== 1)
+                                break;
+                            if (!(message.standardDeviation && message.standardDeviation.length))
+                                message.standardDeviation = [];
+                            message.standardDeviation.push(reader.double());
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return GaussianUncertainty;
+        })();
+
+        v1.Refused = (function() {
+
+            const Refused = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Refused.prototype.reason = "";
+            Refused.prototype.text = "";
+
+            Refused.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason") && message.reason !== "")
+                    writer.uint32(10).string(message.reason);
+                if (message.text != null && $Object.hasOwnProperty.call(message, "text") && message.text !== "")
+                    writer.uint32(18).string(message.text);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Refused.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Refused();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reason = value;
+                            else
+                                delete message.reason;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.text = value;
+                            else
+                                delete message.text;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Refused;
+        })();
+
+        v1.Cost = (function() {
+
+            const Cost = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Cost.prototype.epsilon = 0;
+            Cost.prototype.delta = 0;
+            Cost.prototype.rhoAmount = "";
+            Cost.prototype.deltaAmount = "";
+
+            Cost.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.epsilon != null && $Object.hasOwnProperty.call(message, "epsilon") && !$Object.is(message.epsilon, 0))
+                    writer.uint32(9).double(message.epsilon);
+                if (message.delta != null && $Object.hasOwnProperty.call(message, "delta") && !$Object.is(message.delta, 0))
+                    writer.uint32(17).double(message.delta);
+                if (message.rhoAmount != null && $Object.hasOwnProperty.call(message, "rhoAmount") && message.rhoAmount !== "")
+                    writer.uint32(26).string(message.rhoAmount);
+                if (message.deltaAmount != null && $Object.hasOwnProperty.call(message, "deltaAmount") && message.deltaAmount !== "")
+                    writer.uint32(34).string(message.deltaAmount);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Cost.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Cost();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 1)
+                                break;
+                            if (!$Object.is(value = reader.double(), 0))
+                                message.epsilon = value;
+                            else
+                                delete message.epsilon;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 1)
+                                break;
+                            if (!$Object.is(value = reader.double(), 0))
+                                message.delta = value;
+                            else
+                                delete message.delta;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.rhoAmount = value;
+                            else
+                                delete message.rhoAmount;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.deltaAmount = value;
+                            else
+                                delete message.deltaAmount;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Cost;
+        })();
+
+        v1.LedgerPosition = (function() {
+
+            const LedgerPosition = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            LedgerPosition.prototype.scope = "";
+            LedgerPosition.prototype.rule = "";
+            LedgerPosition.prototype.rhoSpent = "";
+            LedgerPosition.prototype.rhoCap = "";
+            LedgerPosition.prototype.deltaSpent = "";
+            LedgerPosition.prototype.deltaCap = "";
+            LedgerPosition.prototype.epsilonSpent = 0;
+            LedgerPosition.prototype.epsilonCap = 0;
+
+            LedgerPosition.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.scope != null && $Object.hasOwnProperty.call(message, "scope") && message.scope !== "")
+                    writer.uint32(10).string(message.scope);
+                if (message.rule != null && $Object.hasOwnProperty.call(message, "rule") && message.rule !== "")
+                    writer.uint32(18).string(message.rule);
+                if (message.rhoSpent != null && $Object.hasOwnProperty.call(message, "rhoSpent") && message.rhoSpent !== "")
+                    writer.uint32(26).string(message.rhoSpent);
+                if (message.rhoCap != null && $Object.hasOwnProperty.call(message, "rhoCap") && message.rhoCap !== "")
+                    writer.uint32(34).string(message.rhoCap);
+                if (message.deltaSpent != null && $Object.hasOwnProperty.call(message, "deltaSpent") && message.deltaSpent !== "")
+                    writer.uint32(42).string(message.deltaSpent);
+                if (message.deltaCap != null && $Object.hasOwnProperty.call(message, "deltaCap") && message.deltaCap !== "")
+                    writer.uint32(50).string(message.deltaCap);
+                if (message.epsilonSpent != null && $Object.hasOwnProperty.call(message, "epsilonSpent") && !$Object.is(message.epsilonSpent, 0))
+                    writer.uint32(57).double(message.epsilonSpent);
+                if (message.epsilonCap != null && $Object.hasOwnProperty.call(message, "epsilonCap") && !$Object.is(message.epsilonCap, 0))
+                    writer.uint32(65).double(message.epsilonCap);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            LedgerPosition.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.LedgerPosition();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.scope = value;
+                            else
+                                delete message.scope;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.rule = value;
+                            else
+                                delete message.rule;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.rhoSpent = value;
+                            else
+                                delete message.rhoSpent;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.rhoCap = value;
+                            else
+                                delete message.rhoCap;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.deltaSpent = value;
+                            else
+                                delete message.deltaSpent;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.deltaCap = value;
+                            else
+                                delete message.deltaCap;
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 1)
+                                break;
+                            if (!$Object.is(value = reader.double(), 0))
+                                message.epsilonSpent = value;
+                            else
+                                delete message.epsilonSpent;
+                            continue;
+                        }
+                    case 8: {
+                            if (wireType !== 1)
+                                break;
+                            if (!$Object.is(value = reader.double(), 0))
+                                message.epsilonCap = value;
+                            else
+                                delete message.epsilonCap;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return LedgerPosition;
+        })();
+
+        v1.SignedHead = (function() {
+
+            const SignedHead = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            SignedHead.prototype.body = $util.newBuffer([]);
+            SignedHead.prototype.signature = $util.newBuffer([]);
+
+            SignedHead.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.body != null && $Object.hasOwnProperty.call(message, "body") && message.body.length)
+                    writer.uint32(10).bytes(message.body);
+                if (message.signature != null && $Object.hasOwnProperty.call(message, "signature") && message.signature.length)
+                    writer.uint32(18).bytes(message.signature);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            SignedHead.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.SignedHead();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.body = value;
+                            else
+                                delete message.body;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.signature = value;
+                            else
+                                delete message.signature;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return SignedHead;
+        })();
+
+        v1.HeadBody = (function() {
+
+            const HeadBody = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            HeadBody.prototype.serverKey = $util.newBuffer([]);
+            HeadBody.prototype.studyId = $util.newBuffer([]);
+            HeadBody.prototype.count = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            HeadBody.prototype.digest = $util.newBuffer([]);
+            HeadBody.prototype.state = 0;
+
+            HeadBody.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.serverKey != null && $Object.hasOwnProperty.call(message, "serverKey") && message.serverKey.length)
+                    writer.uint32(10).bytes(message.serverKey);
+                if (message.studyId != null && $Object.hasOwnProperty.call(message, "studyId") && message.studyId.length)
+                    writer.uint32(18).bytes(message.studyId);
+                if (message.count != null && $Object.hasOwnProperty.call(message, "count") && (typeof message.count === "object" ? message.count.low || message.count.high : message.count !== 0))
+                    writer.uint32(24).uint64(message.count);
+                if (message.digest != null && $Object.hasOwnProperty.call(message, "digest") && message.digest.length)
+                    writer.uint32(34).bytes(message.digest);
+                if (message.state != null && $Object.hasOwnProperty.call(message, "state") && message.state !== 0)
+                    writer.uint32(40).int32(message.state);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            HeadBody.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.HeadBody();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.serverKey = value;
+                            else
+                                delete message.serverKey;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.studyId = value;
+                            else
+                                delete message.studyId;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.count = value;
+                            else
+                                delete message.count;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.digest = value;
+                            else
+                                delete message.digest;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.state = value;
+                            else
+                                delete message.state;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return HeadBody;
+        })();
+
+        v1.Code = (function() {
+            const valuesById = $Object.create(null), values = $Object.create(valuesById);
+            values[valuesById[0] = "CODE_UNSPECIFIED"] = 0;
+            values[valuesById[1] = "CODE_MALFORMED"] = 1;
+            values[valuesById[2] = "CODE_UNKNOWN_STUDY"] = 2;
+            values[valuesById[3] = "CODE_INVALID_KEY"] = 3;
+            values[valuesById[4] = "CODE_KEY_NOT_ALLOWED"] = 4;
+            values[valuesById[5] = "CODE_BAD_SIGNATURE"] = 5;
+            values[valuesById[6] = "CODE_UNKNOWN_CHANNEL"] = 6;
+            values[valuesById[7] = "CODE_WRONG_DIMENSION"] = 7;
+            values[valuesById[8] = "CODE_NOT_FINITE"] = 8;
+            values[valuesById[9] = "CODE_TOO_MANY_ROWS"] = 9;
+            values[valuesById[10] = "CODE_CONTRIBUTION_FULL"] = 10;
+            values[valuesById[11] = "CODE_MUTATED"] = 11;
+            values[valuesById[12] = "CODE_STALE_EPOCH"] = 12;
+            values[valuesById[13] = "CODE_EPOCH_NOT_OPEN"] = 13;
+            values[valuesById[14] = "CODE_STUDY_ENDED"] = 14;
+            values[valuesById[15] = "CODE_BUDGET_EXHAUSTED"] = 15;
+            values[valuesById[16] = "CODE_SEQUENCE_TOO_FAR"] = 16;
+            values[valuesById[17] = "CODE_CREDIT_EXCEEDED"] = 17;
+            values[valuesById[18] = "CODE_OVERLOADED"] = 18;
+            values[valuesById[19] = "CODE_RATE_LIMITED"] = 19;
+            values[valuesById[20] = "CODE_TOO_MANY_CHANNELS"] = 20;
+            values[valuesById[21] = "CODE_CONTRIBUTOR_BUDGET_EXHAUSTED"] = 21;
+            values[valuesById[22] = "CODE_SHUTTING_DOWN"] = 22;
+            values[valuesById[23] = "CODE_UNSUPPORTED"] = 23;
+            values[valuesById[24] = "CODE_INTERNAL"] = 24;
+            return values;
+        })();
+
+        return v1;
+    })();
+
+    return keelson;
+})();
+
+export {
+  $root as default
+};

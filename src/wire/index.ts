@@ -1,0 +1,12 @@
+/** The wire codec: bytes on one side, the types of messages.ts on the other. docs/protocol.md explains the exchange. */
+export { decodeBatchBody, decodeHeadBody, encodeBatchBody, encodeHeadBody } from './bodies.js';
+export { decodeClientFrame, encodeClientFrame } from './client-frames.js';
+export type * from './messages.js';
+export { decodeReleaseBody, encodeReleaseBody } from './release-body.js';
+export { batchRows, encodeRows, firstNonFinite, numberBytes } from './rows.js';
+export { decodeServerFrame, encodeServerFrame } from './server-frames.js';
+export { decodeStudyDocument, encodeStudyDocument, studyId } from './study-codec.js';
+export type { StudyDocument } from './study-document.js';
+
+/** The WebSocket subprotocol that both sides must name. */
+export const subprotocol = 'keelson.v1';

@@ -1,0 +1,60 @@
+import protobuf from 'protobufjs/minimal.js';
+import { WireError } from '../base/errors.js';
+
+/**
+ * Length-delimited and 64-bit items in one message. The largest honest ones (a release with 1,024
+ * column names, a Welcome with 64 studies) stay far below; without a bound a few megabytes of empty
+ * sub-messages would become a hundred times as many bytes of objects.
+ */
+const itemsMax = 16_384;
+
+/**
+ * Reads `keelson.v1`, which is closed: an unknown field, a wrong wire type, a group or text that is
+ * not UTF-8 is an error, so that two readers never disagree about what a message holds.
+ */
+export class StrictReader extends protobuf.Reader {
+  private items = 0;
+
+  override skipType(): this {
+    throw malformed('it has a field that keelson.v1 does not define');
+  }
+
+  override size(): number {
+    this.count();
+    return super.size();
+  }
+
+  override string(): string {
+    return this.stringVerify();
+  }
+
+  override uint64(): ReturnType<protobuf.Reader['uint64']> {
+    this.count();
+    return super.uint64();
+  }
+
+  private count(): void {
+    if (++this.items > itemsMax) throw malformed(`it has more than ${itemsMax} parts`);
+  }
+}
+
+/** The refusal of bytes or of a message that keelson.v1 does not allow. `why` is public. */
+export function malformed(why: string, cause?: unknown): WireError {
+  return new WireError('malformed', `malformed message: ${why}; see docs/protocol.md`, { cause });
+}
+
+/**
+ * Runs `read` over the bytes.
+ * @throws WireError('malformed') on whatever goes wrong; never anything else.
+ */
+export function readStrictly<T>(bytes: Uint8Array, what: string, read: (reader: StrictReader) => T): T {
+  try {
+    // A Buffer would hand out Buffers: plain views keep the decoded types what they say they are.
+    const plain =
+      bytes.constructor === Uint8Array ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return read(new StrictReader(plain));
+  } catch (cause) {
+    if (cause instanceof WireError) throw cause;
+    throw malformed(`the bytes are not a ${what}`, cause);
+  }
+}

@@ -1,0 +1,180 @@
+import { refusalReasons, type Outcome, type Uncertainty, type ValueOutcome } from '../base/outcome.js';
+import {
+  digestBytes, keyBytes, oneOf, ownSized, present, sized, soleMember, studyIdBytes, toBigint, toLong, uint32,
+} from './fields.js';
+import { keelson } from './generated/wire.js';
+import type { LedgerPosition, ReleaseBody, ReleaseCost } from './messages.js';
+import { malformed, readStrictly } from './reader.js';
+
+import Wire = keelson.v1;
+
+/** The bytes that the server signs as a release. @throws WireError('malformed') for a body that no reader would accept. */
+export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
+  return Wire.ReleaseBody.encode({
+    serverKey: sized(body.serverKey, keyBytes, 'server key'),
+    studyId: sized(body.studyId, studyIdBytes, 'study id'),
+    index: toLong(body.index, 'index'),
+    epoch: toLong(body.epoch, 'epoch'),
+    study: body.study,
+    estimator: body.estimator,
+    parameters: body.parameters,
+    participation: body.participation,
+    outcome: outcomeToWire(body.outcome),
+    cost: {
+      epsilon: body.cost.epsilon,
+      delta: body.cost.delta,
+      rhoAmount: amountToWire(body.cost.rhoAmount),
+      deltaAmount: amountToWire(body.cost.deltaAmount),
+    },
+    ledger: ledgerToWire(body.ledger),
+    previousDigest: sized(body.previousDigest, digestBytes, 'previous digest'),
+    mechanisms: body.mechanisms,
+    closedAtMs: toLong(body.closedAtMs, 'closed at'),
+    columns: [...body.columns],
+    cohort: toLong(body.cohort, 'cohort'),
+  }).finish();
+}
+
+/** @throws WireError('malformed') for any other bytes; never anything else. */
+export function decodeReleaseBody(bytes: Uint8Array): ReleaseBody {
+  return readStrictly(bytes, 'release body', (reader) => {
+    const body = Wire.ReleaseBody.decode(reader);
+    return {
+      serverKey: ownSized(body.serverKey, keyBytes, 'server key'),
+      studyId: ownSized(body.studyId, studyIdBytes, 'study id'),
+      index: toBigint(body.index),
+      epoch: toBigint(body.epoch),
+      study: body.study,
+      estimator: body.estimator,
+      parameters: body.parameters,
+      participation: oneOf(body.participation, ['secret', 'public'], 'participation'),
+      outcome: outcomeFromWire(present(body.outcome, 'outcome')),
+      cost: costFromWire(present(body.cost, 'cost') as Wire.Cost),
+      ledger: ledgerFromWire(present(body.ledger, 'ledger') as Wire.LedgerPosition),
+      previousDigest: ownSized(body.previousDigest, digestBytes, 'previous digest'),
+      mechanisms: body.mechanisms,
+      closedAtMs: toBigint(body.closedAtMs),
+      columns: body.columns,
+      cohort: toBigint(body.cohort),
+    };
+  });
+}
+
+function outcomeToWire(outcome: Outcome): Wire.Outcome.$Properties {
+  if (outcome.kind === 'refused') return { refused: { reason: outcome.reason, text: outcome.text } };
+  checkSizes(outcome);
+  return {
+    value: {
+      estimate: [...outcome.estimate],
+      shape: outcome.shape.map((length) => uint32(length, 'shape')),
+      uncertainty: uncertaintyToWire(outcome.uncertainty),
+      intervalLow: [...(outcome.interval95?.low ?? [])],
+      intervalHigh: [...(outcome.interval95?.high ?? [])],
+    },
+  };
+}
+
+function outcomeFromWire(outcome: Wire.Outcome.$Shape): Outcome {
+  if (soleMember(outcome, ['value', 'refused'] as const, 'outcome') === 'refused') {
+    const refused = outcome.refused as Wire.Refused;
+    return { kind: 'refused', reason: oneOf(refused.reason, refusalReasons, 'refusal reason'), text: refused.text };
+  }
+  const value = outcome.value as Wire.Value;
+  const decoded: ValueOutcome = {
+    kind: 'value',
+    estimate: value.estimate,
+    shape: value.shape,
+    uncertainty: uncertaintyFromWire(value.uncertainty as Wire.Uncertainty | null),
+    ...(value.intervalLow.length + value.intervalHigh.length > 0 && {
+      interval95: { low: value.intervalLow, high: value.intervalHigh },
+    }),
+  };
+  checkSizes(decoded);
+  return decoded;
+}
+
+function checkSizes(value: ValueOutcome): void {
+  const entries = value.shape.reduce((product, length) => product * length, 1);
+  if (entries !== value.estimate.length || entries === 0) {
+    throw malformed(`an estimate of shape ${value.shape.join(' x ')} does not have ${value.estimate.length} entries`);
+  }
+  for (const end of [value.interval95?.low, value.interval95?.high]) {
+    if (end !== undefined && end.length !== entries) throw malformed('the interval does not have the estimate\'s shape');
+  }
+}
+
+function uncertaintyToWire(uncertainty: Uncertainty): Wire.Uncertainty.$Properties | null {
+  switch (uncertainty.kind) {
+    case 'gaussian':
+      return { gaussian: { standardDeviation: [...uncertainty.standardDeviation] } };
+    case 'relative':
+      return { relativeOperator: uncertainty.operator };
+    case 'grid':
+      return { gridSpacing: uncertainty.spacing };
+    case 'none':
+      return null;
+  }
+}
+
+function uncertaintyFromWire(uncertainty: Wire.Uncertainty | null): Uncertainty {
+  if (uncertainty === null) return { kind: 'none' };
+  switch (soleMember(uncertainty, ['gaussian', 'relativeOperator', 'gridSpacing'] as const, 'uncertainty')) {
+    case 'gaussian': {
+      const gaussian = uncertainty.gaussian as Wire.GaussianUncertainty;
+      return { kind: 'gaussian', standardDeviation: gaussian.standardDeviation };
+    }
+    case 'relativeOperator':
+      return { kind: 'relative', operator: present(uncertainty.relativeOperator, 'relative operator') };
+    case 'gridSpacing':
+      return { kind: 'grid', spacing: present(uncertainty.gridSpacing, 'grid spacing') };
+  }
+}
+
+function costFromWire(cost: Wire.Cost): ReleaseCost {
+  return {
+    epsilon: cost.epsilon,
+    delta: cost.delta,
+    rhoAmount: amountFromWire(cost.rhoAmount),
+    deltaAmount: amountFromWire(cost.deltaAmount),
+  };
+}
+
+function ledgerToWire(ledger: LedgerPosition): Wire.LedgerPosition.$Properties {
+  return {
+    scope: ledger.scope,
+    rule: ledger.rule,
+    rhoSpent: amountToWire(ledger.rhoSpent),
+    rhoCap: amountToWire(ledger.rhoCap),
+    deltaSpent: amountToWire(ledger.deltaSpent),
+    deltaCap: amountToWire(ledger.deltaCap),
+    epsilonSpent: ledger.epsilonSpent,
+    epsilonCap: ledger.epsilonCap,
+  };
+}
+
+function ledgerFromWire(ledger: Wire.LedgerPosition): LedgerPosition {
+  return {
+    scope: oneOf(ledger.scope, ['study', 'contributor', 'population'], 'budget scope'),
+    rule: oneOf(ledger.rule, ['zcdp', 'pure', 'renyi'], 'budget rule'),
+    rhoSpent: amountFromWire(ledger.rhoSpent),
+    rhoCap: amountFromWire(ledger.rhoCap),
+    deltaSpent: amountFromWire(ledger.deltaSpent),
+    deltaCap: amountFromWire(ledger.deltaCap),
+    epsilonSpent: ledger.epsilonSpent,
+    epsilonCap: ledger.epsilonCap,
+  };
+}
+
+/** 2^128 units of 2^-64 is 2^64, far past any budget; it also bounds the work of parsing. */
+const amountPattern = /^(0|[1-9][0-9]{0,38})$/;
+
+function amountToWire(amount: bigint): string {
+  const text = amount.toString();
+  if (!amountPattern.test(text)) throw malformed('an amount is negative or has more than 39 digits');
+  return text;
+}
+
+function amountFromWire(text: string): bigint {
+  if (!amountPattern.test(text)) throw malformed('an amount is not a decimal integer of at most 39 digits');
+  return BigInt(text);
+}

@@ -1,0 +1,227 @@
+import { keelson } from './generated/wire.js';
+import {
+  codeFromWire, codeToWire, keyBytes, nonceBytes, optionalSized, ownSized, present, signatureBytes, sized, soleMember,
+  stateFromWire, stateToWire, studyIdBytes, toBigint, toLong, uint32,
+} from './fields.js';
+import type {
+  Ack, Notice, Ready, Refusal, ServerFrame, SignedHead, SignedRelease, SignedStudy, Welcome, WireLimits,
+} from './messages.js';
+import { readStrictly } from './reader.js';
+
+import Wire = keelson.v1;
+
+/** One binary WebSocket message. @throws WireError('malformed') for a frame that no client would accept. */
+export function encodeServerFrame(frame: ServerFrame): Uint8Array {
+  return Wire.ServerFrame.encode(serverFrameToWire(frame)).finish();
+}
+
+/**
+ * Reads one binary WebSocket message. Every byte field is a copy.
+ * @throws WireError('malformed') for any other bytes; never anything else.
+ */
+export function decodeServerFrame(bytes: Uint8Array): ServerFrame {
+  return readStrictly(bytes, 'server frame', (reader) => serverFrameFromWire(Wire.ServerFrame.decode(reader)));
+}
+
+function serverFrameToWire(frame: ServerFrame): Wire.ServerFrame.$Properties {
+  switch (frame.kind) {
+    case 'welcome':
+      return { welcome: welcomeToWire(frame) };
+    case 'ready':
+      return { ready: readyToWire(frame) };
+    case 'ack':
+      return { ack: ackToWire(frame) };
+    case 'release':
+      return { release: { body: frame.body, signature: sized(frame.signature, signatureBytes, 'signature') } };
+    case 'head':
+      return { head: { body: frame.body, signature: sized(frame.signature, signatureBytes, 'signature') } };
+    case 'notice':
+      return { notice: noticeToWire(frame) };
+    case 'refusal':
+      return { refusal: refusalToWire(frame) };
+  }
+}
+
+const members = ['welcome', 'ready', 'ack', 'release', 'head', 'notice', 'refusal'] as const;
+
+function serverFrameFromWire(frame: Wire.ServerFrame): ServerFrame {
+  switch (soleMember(frame, members, 'server frame')) {
+    case 'welcome':
+      return welcomeFromWire(frame.welcome as Wire.Welcome);
+    case 'ready':
+      return readyFromWire(frame.ready as Wire.Ready);
+    case 'ack':
+      return ackFromWire(frame.ack as Wire.Ack);
+    case 'release':
+      return signedFromWire('release', frame.release as Wire.SignedRelease);
+    case 'head':
+      return signedFromWire('head', frame.head as Wire.SignedHead);
+    case 'notice':
+      return noticeFromWire(frame.notice as Wire.Notice);
+    case 'refusal':
+      return refusalFromWire(frame.refusal as Wire.Refusal);
+  }
+}
+
+function signedFromWire<K extends 'release' | 'head'>(
+  kind: K,
+  signed: { readonly body: Uint8Array; readonly signature: Uint8Array },
+): Extract<SignedRelease | SignedHead, { readonly kind: K }> {
+  const signature = ownSized(signed.signature, signatureBytes, 'signature');
+  return { kind, body: signed.body.slice(), signature } as Extract<SignedRelease | SignedHead, { readonly kind: K }>;
+}
+
+function welcomeToWire(welcome: Welcome): Wire.Welcome.$Properties {
+  return {
+    serverKey: sized(welcome.serverKey, keyBytes, 'server key'),
+    serverNonce: sized(welcome.serverNonce, nonceBytes, 'server nonce'),
+    limits: {
+      frameBytes: uint32(welcome.limits.frameBytes, 'frame bytes'),
+      rowsPerBatch: uint32(welcome.limits.rowsPerBatch, 'rows per batch'),
+      creditBatches: uint32(welcome.limits.creditBatches, 'credit batches'),
+      channelsPerSocket: uint32(welcome.limits.channelsPerSocket, 'channels per socket'),
+      sequenceWindow: uint32(welcome.limits.sequenceWindow, 'sequence window'),
+    },
+    studies: welcome.studies.map((study) => ({
+      facts: study.facts,
+      signature: sized(study.signature, signatureBytes, 'signature'),
+      state: stateToWire(study.state),
+      epoch: toLong(study.epoch, 'epoch'),
+    })),
+  };
+}
+
+function welcomeFromWire(welcome: Wire.Welcome): Welcome {
+  return {
+    kind: 'welcome',
+    serverKey: ownSized(welcome.serverKey, keyBytes, 'server key'),
+    serverNonce: ownSized(welcome.serverNonce, nonceBytes, 'server nonce'),
+    limits: limitsFromWire(present(welcome.limits, 'limits') as Wire.Limits),
+    studies: (welcome.studies as Wire.SignedStudy[]).map(studyFromWire),
+  };
+}
+
+function limitsFromWire(limits: Wire.Limits): WireLimits {
+  return {
+    frameBytes: limits.frameBytes,
+    rowsPerBatch: limits.rowsPerBatch,
+    creditBatches: limits.creditBatches,
+    channelsPerSocket: limits.channelsPerSocket,
+    sequenceWindow: limits.sequenceWindow,
+  };
+}
+
+function studyFromWire(study: Wire.SignedStudy): SignedStudy {
+  return {
+    facts: study.facts.slice(),
+    signature: ownSized(study.signature, signatureBytes, 'signature'),
+    state: stateFromWire(study.state),
+    epoch: toBigint(study.epoch),
+  };
+}
+
+function readyToWire(ready: Ready): Wire.Ready.$Properties {
+  return {
+    channel: uint32(ready.channel, 'channel'),
+    studyId: sized(ready.studyId, studyIdBytes, 'study id'),
+    publicKey: sized(ready.publicKey, keyBytes, 'public key'),
+    signature: sized(ready.signature, signatureBytes, 'signature'),
+    epoch: toLong(ready.epoch, 'epoch'),
+    nextSequence: toLong(ready.nextSequence, 'next sequence'),
+    holes: ready.holes.map((hole) => toLong(hole, 'hole')),
+    credit: uint32(ready.credit, 'credit'),
+    ownSpend: ready.ownSpend,
+  };
+}
+
+function readyFromWire(ready: Wire.Ready): Ready {
+  const spend = ready.ownSpend as Wire.Spend | null;
+  return {
+    kind: 'ready',
+    channel: ready.channel,
+    studyId: ownSized(ready.studyId, studyIdBytes, 'study id'),
+    publicKey: ownSized(ready.publicKey, keyBytes, 'public key'),
+    signature: ownSized(ready.signature, signatureBytes, 'signature'),
+    epoch: toBigint(ready.epoch),
+    nextSequence: toBigint(ready.nextSequence),
+    holes: ready.holes.map(toBigint),
+    credit: ready.credit,
+    ownSpend:
+      spend === null
+        ? null
+        : { rho: spend.rho, rhoCap: spend.rhoCap, delta: spend.delta, deltaCap: spend.deltaCap },
+  };
+}
+
+function ackToWire(ack: Ack): Wire.Ack.$Properties {
+  return {
+    channel: uint32(ack.channel, 'channel'),
+    contiguousSequence: toLong(ack.contiguousSequence, 'contiguous sequence'),
+    rejections: ack.rejections.map((rejection) => ({
+      sequence: toLong(rejection.sequence, 'sequence'),
+      code: codeToWire(rejection.code),
+      retryable: rejection.retryable,
+      text: rejection.text,
+    })),
+    epoch: toLong(ack.epoch, 'epoch'),
+    credit: uint32(ack.credit, 'credit'),
+  };
+}
+
+function ackFromWire(ack: Wire.Ack): Ack {
+  return {
+    kind: 'ack',
+    channel: ack.channel,
+    contiguousSequence: toBigint(ack.contiguousSequence),
+    rejections: (ack.rejections as Wire.Rejection[]).map((rejection) => ({
+      sequence: toBigint(rejection.sequence),
+      code: codeFromWire(rejection.code),
+      retryable: rejection.retryable,
+      text: rejection.text,
+    })),
+    epoch: toBigint(ack.epoch),
+    credit: ack.credit,
+  };
+}
+
+function noticeToWire(notice: Notice): Wire.Notice.$Properties {
+  return {
+    studyId: sized(notice.studyId, studyIdBytes, 'study id'),
+    state: stateToWire(notice.state),
+    epoch: toLong(notice.epoch, 'epoch'),
+    closesInMs: toLong(notice.closesInMs, 'closes in'),
+  };
+}
+
+function noticeFromWire(notice: Wire.Notice): Notice {
+  return {
+    kind: 'notice',
+    studyId: ownSized(notice.studyId, studyIdBytes, 'study id'),
+    state: stateFromWire(notice.state),
+    epoch: toBigint(notice.epoch),
+    closesInMs: toBigint(notice.closesInMs),
+  };
+}
+
+function refusalToWire(refusal: Refusal): Wire.Refusal.$Properties {
+  return {
+    code: codeToWire(refusal.code),
+    retryable: refusal.retryable,
+    text: refusal.text,
+    channel: uint32(refusal.channel, 'channel'),
+    studyId: optionalSized(refusal.studyId, studyIdBytes, 'study id'),
+    publicKey: optionalSized(refusal.publicKey, keyBytes, 'public key'),
+  };
+}
+
+function refusalFromWire(refusal: Wire.Refusal): Refusal {
+  return {
+    kind: 'refusal',
+    code: codeFromWire(refusal.code),
+    retryable: refusal.retryable,
+    text: refusal.text,
+    channel: refusal.channel,
+    studyId: new Uint8Array(optionalSized(refusal.studyId, studyIdBytes, 'study id')),
+    publicKey: new Uint8Array(optionalSized(refusal.publicKey, keyBytes, 'public key')),
+  };
+}

@@ -1,0 +1,224 @@
+import { equalBytes, fromUtf8, toHex, utf8 } from '../base/bytes.js';
+import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
+import { WireError } from '../base/errors.js';
+import type { ParameterValue } from '../base/facts.js';
+import { limits } from '../base/limits.js';
+import type { StudyDocument } from './study-document.js';
+
+/** The canonical facts: what is signed, sent and hashed. @throws InvalidParameterError on a number that is not finite. */
+export function encodeStudyDocument(document: StudyDocument): Uint8Array {
+  return utf8(canonicalJson(document as unknown as JsonValue));
+}
+
+/**
+ * The study's id: SHA-256 of the exact bytes of its canonical facts, as lower-case hex.
+ * @param sha256 from `signing`.
+ */
+export async function studyId(
+  facts: Uint8Array,
+  sha256: (bytes: Uint8Array) => Promise<Uint8Array>,
+): Promise<string> {
+  return toHex(await sha256(facts));
+}
+
+/**
+ * Reads the facts of a study as a client received them. Only the canonical form is taken, so that
+ * one study has one id.
+ * @throws WireError('malformed') naming the member and the rule it breaks; never anything else.
+ */
+export function decodeStudyDocument(facts: Uint8Array): StudyDocument {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(fromUtf8(facts));
+  } catch (cause) {
+    throw new WireError('malformed', 'the study facts are not JSON in UTF-8', { cause });
+  }
+  const document = readDocument(new Members(parsed, 'facts'));
+  if (!equalBytes(encodeStudyDocument(document), facts)) {
+    throw new WireError('malformed', 'the study facts are not in canonical form: sorted keys, no white space');
+  }
+  return document;
+}
+
+function readDocument(facts: Members): StudyDocument {
+  const document: StudyDocument = {
+    version: facts.choice('version', [1]),
+    study: facts.text('study'),
+    columns: facts.list('columns', limits.columns).map((name, i) => checkName(name, `facts.columns[${i}]`)),
+    cohort: facts.integer('cohort', 1, limits.cohortMax),
+    participation: facts.choice('participation', ['secret', 'public']),
+    epoch: readEpoch(facts.members('epoch')),
+    contribution: readContribution(facts.members('contribution')),
+    estimator: facts.text('estimator'),
+    parameters: facts.members('parameters').map(readParameter),
+    privacy: readPrivacy(facts.members('privacy')),
+    budget: readBudget(facts.members('budget')),
+    admission: readAdmission(facts.members('admission')),
+    late: facts.choice('late', ['next', 'drop']),
+    retention: readRetention(facts.members('retention')),
+  };
+  facts.finish();
+  if (new Set(document.columns).size !== document.columns.length || document.columns.length === 0) {
+    throw refused('facts.columns', 'one or more different names');
+  }
+  if ('contributors' in document.epoch && document.participation === 'secret') {
+    throw refused('facts.epoch', 'a time: epochs close on a count only with public participation');
+  }
+  return document;
+}
+
+function readEpoch(epoch: Members): StudyDocument['epoch'] {
+  const value = epoch.has('everyMs')
+    ? { everyMs: epoch.integer('everyMs', 1, Number.MAX_SAFE_INTEGER) }
+    : { contributors: epoch.integer('contributors', 1, limits.cohortMax) };
+  epoch.finish();
+  return value;
+}
+
+function readContribution(contribution: Members): StudyDocument['contribution'] {
+  const value = {
+    reduce: contribution.choice('reduce', ['mean', 'one']),
+    rowsMax: contribution.integer('rowsMax', 1, Number.MAX_SAFE_INTEGER),
+  };
+  contribution.finish();
+  return value;
+}
+
+function readPrivacy(privacy: Members): StudyDocument['privacy'] {
+  const value = { epsilon: privacy.positive('epsilon'), delta: privacy.probability('delta') };
+  privacy.finish();
+  return value;
+}
+
+function readBudget(budget: Members): StudyDocument['budget'] {
+  const scope = budget.choice('scope', ['study', 'contributor', 'population']);
+  const value = {
+    epsilon: budget.positive('epsilon'),
+    delta: budget.probability('delta'),
+    rule: budget.choice('rule', ['zcdp', 'pure', 'renyi']),
+    scope,
+    ...(scope === 'population' && { population: budget.text('population') }),
+  };
+  budget.finish();
+  return value;
+}
+
+function readAdmission(admission: Members): StudyDocument['admission'] {
+  const kind = admission.choice('kind', ['open', 'keys']);
+  const value =
+    kind === 'open' ? { kind } : { kind, digest: admission.pattern('digest', /^[0-9a-f]{64}$/, 'a SHA-256 in hex') };
+  admission.finish();
+  return value;
+}
+
+function readRetention(retention: Members): StudyDocument['retention'] {
+  const kind = retention.choice('kind', ['release', 'duration']);
+  const value =
+    kind === 'release' ? { kind } : { kind, keepMs: retention.integer('keepMs', 1, Number.MAX_SAFE_INTEGER) };
+  retention.finish();
+  return value;
+}
+
+function readParameter(value: unknown, path: string): ParameterValue {
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'string' && value.length <= limits.nameLength) return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (Array.isArray(value) && value.length <= limits.columns) {
+    return value.map((item: unknown, i) => {
+      if (typeof item !== 'number' || !Number.isFinite(item)) throw refused(`${path}[${i}]`, 'a finite number');
+      return item;
+    });
+  }
+  throw refused(path, `a number, a boolean, a text of at most ${limits.nameLength} characters or a list of numbers`);
+}
+
+function checkName(value: unknown, path: string): string {
+  // No control characters: names are printed to terminals.
+  if (typeof value === 'string' && /^[^\p{C}]+$/u.test(value) && value.length <= limits.nameLength) return value;
+  throw refused(path, `a text of 1 to ${limits.nameLength} printable characters`);
+}
+
+function refused(path: string, rule: string): WireError {
+  return new WireError('malformed', `${path} of the study is not ${rule}`, { details: { path } });
+}
+
+/** The members of one JSON object, each read once; `finish` refuses those that were not asked for. */
+class Members {
+  private readonly content: ReadonlyMap<string, unknown>;
+  private readonly asked = new Set<string>();
+
+  constructor(value: unknown, private readonly path: string) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refused(path, 'an object');
+    this.content = new Map(Object.entries(value));
+  }
+
+  has(name: string): boolean {
+    return this.content.has(name);
+  }
+
+  members(name: string): Members {
+    return new Members(this.take(name), `${this.path}.${name}`);
+  }
+
+  map<T>(read: (value: unknown, path: string) => T): Record<string, T> {
+    return Object.fromEntries(
+      [...this.content].map(([name, value]) => [checkName(name, this.path), read(value, `${this.path}.${name}`)]),
+    );
+  }
+
+  list(name: string, lengthMax: number): readonly unknown[] {
+    const value = this.take(name);
+    if (!Array.isArray(value) || value.length > lengthMax) {
+      throw refused(`${this.path}.${name}`, `a list of at most ${lengthMax}`);
+    }
+    return value;
+  }
+
+  text(name: string): string {
+    return checkName(this.take(name), `${this.path}.${name}`);
+  }
+
+  pattern(name: string, pattern: RegExp, rule: string): string {
+    const value = this.take(name);
+    if (typeof value !== 'string' || !pattern.test(value)) throw refused(`${this.path}.${name}`, rule);
+    return value;
+  }
+
+  choice<const T extends string | number>(name: string, allowed: readonly T[]): T {
+    const value = this.take(name);
+    const found = allowed.find((candidate) => candidate === value);
+    if (found === undefined) throw refused(`${this.path}.${name}`, `one of ${allowed.join(', ')}`);
+    return found;
+  }
+
+  integer(name: string, minimum: number, maximum: number): number {
+    const value = this.take(name);
+    if (Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum) {
+      return value as number;
+    }
+    throw refused(`${this.path}.${name}`, `an integer in ${minimum}..${maximum}`);
+  }
+
+  positive(name: string): number {
+    const value = this.take(name);
+    if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
+    throw refused(`${this.path}.${name}`, 'a positive number');
+  }
+
+  probability(name: string): number {
+    const value = this.take(name);
+    if (typeof value === 'number' && value >= 0 && value < 1) return value;
+    throw refused(`${this.path}.${name}`, 'a number in [0, 1)');
+  }
+
+  finish(): void {
+    for (const name of this.content.keys()) {
+      if (!this.asked.has(name)) throw refused(`${this.path}.${JSON.stringify(name)}`, 'a fact that version 1 has');
+    }
+  }
+
+  private take(name: string): unknown {
+    this.asked.add(name);
+    return this.content.get(name);
+  }
+}
