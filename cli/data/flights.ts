@@ -1,0 +1,57 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { InvalidInputError } from '../../src/base/errors.js';
+
+/** The sample data of the demonstration; every column has `count` numbers, in the order of the source. */
+export interface Flights {
+  readonly count: number;
+  readonly columns: {
+    /** Minutes late, negative when early. */
+    readonly delay: Float64Array;
+    /** Miles flown. */
+    readonly distance: Float64Array;
+    /** Hour of the day, with minutes as its fraction. */
+    readonly time: Float64Array;
+  };
+}
+
+const magic = 'KLFLIGHT';
+const headerBytes = 16;
+const bytesPerFlight = 6;
+
+/**
+ * Reads data/flights.bin, whose layout data/README.md documents.
+ * @throws InvalidInputError when the file is missing or is not what the extraction wrote.
+ */
+export function loadFlights(path: URL = flightsFile()): Flights {
+  const bytes = readFileSync(path);
+  if (bytes.length < headerBytes || bytes.toString('latin1', 0, 8) !== magic || bytes.readUInt32LE(8) !== 1) {
+    throw new InvalidInputError('data/flights.bin is not a flights file of version 1: install the package again');
+  }
+  const count = bytes.readUInt32LE(12);
+  if (bytes.length !== headerBytes + bytesPerFlight * count) {
+    throw new InvalidInputError('data/flights.bin is cut short: install the package again', {
+      expectedBytes: headerBytes + bytesPerFlight * count,
+      bytes: bytes.length,
+    });
+  }
+  const delay = new Float64Array(count);
+  const distance = new Float64Array(count);
+  const time = new Float64Array(count);
+  for (let index = 0; index < count; index++) {
+    delay[index] = bytes.readInt16LE(headerBytes + 2 * index);
+    distance[index] = bytes.readUInt16LE(headerBytes + 2 * (count + index));
+    const minutes = bytes.readUInt16LE(headerBytes + 2 * (2 * count + index));
+    time[index] = Math.floor(minutes / 60) + (minutes % 60) / 60;
+  }
+  return { count, columns: { delay, distance, time } };
+}
+
+/** The package's data folder, seen from cli/data/ and from dist/cli/data/ alike. */
+function flightsFile(): URL {
+  const candidates = ['../../data/flights.bin', '../../../data/flights.bin'].map((path) => new URL(path, import.meta.url));
+  const found = candidates.find((candidate) => existsSync(candidate));
+  if (found === undefined) {
+    throw new InvalidInputError('data/flights.bin is missing: run "npm run data:flights" or install the package again');
+  }
+  return found;
+}
