@@ -3,6 +3,7 @@
  * Import `signing` itself from `#signing`, which is node:crypto on Node and tweetnacl elsewhere.
  */
 export type { SignatureLabel, Signer, Signing, Verifier } from './contract.js';
+export { keyFingerprint } from './fingerprint.js';
 export { checkPublicKey } from './keys.js';
 export {
   protocolVersion, signBatch, signedMessage, signedMessageBytes, signHello, signReady, signStatement, verifyBatch,

@@ -12,13 +12,13 @@ export function encodeStudyDocument(document: StudyDocument): Uint8Array {
 
 /**
  * The study's id: SHA-256 of the exact bytes of its canonical facts, as lower-case hex.
- * @param sha256 from `signing`.
+ * @param hashing `signing`, handed in because this layer holds no cryptography.
  */
 export async function studyId(
   facts: Uint8Array,
-  sha256: (bytes: Uint8Array) => Promise<Uint8Array>,
+  hashing: { sha256(bytes: Uint8Array): Promise<Uint8Array> },
 ): Promise<string> {
-  return toHex(await sha256(facts));
+  return toHex(await hashing.sha256(facts));
 }
 
 /**

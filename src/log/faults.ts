@@ -1,0 +1,37 @@
+import { KeelsonError } from '../base/errors.js';
+
+/** What can be wrong with a release log. Stable names; docs/protocol.md explains each. */
+export const logFaultCodes = [
+  'line-malformed',
+  'study-missing',
+  'study-repeated',
+  'study-malformed',
+  'server-key-invalid',
+  'server-key-mismatch',
+  'signature-invalid',
+  'body-malformed',
+  'other-server',
+  'other-study',
+  'facts-mismatch',
+  'index-mismatch',
+  'epoch-order',
+  'digest-mismatch',
+  'head-missing',
+  'head-mismatch',
+  'line-after-head',
+] as const;
+
+export type LogFaultCode = (typeof logFaultCodes)[number];
+
+/** A release, a head or a log that does not verify. `code` is `log-invalid`; `fault` says which rule broke. */
+export class LogError extends KeelsonError {
+  /** @param details public positions: the index expected and found. */
+  constructor(
+    readonly fault: LogFaultCode,
+    message: string,
+    details: Readonly<Record<string, unknown>> = {},
+    cause?: unknown,
+  ) {
+    super('log-invalid', message, { details: { ...details, fault }, cause });
+  }
+}

@@ -1,0 +1,121 @@
+import { fromBase64, toBase64 } from '../base/bytes.js';
+import { canonicalJson } from '../base/canonical-json.js';
+import { LogError } from './faults.js';
+
+/** The first line of a log: which study, on which server. */
+export interface StudyLine {
+  readonly type: 'study';
+  /** Canonical facts of the study. */
+  readonly facts: Uint8Array;
+  /** 32 bytes. Trusted only when it equals a key that the reader already has. */
+  readonly serverKey: Uint8Array;
+  /** 64 bytes, label "study". */
+  readonly signature: Uint8Array;
+}
+
+/** A release, in the order of their indexes. */
+export interface ReleaseLine {
+  readonly type: 'release';
+  /** An encoded ReleaseBody. */
+  readonly body: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** The last line: how many releases there are, so that truncation shows. */
+export interface HeadLine {
+  readonly type: 'head';
+  /** An encoded HeadBody. */
+  readonly body: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+export type LogLine = StudyLine | ReleaseLine | HeadLine;
+
+/** One line of a release log, without its newline: canonical JSON whose byte fields are base64. */
+export function encodeLogLine(line: LogLine): string {
+  return canonicalJson(
+    line.type === 'study'
+      ? {
+          type: line.type,
+          facts: toBase64(line.facts),
+          serverKey: toBase64(line.serverKey),
+          signature: toBase64(line.signature),
+        }
+      : { type: line.type, body: toBase64(line.body), signature: toBase64(line.signature) },
+  );
+}
+
+/**
+ * Reads one line, without its newline. Only the exact text that `encodeLogLine` writes is taken, so
+ * a log has one form and no byte of it can change unnoticed.
+ * @throws LogError('line-malformed')
+ */
+export function decodeLogLine(text: string): LogLine {
+  let line: LogLine | undefined;
+  try {
+    line = readLine(JSON.parse(text));
+  } catch (cause) {
+    throw new LogError('line-malformed', 'the line is not a JSON object with base64 members', {}, cause);
+  }
+  if (line === undefined || encodeLogLine(line) !== text) {
+    throw new LogError('line-malformed', 'the line is not a study, release or head in canonical form');
+  }
+  return line;
+}
+
+function readLine(value: unknown): LogLine | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const members = value as Readonly<Record<string, unknown>>;
+  // A member that is missing or no text makes a line whose canonical text is not the one read.
+  const bytes = (name: string): Uint8Array => fromBase64(String(members[name]));
+  switch (members['type']) {
+    case 'study':
+      return {
+        type: 'study',
+        facts: bytes('facts'),
+        serverKey: bytes('serverKey'),
+        signature: bytes('signature'),
+      };
+    case 'release':
+    case 'head':
+      return { type: members['type'], body: bytes('body'), signature: bytes('signature') };
+    default:
+      return undefined;
+  }
+}
+
+/** A release with all its columns stays far below; a file without newlines must not fill memory. */
+const lineCharactersMax = 64 * 1024 * 1024;
+
+/**
+ * Splits a file into lines at each newline, strictly: text after the last newline is a line too.
+ * @throws LogError('line-malformed') when the bytes are not UTF-8 or a line has more than 64 Mi characters.
+ */
+export async function* logLines(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const decode = (chunk?: Uint8Array): string => {
+    try {
+      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
+    } catch (cause) {
+      throw new LogError('line-malformed', 'the log is not UTF-8', {}, cause);
+    }
+  };
+  let parts: string[] = [];
+  let characters = 0;
+  for await (const chunk of chunks) {
+    const pieces = decode(chunk).split('\n');
+    for (const [i, piece] of pieces.entries()) {
+      parts.push(piece);
+      characters += piece.length;
+      if (characters > lineCharactersMax) {
+        throw new LogError('line-malformed', `a line of the log has more than ${lineCharactersMax} characters`);
+      }
+      if (i === pieces.length - 1) continue;
+      yield parts.join('');
+      parts = [];
+      characters = 0;
+    }
+  }
+  const rest = parts.join('') + decode();
+  if (rest !== '') yield rest;
+}

@@ -1,0 +1,147 @@
+import { equalBytes, toHex } from '../base/bytes.js';
+import { WireError } from '../base/errors.js';
+import { verifyStatement } from '../signing/message.js';
+import type { Signing, Verifier } from '../signing/contract.js';
+import { decodeHeadBody } from '../wire/bodies.js';
+import type { HeadBody, ReleaseBody, SignedHead, SignedRelease } from '../wire/messages.js';
+import { decodeReleaseBody } from '../wire/release-body.js';
+import type { StudyDocument } from '../wire/study-document.js';
+import { LogError } from './faults.js';
+
+/** Where a chain stands: what the next release must continue. */
+export interface ChainPosition {
+  /** Index of the next release. */
+  readonly index: bigint;
+  /** SHA-512 of the last release's body, 64 zero bytes before the first; null when it is not known. */
+  readonly digest: Uint8Array | null;
+  /** Epoch of the last release; null before the first. */
+  readonly epoch: bigint | null;
+}
+
+/** The position before a study's first release. */
+export const chainStart: ChainPosition = { index: 0n, digest: new Uint8Array(64), epoch: null };
+
+export interface ChainOptions {
+  /** Of the server's key, from `signing.createVerifier`. */
+  readonly server: Verifier;
+  readonly signing: Pick<Signing, 'sha512'>;
+  /** 32 bytes. */
+  readonly studyId: Uint8Array;
+  /** When given, releases must repeat these facts. */
+  readonly document?: StudyDocument;
+  /** Default: `chainStart`. A null digest takes the first link on trust and checks those after it. */
+  readonly from?: ChainPosition;
+}
+
+/**
+ * Verifies releases one after the other, as they arrive: signature over the received bytes, server,
+ * study, index without gaps, increasing epochs, and the digest that each one holds of the one before.
+ * A failed release leaves the position where it was.
+ */
+export class ReleaseChain {
+  private at: ChainPosition;
+
+  constructor(private readonly options: ChainOptions) {
+    this.at = options.from ?? chainStart;
+  }
+
+  get position(): ChainPosition {
+    return this.at;
+  }
+
+  /**
+   * Takes the next release and returns what it says.
+   * @throws LogError with the rule that broke; details hold the indexes expected and found.
+   */
+  accept(release: Pick<SignedRelease, 'body' | 'signature'>): ReleaseBody {
+    const expected = this.at.index;
+    const digest = this.verified('release', release);
+    const body = readBody(() => decodeReleaseBody(release.body), 'release', expected);
+    this.checkOrigin(body, expected);
+    if (body.index !== expected) {
+      throw new LogError('index-mismatch', `release ${body.index} stands where release ${expected} belongs`, {
+        expected,
+        found: body.index,
+      });
+    }
+    if (this.at.digest !== null && !equalBytes(body.previousDigest, this.at.digest)) {
+      throw new LogError('digest-mismatch', `release ${expected} does not continue the release before it`, { expected });
+    }
+    if (this.at.epoch !== null && body.epoch <= this.at.epoch) {
+      throw new LogError('epoch-order', `release ${expected} is of epoch ${body.epoch}, not after ${this.at.epoch}`, {
+        expected,
+      });
+    }
+    this.checkFacts(body, expected);
+    this.at = { index: expected + 1n, digest, epoch: body.epoch };
+    return body;
+  }
+
+  /**
+   * Checks that the log ends where this chain stands.
+   * @throws LogError('head-mismatch') when it does not: releases are missing or were replaced.
+   */
+  checkHead(head: Pick<SignedHead, 'body' | 'signature'>): HeadBody {
+    const { index, digest } = this.at;
+    this.verified('head', head);
+    const body = readBody(() => decodeHeadBody(head.body), 'head', index);
+    this.checkOrigin(body, index);
+    if (body.count !== index) {
+      throw new LogError('head-mismatch', `the head counts ${body.count} releases, but ${index} are here`, {
+        expected: body.count,
+        found: index,
+      });
+    }
+    if (digest !== null && !equalBytes(body.digest, digest)) {
+      throw new LogError('head-mismatch', `the head is of another release ${index - 1n}`, { expected: index });
+    }
+    return body;
+  }
+
+  /** The digest of the body, once its signature is known to be the server's. */
+  private verified(label: 'release' | 'head', signed: { readonly body: Uint8Array; readonly signature: Uint8Array }) {
+    const { server, studyId, signing } = this.options;
+    const digest = signing.sha512(signed.body);
+    if (!verifyStatement(label, server, studyId, digest, signed.signature)) {
+      const what = label === 'head' ? 'the head' : `release ${this.at.index}`;
+      const text = `the signature of ${what} is not the server's, for this study and these bytes`;
+      throw new LogError('signature-invalid', text, { expected: this.at.index });
+    }
+    return digest;
+  }
+
+  private checkOrigin(body: Pick<ReleaseBody, 'serverKey' | 'studyId'>, expected: bigint): void {
+    if (!equalBytes(body.serverKey, this.options.server.publicKey)) {
+      throw new LogError('other-server', `the body names the server key ${toHex(body.serverKey)}`, { expected });
+    }
+    if (!equalBytes(body.studyId, this.options.studyId)) {
+      throw new LogError('other-study', `the body names the study ${toHex(body.studyId)}`, { expected });
+    }
+  }
+
+  private checkFacts(body: ReleaseBody, expected: bigint): void {
+    const { document } = this.options;
+    if (document === undefined) return;
+    const columnsAgree =
+      body.columns.length === document.columns.length && body.columns.every((name, i) => name === document.columns[i]);
+    for (const [name, agrees] of [
+      ['study', body.study === document.study],
+      ['estimator', body.estimator === document.estimator],
+      ['participation', body.participation === document.participation],
+      ['cohort', body.cohort === BigInt(document.cohort)],
+      ['columns', columnsAgree],
+    ] as const) {
+      if (agrees) continue;
+      throw new LogError('facts-mismatch', `release ${expected} states another ${name} than the study`, { expected });
+    }
+  }
+}
+
+function readBody<T>(read: () => T, what: string, expected: bigint): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof WireError)) throw cause;
+    throw new LogError('body-malformed', `the ${what} at ${expected} is signed but not readable`, { expected }, cause);
+  }
+}

@@ -1,0 +1,10 @@
+import { toHex } from '../base/bytes.js';
+import type { Signing } from './contract.js';
+
+/**
+ * A key as people compare it: eight groups of four hexadecimal digits, the first 128 bits of its
+ * SHA-512. Long enough that nobody can make a second key with the same one.
+ */
+export function keyFingerprint(publicKey: Uint8Array, signing: Pick<Signing, 'sha512'>): string {
+  return toHex(signing.sha512(publicKey).subarray(0, 16)).match(/.{4}/g)!.join(' ');
+}
