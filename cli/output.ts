@@ -1,0 +1,102 @@
+import Table from 'cli-table3';
+import { terminalColumns, type Io } from './io.js';
+
+/**
+ * Where a command writes. With `--json` only `json` and `jsonLine` reach standard output; what
+ * `text` and `table` get is for people and is dropped, so no command has to ask twice.
+ */
+export interface Output {
+  readonly isJson: boolean;
+  /** A line for people on standard output; nothing with --json. */
+  text(line?: string): void;
+  /** A table for people that fits 80 columns where its cells allow; nothing with --json. */
+  table(head: readonly string[], rows: readonly (readonly string[])[]): void;
+  /** The one document of a --json run; nothing without --json. */
+  json(document: unknown): void;
+  /** One line of a --json stream; nothing without --json. */
+  jsonLine(document: unknown): void;
+  /** A remark on standard error, in both modes. */
+  note(line: string): void;
+}
+
+/**
+ * JSON of results: typed arrays become arrays, a bigint becomes a number while that is exact and a
+ * decimal string past 2^53, a map becomes an object. Numbers JSON cannot hold become null, as
+ * JSON.stringify does.
+ */
+export function toJson(document: unknown, indent = 0): string {
+  return JSON.stringify(document, (_key, value: unknown) => plain(value), indent);
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') {
+    const near = Number(value);
+    return Number.isSafeInteger(near) ? near : value.toString();
+  }
+  if (value instanceof BigInt64Array || value instanceof BigUint64Array) return Array.from<bigint>(value);
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return Array.from(value as Float64Array);
+  if (value instanceof Map) return Object.fromEntries(value as ReadonlyMap<string, unknown>);
+  return value;
+}
+
+export function createOutput(io: Io, isJson: boolean): Output {
+  const line = (text: string): void => void io.stdout.write(`${text}\n`);
+  return {
+    isJson,
+    text: (text = '') => {
+      if (!isJson) line(text);
+    },
+    table: (head, rows) => {
+      if (!isJson) line(renderTable(head, rows));
+    },
+    json: (document) => {
+      if (isJson) line(toJson(document, 2));
+    },
+    jsonLine: (document) => {
+      if (isJson) line(toJson(document));
+    },
+    note: (text) => void io.stderr.write(`${text}\n`),
+  };
+}
+
+/** Column widths, margins included, that sum to at most the terminal's: the widest columns shrink first. */
+function columnWidths(head: readonly string[], rows: readonly (readonly string[])[]): number[] {
+  const longest = head.map((title, column) =>
+    Math.max(1, ...[title, ...rows.map((row) => row[column] ?? '')].map((cell) =>
+      Math.max(...cell.split('\n').map((part) => part.length)))));
+  const widths = longest.map((length) => length + 2);
+  let surplus = widths.reduce((sum, width) => sum + width, 0) - terminalColumns;
+  while (surplus > 0) {
+    const widest = widths.indexOf(Math.max(...widths));
+    if (widths[widest]! <= 12) break;
+    widths[widest]! -= 1;
+    surplus -= 1;
+  }
+  return widths;
+}
+
+const noLines = Object.fromEntries(
+  [
+    'top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right',
+    'left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle',
+  ].map((part) => [part, '']),
+);
+
+/** A table without rules: head, then one line per row; long cells wrap at words. */
+export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const table = new Table({
+    head: [...head],
+    chars: noLines,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2, compact: true },
+    colWidths: columnWidths(head, rows),
+    wordWrap: true,
+  });
+  for (const row of rows) table.push([...row]);
+  return table.toString().split('\n').map((line) => line.trimEnd()).join('\n');
+}
+
+/** A number for people: six significant digits, no needless zeros. */
+export function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return value === Infinity ? 'unbounded' : String(value);
+  return Number(value.toPrecision(6)).toString();
+}

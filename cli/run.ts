@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { parseCommandArguments, type Command } from './command.js';
+import { commandTable } from './commands/table.js';
+import { errorText, exitStatusOf, UsageError } from './errors.js';
+import { commandHelp, overviewHelp } from './help.js';
+import type { ExitStatus, Io } from './io.js';
+import { createOutput } from './output.js';
+import { didYouMean } from './suggest.js';
+
+/**
+ * Runs one command line and never throws: every failure is a text on standard error and an exit
+ * status.
+ * @param words - what was typed after `keelson`.
+ * @param onCommand - told which command runs, before it does.
+ */
+export async function runCommandLine(
+  words: readonly string[],
+  io: Io,
+  onCommand: (command: Command) => void = () => {},
+): Promise<ExitStatus> {
+  const [name, ...rest] = words;
+  if (name === undefined) {
+    io.stderr.write(overviewHelp(overview()));
+    return 2;
+  }
+  if (name === '--help' || name === '-h' || name === 'help') return help(rest[0], io);
+  if (name === '--version' || name === '-v') {
+    io.stdout.write(`${packageVersion()}\n`);
+    return 0;
+  }
+  const debug = rest.includes('--debug');
+  try {
+    const command = await findCommand(name);
+    if (wantsHelp(rest)) {
+      io.stdout.write(commandHelp(command));
+      return 0;
+    }
+    const { args, repeated } = parseCommandArguments(command, rest);
+    onCommand(command);
+    const output = createOutput(io, (args as { json?: boolean }).json === true);
+    return await command.run({ args, repeated, io, output });
+  } catch (error) {
+    io.stderr.write(errorText(error, name in commandTable ? `keelson ${name}` : 'keelson', debug));
+    if (error instanceof UsageError) {
+      io.stderr.write(`  usage: keelson ${name in commandTable ? name : 'COMMAND'} --help\n`);
+    }
+    return exitStatusOf(error);
+  }
+}
+
+function wantsHelp(words: readonly string[]): boolean {
+  const end = words.indexOf('--');
+  const own = end < 0 ? words : words.slice(0, end);
+  return own.includes('--help') || own.includes('-h');
+}
+
+async function help(name: string | undefined, io: Io): Promise<ExitStatus> {
+  if (name === undefined || name.startsWith('-')) {
+    io.stdout.write(overviewHelp(overview()));
+    return 0;
+  }
+  try {
+    io.stdout.write(commandHelp(await findCommand(name)));
+    return 0;
+  } catch (error) {
+    io.stderr.write(errorText(error, 'keelson', false));
+    return 2;
+  }
+}
+
+function overview(): (readonly [string, string])[] {
+  return Object.entries(commandTable).map(([name, entry]) => [name, entry.summary] as const);
+}
+
+async function findCommand(name: string): Promise<Command> {
+  const entry = Object.hasOwn(commandTable, name) ? commandTable[name] : undefined;
+  if (entry === undefined) {
+    const what = name.startsWith('-') ? `unknown flag ${name} before the command` : `unknown command "${name}"`;
+    throw new UsageError(`${what}${didYouMean(name, Object.keys(commandTable))}`);
+  }
+  return entry.load();
+}
+
+/** From package.json, which lies above cli/ and above dist/cli/. */
+export function packageVersion(): string {
+  for (const path of ['../package.json', '../../package.json']) {
+    try {
+      const found = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')) as { name?: string; version?: string };
+      if (found.name === 'keelson' && found.version !== undefined) return found.version;
+    } catch {
+      // Not there: the next place.
+    }
+  }
+  return 'unknown';
+}
