@@ -1,0 +1,79 @@
+import { limits } from '../../src/base/limits.js';
+import { InvalidInputError } from '../../src/base/errors.js';
+import { didYouMean } from '../suggest.js';
+import type { RowOptions } from './rows.js';
+
+/** Which cells of a record are used; indexes count from 0. */
+export interface Selection {
+  readonly data: readonly number[];
+  /** Names of the data columns: the file's, or their indexes. */
+  readonly names: readonly string[];
+  /** -1: not asked for. */
+  readonly contributor: number;
+  readonly group: number;
+}
+
+/** True when the text is an index rather than a name. */
+export function isIndex(text: string): boolean {
+  return /^(0|[1-9][0-9]{0,6})$/.test(text);
+}
+
+/** Every column that the options name. */
+export function namedColumns(options: RowOptions): string[] {
+  return [...(options.columns ?? []), options.contributor, options.group].filter((name) => name !== undefined);
+}
+
+/**
+ * Finds the columns of a file.
+ * @param width - cells per record.
+ * @param names - the file's own names, or null when it has none. A name is preferred to an index.
+ * @throws InvalidInputError naming the column that is not there, twice there, or used twice.
+ */
+export function selectColumns(options: RowOptions, width: number, names: readonly string[] | null): Selection {
+  const find = (wanted: string): number => {
+    const index = names?.indexOf(wanted) ?? -1;
+    if (index >= 0) {
+      if (names!.includes(wanted, index + 1)) {
+        throw new InvalidInputError(`${options.source}: two columns are named "${wanted}": select it by its index`);
+      }
+      return index;
+    }
+    if (isIndex(wanted) && Number(wanted) < width) return Number(wanted);
+    throw unknownColumn(options.source, wanted, width, names);
+  };
+  const contributor = options.contributor === undefined ? -1 : find(options.contributor);
+  const group = options.group === undefined ? -1 : find(options.group);
+  const rest = Array.from({ length: width }, (_, index) => index).filter((i) => i !== contributor && i !== group);
+  const data = options.columns === undefined ? rest : options.columns.map(find);
+  checkData(options, data, contributor, group);
+  return { data, names: data.map((index) => names?.[index] ?? String(index)), contributor, group };
+}
+
+function checkData(options: RowOptions, data: readonly number[], contributor: number, group: number): void {
+  const { source } = options;
+  if (data.length === 0) throw new InvalidInputError(`${source}: no column is left for the numbers: name some with --columns`);
+  if (data.length > limits.columns) {
+    throw new InvalidInputError(
+      `${source}: ${data.length} columns, at most ${limits.columns} are supported: choose some with --columns`,
+      { columns: data.length, limit: limits.columns },
+    );
+  }
+  if (new Set(data).size < data.length) throw new InvalidInputError(`${source}: --columns names a column twice`);
+  if (data.includes(contributor) || data.includes(group)) {
+    throw new InvalidInputError(`${source}: --columns holds the contributor or group column: leave it out`);
+  }
+}
+
+function unknownColumn(source: string, wanted: string, width: number, names: readonly string[] | null): InvalidInputError {
+  if (names === null) {
+    return new InvalidInputError(
+      `${source}: there is no column "${wanted}": it has no column names, give an index from 0 to ${width - 1}`,
+      { column: wanted, columns: width },
+    );
+  }
+  const listed = names.slice(0, 12).join(', ') + (names.length > 12 ? ', ...' : '');
+  const near = didYouMean(wanted, names);
+  return new InvalidInputError(`${source}: there is no column "${wanted}"${near === '' ? `: there are ${listed}` : near}`, {
+    column: wanted,
+  });
+}

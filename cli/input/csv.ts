@@ -1,0 +1,176 @@
+import { finished } from 'node:stream/promises';
+import { CsvError, parse, type InfoRecord } from 'csv-parse';
+import { InvalidInputError } from '../../src/base/errors.js';
+import { isIndex, namedColumns, selectColumns, type Selection } from './columns.js';
+import { BatchBuilder, badNumberRemedy, missingRemedy, refusedAt, type RowBatch, type RowOptions } from './rows.js';
+
+/** No row of numbers is longer; an unclosed quote must not take the whole file into memory. */
+const recordBytesMax = 4 * 1024 * 1024;
+
+const numberPattern = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** The number a cell holds, or undefined when it is none or not finite. Blanks around it are allowed. */
+export function parseNumber(cell: string): number | undefined {
+  const text = cell.trim();
+  if (!numberPattern.test(text)) return undefined;
+  const value = Number(text);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+/**
+ * Reads RFC 4180 CSV (quotes, CRLF, a byte order mark) as it streams in. The first record is a
+ * header when none of its data cells is a number, or when it holds the columns asked for by name.
+ * @throws InvalidInputError with line and column, never with a cell's text.
+ */
+export async function* readCsv(
+  chunks: AsyncIterable<Uint8Array>,
+  options: RowOptions,
+): AsyncGenerator<RowBatch, void, undefined> {
+  const rows = new CsvRows(options);
+  const parser = parse({
+    bom: true,
+    relax_column_count: true,
+    max_record_size: recordBytesMax,
+    // Returning null keeps the record out of the stream: it is already in a batch of numbers.
+    on_record: (record: string[], context: InfoRecord) => {
+      rows.take(record, context.lines);
+      return null;
+    },
+  });
+  parser.resume();
+  let failure: unknown;
+  parser.on('error', (error) => {
+    failure = error;
+  });
+  for await (const chunk of chunks) {
+    if (!parser.write(chunk) && failure === undefined) await drained(parser);
+    if (failure !== undefined) throw explained(failure, options.source);
+    yield* rows.batches(false);
+  }
+  parser.end();
+  try {
+    await finished(parser);
+  } catch (error) {
+    throw explained(error, options.source);
+  }
+  rows.end();
+  yield* rows.batches(true);
+}
+
+function drained(parser: NodeJS.WritableStream): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      parser.off('drain', done);
+      parser.off('error', done);
+      parser.off('close', done);
+      resolve();
+    };
+    parser.once('drain', done).once('error', done).once('close', done);
+  });
+}
+
+class CsvRows {
+  private selection: Selection | null = null;
+  private builder: BatchBuilder | null = null;
+  private width = 0;
+  private blankLines: number[] = [];
+
+  constructor(private readonly options: RowOptions) {}
+
+  /** @param line - of the record's last line, from 1. */
+  take(record: readonly string[], line: number): void {
+    if (record.length === 1 && record[0]!.trim() === '') {
+      // Blank lines at the end of a file are usual; anywhere else a row would silently be lost.
+      this.blankLines.push(line);
+      if (this.blankLines.length > 10_000) throw refusedAt(this.options.source, { line }, 'more than 10000 blank lines');
+      return;
+    }
+    if (this.blankLines.length > 0) this.takeBlankLines();
+    if (this.selection === null) {
+      this.width = record.length;
+      if (this.start(record, line)) return;
+    }
+    this.addRow(record, line);
+  }
+
+  end(): void {
+    if (this.builder === null) throw new InvalidInputError(`${this.options.source}: there are no rows`);
+  }
+
+  *batches(all: boolean): Generator<RowBatch> {
+    if (this.builder !== null) yield* this.builder.take(all);
+  }
+
+  private takeBlankLines(): void {
+    const lines = this.blankLines;
+    this.blankLines = [];
+    if (this.width === 0) return;
+    for (const line of lines) {
+      if (this.width !== 1) throw refusedAt(this.options.source, { line }, 'the line is blank: remove it');
+      this.addRow([''], line);
+    }
+  }
+
+  /** Fixes the columns by the first record; true when that record is a header. */
+  private start(record: readonly string[], line: number): boolean {
+    const names = record.map((cell) => cell.trim());
+    const asked = namedColumns(this.options).filter((name) => !isIndex(name));
+    const isHeader = asked.length > 0 ? asked.some((name) => names.includes(name)) : this.looksLikeHeader(names, line);
+    this.selection = selectColumns(this.options, record.length, isHeader ? names : null);
+    this.builder = new BatchBuilder(this.selection.names, {
+      contributors: this.selection.contributor >= 0,
+      groups: this.selection.group >= 0,
+    });
+    return isHeader;
+  }
+
+  private looksLikeHeader(names: readonly string[], line: number): boolean {
+    const { data } = selectColumns(this.options, names.length, null);
+    const filled = data.filter((index) => names[index] !== '');
+    const words = filled.filter((index) => parseNumber(names[index]!) === undefined);
+    if (words.length === 0) return false;
+    if (words.length === filled.length) return true;
+    const place = { line, column: words[0]! + 1 };
+    throw refusedAt(this.options.source, place, `neither a row of numbers nor a header: ${badNumberRemedy}`);
+  }
+
+  private addRow(record: readonly string[], line: number): void {
+    const { source, missing } = this.options;
+    const selection = this.selection!;
+    const builder = this.builder!;
+    if (record.length !== this.width) {
+      throw refusedAt(source, { line }, `${record.length} cells where the first line has ${this.width}: add or remove cells`);
+    }
+    const { target, offset } = builder;
+    let isMissing = false;
+    for (const [i, index] of selection.data.entries()) {
+      const cell = record[index]!;
+      const value = parseNumber(cell);
+      if (value === undefined) {
+        const place = { line, column: index + 1, name: selection.names[i]! };
+        if (cell.trim() !== '') throw refusedAt(source, place, badNumberRemedy);
+        if (missing === 'refuse') throw refusedAt(source, place, missingRemedy);
+        isMissing = true;
+      }
+      target[offset + i] = value ?? 0;
+    }
+    const contributor = selection.contributor < 0 ? '' : record[selection.contributor]!.trim();
+    if (selection.contributor >= 0 && contributor === '') {
+      throw refusedAt(source, { line, column: selection.contributor + 1 }, 'the contributor id is empty: fill it in');
+    }
+    builder.endRow(line, isMissing, contributor, selection.group < 0 ? '' : record[selection.group]!.trim());
+  }
+}
+
+/** csv-parse puts cells into its messages; ours hold positions only. */
+function explained(error: unknown, source: string): unknown {
+  if (!(error instanceof CsvError)) return error;
+  const line = Number((error as unknown as { lines?: number }).lines ?? 0);
+  const what: Readonly<Record<string, string>> = {
+    CSV_QUOTE_NOT_CLOSED: 'a quote that opens here is never closed',
+    CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote: write "" for a quote inside quotes',
+    INVALID_OPENING_QUOTE: 'a quote stands inside a cell: put the whole cell in quotes and write "" for a quote',
+    CSV_MAX_RECORD_SIZE: `a record is longer than ${recordBytesMax} bytes: is a quote left open?`,
+  };
+  return refusedAt(source, { line }, what[error.code] ?? `not valid CSV (${error.code})`);
+}

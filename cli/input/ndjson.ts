@@ -1,0 +1,149 @@
+import { InvalidInputError } from '../../src/base/errors.js';
+import { selectColumns, type Selection } from './columns.js';
+import { BatchBuilder, badNumberRemedy, missingRemedy, refusedAt, type RowBatch, type RowOptions } from './rows.js';
+
+const lineBytesMax = 4 * 1024 * 1024;
+const newline = 10;
+
+/**
+ * Reads one JSON array or object per line. The first line fixes which of the two, and the columns:
+ * an object's keys, or an array's indexes. Keys that the first line does not have are left out;
+ * an absent key and `null` are empty cells. Blank lines are skipped.
+ * @throws InvalidInputError with line and column, never with a value.
+ */
+export async function* readNdjson(
+  chunks: AsyncIterable<Uint8Array>,
+  options: RowOptions,
+): AsyncGenerator<RowBatch, void, undefined> {
+  const rows = new NdjsonRows(options);
+  let line = 0;
+  for await (const bytes of splitLines(chunks, options.source)) {
+    line += 1;
+    if (bytes.length > 0) rows.take(decode(bytes, line, options.source), line);
+    yield* rows.batches(false);
+  }
+  rows.end();
+  yield* rows.batches(true);
+}
+
+/** Lines without their line feed; a byte order mark before the first is dropped. */
+async function* splitLines(chunks: AsyncIterable<Uint8Array>, source: string): AsyncGenerator<Uint8Array> {
+  let rest: Uint8Array = new Uint8Array(0);
+  let line = 1;
+  for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let start = 0;
+    for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
+      yield bytes.subarray(start, end);
+      start = end + 1;
+      line += 1;
+    }
+    rest = bytes.subarray(start);
+    if (rest.length > lineBytesMax) {
+      throw refusedAt(source, { line }, `longer than ${lineBytesMax} bytes: write one row per line`);
+    }
+  }
+  if (rest.length > 0) yield rest;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+function decode(bytes: Uint8Array, line: number, source: string): unknown {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    throw refusedAt(source, { line }, 'not UTF-8 text');
+  }
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // The parser's message quotes the line; the position is all that may be said.
+    throw refusedAt(source, { line }, 'not JSON: write one array or object per line');
+  }
+}
+
+class NdjsonRows {
+  private selection: Selection | null = null;
+  private builder: BatchBuilder | null = null;
+  private keys: readonly string[] | null = null;
+  private width = 0;
+
+  constructor(private readonly options: RowOptions) {}
+
+  take(value: unknown, line: number): void {
+    if (value === undefined) return;
+    const { source } = this.options;
+    if (typeof value !== 'object' || value === null) {
+      throw refusedAt(source, { line }, 'neither an array nor an object: write one row per line');
+    }
+    if (this.selection === null) this.start(value, line);
+    if (Array.isArray(value) !== (this.keys === null)) {
+      throw refusedAt(source, { line }, `${this.keys === null ? 'an object' : 'an array'} where the first line has another kind`);
+    }
+    const cells = this.keys === null ? (value as unknown[]) : this.cellsOf(value as Record<string, unknown>);
+    if (cells.length !== this.width) {
+      throw refusedAt(source, { line }, `${cells.length} values where the first line has ${this.width}`);
+    }
+    this.addRow(cells, line);
+  }
+
+  end(): void {
+    if (this.builder === null) throw new InvalidInputError(`${this.options.source}: there are no rows`);
+  }
+
+  *batches(all: boolean): Generator<RowBatch> {
+    if (this.builder !== null) yield* this.builder.take(all);
+  }
+
+  private start(value: object, line: number): void {
+    if (Array.isArray(value) && value.some((cell) => typeof cell === 'object' && cell !== null)) {
+      throw refusedAt(this.options.source, { line }, 'an array of rows: write one row per line (NDJSON), not one array for all');
+    }
+    this.keys = Array.isArray(value) ? null : Object.keys(value);
+    this.width = Array.isArray(value) ? value.length : this.keys!.length;
+    this.selection = selectColumns(this.options, this.width, this.keys);
+    this.builder = new BatchBuilder(this.selection.names, {
+      contributors: this.selection.contributor >= 0,
+      groups: this.selection.group >= 0,
+    });
+  }
+
+  private cellsOf(value: Readonly<Record<string, unknown>>): unknown[] {
+    return this.keys!.map((key) => (Object.hasOwn(value, key) ? value[key] : null));
+  }
+
+  private addRow(cells: readonly unknown[], line: number): void {
+    const { source, missing } = this.options;
+    const selection = this.selection!;
+    const builder = this.builder!;
+    const { target, offset } = builder;
+    let isMissing = false;
+    for (const [i, index] of selection.data.entries()) {
+      const cell = cells[index];
+      const place = { line, column: index + 1, name: selection.names[i]! };
+      if (cell === null) {
+        if (missing === 'refuse') throw refusedAt(source, place, missingRemedy);
+        isMissing = true;
+      } else if (typeof cell !== 'number' || !Number.isFinite(cell)) {
+        throw refusedAt(source, place, badNumberRemedy);
+      }
+      target[offset + i] = cell ?? 0;
+    }
+    const contributor = this.label(cells, selection.contributor, line);
+    if (selection.contributor >= 0 && contributor === '') {
+      throw refusedAt(source, { line, column: selection.contributor + 1 }, 'the contributor id is empty: fill it in');
+    }
+    builder.endRow(line, isMissing, contributor, this.label(cells, selection.group, line));
+  }
+
+  /** The text of an id or group; numbers are taken as they are written. */
+  private label(cells: readonly unknown[], index: number, line: number): string {
+    if (index < 0) return '';
+    const cell = cells[index];
+    if (cell === null || typeof cell === 'string') return (cell ?? '').trim();
+    if (typeof cell === 'number' || typeof cell === 'boolean') return String(cell);
+    throw refusedAt(this.options.source, { line, column: index + 1 }, 'an id or group is a text or a number');
+  }
+}

@@ -1,0 +1,84 @@
+import { createReadStream, statSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { asInputError } from '../errors.js';
+import { readCsv } from './csv.js';
+import { readNdjson } from './ndjson.js';
+import { readNpy } from './npy.js';
+import { npyMagic } from './npy-header.js';
+import type { InputFormat, RowBatch, RowOptions } from './rows.js';
+
+export interface InputRequest extends Omit<RowOptions, 'source'> {
+  /** A path, or `-` for standard input. */
+  readonly path: string;
+  /** Default: by the file's ending, else by its first bytes. */
+  readonly format?: InputFormat;
+  /** Told the bytes read so far, and all of them when that is known. */
+  readonly onProgress?: (bytes: number, total: number | undefined) => void;
+}
+
+const endings: Readonly<Record<string, InputFormat>> = {
+  '.csv': 'csv',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+  '.npy': 'npy',
+};
+
+const readers = { csv: readCsv, ndjson: readNdjson, npy: readNpy } as const;
+
+/**
+ * Streams the rows of a file or of standard input, whatever its format.
+ * @throws InvalidInputError, with the position in the file where there is one.
+ */
+export async function* readRows(request: InputRequest, stdin: Readable): AsyncGenerator<RowBatch, void, undefined> {
+  const source = request.path === '-' ? 'standard input' : request.path;
+  const chunks = bytesOf(request, stdin, source);
+  const head = await headOf(chunks);
+  const ending = /\.[^./\\]*$/.exec(request.path.toLowerCase())?.[0] ?? '';
+  const format = request.format ?? endings[ending] ?? sniff(head);
+  yield* readers[format](rejoin(head, chunks), { ...request, source });
+}
+
+async function* bytesOf(request: InputRequest, stdin: Readable, source: string): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  try {
+    const isStdin = request.path === '-';
+    const found = isStdin ? undefined : statSync(request.path);
+    const total = found?.isFile() === true ? found.size : undefined;
+    const stream: Readable = isStdin ? stdin : createReadStream(request.path, { highWaterMark: 256 * 1024 });
+    for await (const chunk of stream) {
+      const part = typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Uint8Array);
+      bytes += part.length;
+      request.onProgress?.(bytes, total);
+      yield part;
+    }
+  } catch (error) {
+    throw asInputError(error, source);
+  }
+}
+
+/** Enough of the input to tell its format: its first bytes that are not blank. */
+async function headOf(chunks: AsyncGenerator<Uint8Array>): Promise<Uint8Array> {
+  let head: Uint8Array = new Uint8Array(0);
+  while (head.length < npyMagic.length || firstMark(head) === undefined) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  return head;
+}
+
+/** The first byte that is neither blank nor of a UTF-8 byte order mark. */
+function firstMark(bytes: Uint8Array): number | undefined {
+  return bytes.find((byte) => ![0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].includes(byte));
+}
+
+function sniff(head: Uint8Array): InputFormat {
+  if (npyMagic.every((byte, i) => head[i] === byte)) return 'npy';
+  const mark = firstMark(head);
+  return mark === 0x5b || mark === 0x7b ? 'ndjson' : 'csv';
+}
+
+async function* rejoin(head: Uint8Array, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (head.length > 0) yield head;
+  yield* chunks;
+}

@@ -1,0 +1,114 @@
+import { InvalidInputError } from '../../src/base/errors.js';
+
+export const inputFormats = ['csv', 'ndjson', 'npy'] as const;
+export type InputFormat = (typeof inputFormats)[number];
+
+/** What to take from a file. Columns are names, or indexes counted from 0. */
+export interface RowOptions {
+  /** Default: every column but the contributor's and the group's. */
+  readonly columns?: readonly string[];
+  readonly contributor?: string;
+  readonly group?: string;
+  /** What an empty cell does: refuse the file, or make the whole row the NULL row. */
+  readonly missing: 'refuse' | 'null';
+  /** For messages: the path, or "standard input". */
+  readonly source: string;
+}
+
+/** Consecutive rows of a file. Arrays hold `count` rows; the values belong to the receiver. */
+export interface RowBatch {
+  readonly columns: readonly string[];
+  readonly count: number;
+  /** Row-major, count * columns.length, finite where the row is not missing. */
+  readonly values: Float64Array;
+  /** 1 where a cell of the row was empty. */
+  readonly missing: Uint8Array;
+  /** Lines from 1 (CSV, NDJSON) or rows from 0 (npy). */
+  readonly positions: Float64Array;
+  /** One per row; null when no such column was asked for. */
+  readonly contributors: readonly string[] | null;
+  readonly groups: readonly string[] | null;
+}
+
+const rowsPerBatch = 4096;
+
+/** Collects rows into batches, so that a million rows cost no object each. */
+export class BatchBuilder {
+  private values: Float64Array;
+  private missing = new Uint8Array(rowsPerBatch);
+  private positions = new Float64Array(rowsPerBatch);
+  private contributors: string[] = [];
+  private groups: string[] = [];
+  private count = 0;
+  private readonly full: RowBatch[] = [];
+
+  constructor(
+    private readonly columns: readonly string[],
+    private readonly keeps: { readonly contributors: boolean; readonly groups: boolean },
+  ) {
+    this.values = new Float64Array(rowsPerBatch * columns.length);
+  }
+
+  /** Where the next row's values go: columns.length numbers from `offset`. */
+  get target(): Float64Array {
+    return this.values;
+  }
+
+  get offset(): number {
+    return this.count * this.columns.length;
+  }
+
+  /** Ends the row that was written at `target`. */
+  endRow(position: number, isMissing: boolean, contributor: string, group: string): void {
+    this.missing[this.count] = isMissing ? 1 : 0;
+    this.positions[this.count] = position;
+    if (this.keeps.contributors) this.contributors.push(contributor);
+    if (this.keeps.groups) this.groups.push(group);
+    this.count += 1;
+    if (this.count === rowsPerBatch) this.cut();
+  }
+
+  /** Batches that are full; with `all`, also the rest. */
+  take(all: boolean): RowBatch[] {
+    if (all && this.count > 0) this.cut();
+    return this.full.splice(0);
+  }
+
+  private cut(): void {
+    this.full.push({
+      columns: this.columns,
+      count: this.count,
+      values: this.values.subarray(0, this.count * this.columns.length),
+      missing: this.missing.subarray(0, this.count),
+      positions: this.positions.subarray(0, this.count),
+      contributors: this.keeps.contributors ? this.contributors : null,
+      groups: this.keeps.groups ? this.groups : null,
+    });
+    this.values = new Float64Array(rowsPerBatch * this.columns.length);
+    this.missing = new Uint8Array(rowsPerBatch);
+    this.positions = new Float64Array(rowsPerBatch);
+    this.contributors = [];
+    this.groups = [];
+    this.count = 0;
+  }
+}
+
+/** A place in a CSV or NDJSON file. */
+export interface Place {
+  /** From 1. */
+  readonly line: number;
+  /** From 1, of the whole file; undefined when the place has no number. */
+  readonly column?: number;
+  readonly name?: string;
+}
+
+/** An error at a place of a text file. The message never holds the cell. */
+export function refusedAt(source: string, place: Place, what: string): InvalidInputError {
+  const column = place.column === undefined ? '' : `, column ${place.column}`;
+  const name = place.name === undefined ? '' : ` ("${place.name}")`;
+  return new InvalidInputError(`${source}, line ${place.line}${column}${name}: ${what}`, { source, ...place });
+}
+
+export const missingRemedy = 'the cell is empty: fill it in, or pass --missing null to count the row without its values';
+export const badNumberRemedy =
+  'not a finite decimal number: correct the cell, or leave the column out with --columns';

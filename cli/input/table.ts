@@ -1,0 +1,139 @@
+import type { Readable } from 'node:stream';
+import { InvalidInputError } from '../../src/base/errors.js';
+import { limits } from '../../src/base/limits.js';
+import { readRows, type InputRequest } from './open.js';
+import type { RowBatch } from './rows.js';
+
+/** The rows of a file in memory, one per contributor. */
+export interface RowTable {
+  /** The group's name; null when the file is not grouped. */
+  readonly group: string | null;
+  readonly columns: readonly string[];
+  /** Contributors, those with a NULL row included. */
+  readonly count: number;
+  /** Row-major, count * columns.length. A NULL row is NaN in every column. */
+  readonly values: Float64Array;
+}
+
+export interface TableRequest extends InputRequest {
+  /** With `group`: the public list of groups; rows of other groups are left out. */
+  readonly groups?: readonly string[];
+}
+
+/**
+ * Reads a whole file: with a contributor column one row per id, the mean of its rows; else one row
+ * per row. Values are clipped to the coarse box first, as the aggregator does (a bound so wide that
+ * it only keeps sums finite).
+ * @throws InvalidInputError on bad cells and when one id is in two of the groups.
+ */
+export async function readTables(request: TableRequest, stdin: Readable): Promise<readonly RowTable[]> {
+  const source = request.path === '-' ? 'standard input' : request.path;
+  const tables = new TableBuilder(source, request.groups ?? null);
+  for await (const batch of readRows(request, stdin)) tables.add(batch);
+  return tables.finish();
+}
+
+const nullRow = -1;
+
+/** Sums and counts per contributor of one group, in order of first appearance. */
+class GroupRows {
+  sums: Float64Array;
+  /** Rows folded into each sum; `nullRow` before the first. */
+  counts = new Int32Array(1024);
+  length = 0;
+
+  constructor(private readonly dimension: number) {
+    this.sums = new Float64Array(1024 * dimension);
+  }
+
+  append(): number {
+    if (this.length === this.counts.length) {
+      const counts = new Int32Array(2 * this.counts.length);
+      counts.set(this.counts);
+      this.counts = counts;
+      const sums = new Float64Array(2 * this.sums.length);
+      sums.set(this.sums);
+      this.sums = sums;
+    }
+    this.counts[this.length] = nullRow;
+    return this.length++;
+  }
+
+  fold(index: number, batch: RowBatch, row: number): void {
+    if (batch.missing[row] === 1) return;
+    const target = index * this.dimension;
+    const from = row * this.dimension;
+    for (let i = 0; i < this.dimension; i++) {
+      this.sums[target + i]! += Math.max(-limits.coarseBox, Math.min(limits.coarseBox, batch.values[from + i]!));
+    }
+    this.counts[index] = Math.max(0, this.counts[index]!) + 1;
+  }
+
+  means(): Float64Array {
+    const values = this.sums.subarray(0, this.length * this.dimension);
+    for (let index = 0; index < this.length; index++) {
+      const count = this.counts[index]!;
+      for (let i = index * this.dimension; i < (index + 1) * this.dimension; i++) {
+        values[i] = count === nullRow ? Number.NaN : values[i]! / count;
+      }
+    }
+    return values;
+  }
+}
+
+interface Known {
+  readonly group: number;
+  readonly index: number;
+  readonly position: number;
+}
+
+class TableBuilder {
+  private groups: GroupRows[] = [];
+  private columns: readonly string[] = [];
+  private readonly known = new Map<string, Known>();
+
+  constructor(private readonly source: string, private readonly groupNames: readonly string[] | null) {}
+
+  add(batch: RowBatch): void {
+    if (this.groups.length === 0) {
+      this.columns = batch.columns;
+      const count = this.groupNames?.length ?? 1;
+      this.groups = Array.from({ length: count }, () => new GroupRows(batch.columns.length));
+    }
+    for (let row = 0; row < batch.count; row++) {
+      const group = this.groupNames === null ? 0 : this.groupNames.indexOf(batch.groups?.[row] ?? '');
+      if (group < 0) continue;
+      const rows = this.groups[group]!;
+      const id = batch.contributors?.[row];
+      const index = id === undefined ? rows.append() : this.indexOf(id, group, batch.positions[row]!);
+      rows.fold(index, batch, row);
+    }
+  }
+
+  finish(): RowTable[] {
+    return this.groups.map((rows, index) => ({
+      group: this.groupNames?.[index] ?? null,
+      columns: this.columns,
+      count: rows.length,
+      values: rows.means(),
+    }));
+  }
+
+  private indexOf(id: string, group: number, position: number): number {
+    const known = this.known.get(id);
+    if (known === undefined) {
+      const index = this.groups[group]!.append();
+      this.known.set(id, { group, index, position });
+      return index;
+    }
+    if (known.group !== group) {
+      // The cost of groups that share no contributor is that of one; with a shared one it would not be.
+      throw new InvalidInputError(
+        `${this.source}: the contributor of ${known.position} and ${position} (line or row) is in two groups: `
+        + 'give each contributor one group',
+        { source: this.source, first: known.position, second: position },
+      );
+    }
+    return known.index;
+  }
+}
