@@ -40,6 +40,7 @@ export class BatchBuilder {
   private contributors: string[] = [];
   private groups: string[] = [];
   private count = 0;
+  private hasCut = false;
   private readonly full: RowBatch[] = [];
 
   constructor(
@@ -68,13 +69,14 @@ export class BatchBuilder {
     if (this.count === rowsPerBatch) this.cut();
   }
 
-  /** Batches that are full; with `all`, also the rest. */
+  /** Batches that are full; with `all`, also the rest. A file with columns and no rows gives one empty batch. */
   take(all: boolean): RowBatch[] {
-    if (all && this.count > 0) this.cut();
+    if (all && (this.count > 0 || !this.hasCut)) this.cut();
     return this.full.splice(0);
   }
 
   private cut(): void {
+    this.hasCut = true;
     this.full.push({
       columns: this.columns,
       count: this.count,
