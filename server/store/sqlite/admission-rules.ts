@@ -1,0 +1,65 @@
+import type { WireCode } from '../../../src/base/error-codes.js';
+import { limits } from '../../../src/base/limits.js';
+import type { AdmissionRequest, StudyStateName } from '../contract.js';
+import { settledEntry, type ReplayWindow } from './replay-window.js';
+
+/** What the rules need to know of a study. */
+export interface AdmissionStudy {
+  readonly state: StudyStateName;
+  readonly open: OpenEpochFacts | null;
+}
+
+export interface OpenEpochFacts {
+  readonly epochKey: bigint;
+  readonly epoch: bigint;
+  readonly rowsMax: number;
+  readonly late: 'next' | 'drop';
+}
+
+/** What the rules need to know of a contributor in that study. `epochKey` is the epoch that `rows` and `complete` speak of. */
+export interface ContributionState {
+  readonly window: ReplayWindow;
+  readonly epochKey: bigint;
+  readonly rows: number;
+  readonly complete: boolean;
+}
+
+export type Judgement =
+  /** Journal it in the open epoch; `rows` is the contribution's new count. */
+  | { readonly kind: 'accept'; readonly rows: number; readonly complete: boolean; readonly first: boolean }
+  /** Settled earlier: answer again what was answered then. */
+  | { readonly kind: 'repeat'; readonly code: WireCode | undefined; readonly epoch: bigint }
+  /** Refused for good: the sequence is consumed. */
+  | { readonly kind: 'consume'; readonly code: WireCode }
+  /** Refused without trace. */
+  | { readonly kind: 'refuse'; readonly code: WireCode };
+
+const refuse = (code: WireCode): Judgement => ({ kind: 'refuse', code });
+const consume = (code: WireCode): Judgement => ({ kind: 'consume', code });
+
+/** The admission rules of contract.ts, in their order. Pure. */
+export function judge(batch: AdmissionRequest, study: AdmissionStudy | undefined, state: ContributionState): Judgement {
+  if (study === undefined || study.state === 'ended') return refuse('study-ended');
+  if (study.state === 'exhausted') return refuse('budget-exhausted');
+  const { window } = state;
+  // Sequences start at 1; the wire refuses 0, and here it must not look like one that was settled.
+  if (batch.sequence < 1n) return refuse('malformed');
+  if (batch.sequence > BigInt(window.contiguous + limits.sequenceWindow)) return refuse('sequence-too-far');
+  const earlier = settledEntry(window, Number(batch.sequence), batch.digest);
+  if (earlier !== undefined) {
+    if (!earlier.sameDigest) return refuse('mutated');
+    return earlier.code === 'forgotten'
+      ? { kind: 'repeat', code: undefined, epoch: 0n }
+      : { kind: 'repeat', code: earlier.code, epoch: earlier.epoch };
+  }
+  if (batch.sequence <= BigInt(window.contiguous)) return { kind: 'repeat', code: undefined, epoch: 0n };
+  if (batch.rejectAs !== undefined) return consume(batch.rejectAs);
+  const { open } = study;
+  if (open === null || batch.epoch > open.epoch) return refuse('epoch-not-open');
+  const inTime = batch.epoch === open.epoch || (open.late === 'next' && batch.epoch === open.epoch - 1n);
+  if (!inTime) return consume('stale-epoch');
+  const first = state.epochKey !== open.epochKey;
+  const rows = (first ? 0 : state.rows) + batch.rows;
+  if ((!first && state.complete) || rows > open.rowsMax) return consume('contribution-full');
+  return { kind: 'accept', rows, complete: batch.last || rows === open.rowsMax, first };
+}

@@ -1,0 +1,117 @@
+import { statSync } from 'node:fs';
+import type { Clock } from '../../clock.js';
+import { StorageError } from '../../../src/base/errors.js';
+import type { AdmissionRequest, AdmissionResult, Store, StoreHealth } from '../contract.js';
+import { Admission } from './admission.js';
+import { balanceOf, budgetByKey, ledgerEntries, verifyLedger } from './budgets.js';
+import { databaseFile, openDataFolder, type DataFolder } from './connection.js';
+import { ContributorSpending } from './contributor-spending.js';
+import * as epochs from './epochs.js';
+import { asStoreError, isFatal } from './failures.js';
+import { Journal, type PurgeProgress } from './journal.js';
+import { Latencies } from './latencies.js';
+import { Queries, sql } from './query.js';
+import * as studies from './studies.js';
+
+/** The store's methods that are one call each; `admit` and `purgeEpoch` have their own path. */
+export type PlainMethods = Omit<Store, 'admit' | 'purgeEpoch' | 'close' | 'health'>;
+
+type Synchronous<Methods> = {
+  readonly [Name in keyof Methods]: Methods[Name] extends (...args: infer Arguments) => Promise<infer Result>
+    ? (...args: Arguments) => Result : never;
+};
+
+/** What runs on the thread that owns the file: every method is done, and durable, when it returns. */
+export interface Engine extends Synchronous<PlainMethods> {
+  admit(batches: readonly AdmissionRequest[]): AdmissionResult[];
+  purgeStep(studyId: string, epoch: bigint): PurgeProgress;
+  health(): StoreHealth;
+  close(): void;
+}
+
+/** Runs calls and keeps the rules that hold for all: typed errors, no writing after the disk's state became unknown. */
+class Guard {
+  #failure: StorageError | undefined;
+
+  run<T>(action: () => T): T {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      return action();
+    } catch (error) {
+      const typed = asStoreError(error);
+      if (isFatal(error)) {
+        this.#failure = new StorageError('the store stopped after the disk failed; check the disk and start again',
+          'storage-failed', { cause: typed });
+      }
+      throw typed;
+    }
+  }
+}
+
+/**
+ * Opens the data folder on this thread.
+ * @throws StorageError data-folder-in-use, schema-too-new or storage-failed.
+ */
+export function openEngine(directory: string, clock: Clock): Engine {
+  const folder = openDataFolder(directory);
+  try {
+    return engineOver(directory, folder, clock);
+  } catch (error) {
+    folder.close();
+    throw asStoreError(error);
+  }
+}
+
+function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine {
+  const queries = new Queries(folder.database);
+  verifyLedger(queries);
+  const spending = new ContributorSpending(folder.database);
+  const admission = new Admission(queries, spending);
+  const journal = new Journal(queries, admission);
+  const latencies = new Latencies();
+  const guard = new Guard();
+  const reads = <T>(action: () => T): T => guard.run(action);
+  const writes = <T>(action: () => T): T => guard.run(() => {
+    // Also after a failure: what the hot path remembers of studies must be read again.
+    try { return action(); } finally { admission.forgetStudies(); }
+  });
+  return {
+    registerStudy: (input) => writes(() => studies.registerStudy(queries, input)),
+    study: (studyId) => reads(() => studies.readStudy(queries, studyId)),
+    studies: () => reads(() => studies.readStudies(queries)),
+    setStudyState: (studyId, state) => writes(() => studies.setStudyState(queries, studyId, state)),
+    openEpoch: (input) => writes(() => epochs.openEpoch(queries, input)),
+    beginClose: (studyId, epoch) => writes(() => epochs.beginClose(queries, studyId, epoch)),
+    chargeEpoch: (studyId, epoch, events, nowMs) => writes(() => epochs.chargeEpoch(queries, studyId, epoch, events, nowMs)),
+    lapseEpoch: (studyId, epoch, nowMs) => writes(() => epochs.lapseEpoch(queries, studyId, epoch, nowMs,
+      (epochKey, budgetId, cost) => spending.refund(epochKey, budgetId, cost))),
+    storeRelease: (input) => writes(() => epochs.storeRelease(queries, input)),
+    epoch: (studyId, epoch) => reads(() => epochs.readEpoch(queries, studyId, epoch)),
+    unfinishedEpochs: () => reads(() => epochs.unfinishedEpochs(queries)),
+    unpurgedEpochs: (studyId) => reads(() => epochs.unpurgedEpochs(queries, studyId)),
+    noteRecovery: (studyId, epoch) => writes(() => epochs.noteRecovery(queries, studyId, epoch)),
+    balance: (key) => reads(() => { const row = budgetByKey(queries, key); return row === undefined ? null : balanceOf(row); }),
+    balances: () => reads(() => queries.all(sql.selectFrom('budgets').selectAll().orderBy('budget_id')).map(balanceOf)),
+    ledgerEntries: (key, limit) => reads(() => ledgerEntries(queries, key, limit)),
+    contributorState: (studyId, contributor) => reads(() => admission.contributorState(studyId, contributor)),
+    journal: (studyId, epoch, after, limit) => reads(() => journal.read(studyId, epoch, after, limit)),
+    contributorCount: (studyId, epoch) => reads(() => epochs.contributorCount(queries, studyId, epoch)),
+    releases: (studyId, from, limit) => reads(() => studies.readReleases(queries, studyId, from, limit)),
+    admit: (batches) => guard.run(() => {
+      const before = clock.monotonicMs();
+      const results = admission.admit(batches);
+      latencies.note((clock.monotonicMs() - before) / 1_000, batches.length);
+      return results;
+    }),
+    purgeStep: (studyId, epoch) => writes(() => journal.purgeStep(studyId, epoch)),
+    health: () => ({
+      ...latencies.summary(),
+      fileBytes: sizeOf(databaseFile(directory)), walBytes: sizeOf(`${databaseFile(directory)}-wal`),
+    }),
+    close: () => folder.close(),
+  };
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

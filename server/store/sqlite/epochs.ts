@@ -1,0 +1,210 @@
+import type { Selectable } from 'kysely';
+import { equalBytes } from '../../../src/base/bytes.js';
+import { InvariantError } from '../../../src/base/errors.js';
+import { parseAmount, type Amount } from '../../../src/privacy/amount.js';
+import type {
+  EpochRecord, EpochState, LedgerBalance, OpenEpoch, OpenEpochResult, StoreRelease, StudyId,
+} from '../contract.js';
+import { addEntry, balanceOf, budgetById, capsOf, minus, plus, totalsOf, within, wholeMs, writeTotals, type Spend } from './budgets.js';
+import { plainBytes, sql, type Queries } from './query.js';
+import { existingStudy, studyRow, type StudyRow } from './studies.js';
+import type { EpochsTable } from './tables.js';
+
+export type EpochRow = Selectable<EpochsTable>;
+
+/** A transition that the state machine in contract.ts does not have: the caller's defect. */
+function wrongState(action: string, epoch: bigint, state: EpochState | 'absent'): never {
+  throw new InvariantError(`cannot ${action} epoch ${epoch}: it is ${state}`, { details: { epoch: String(epoch), state } });
+}
+
+export function epochRow(queries: Queries, studyKey: bigint, epoch: bigint): EpochRow | undefined {
+  return queries.first(sql.selectFrom('epochs').selectAll().where('study_key', '=', studyKey).where('epoch', '=', epoch));
+}
+
+function existing(queries: Queries, studyId: StudyId, epoch: bigint, action: string): { study: StudyRow; row: EpochRow } {
+  const study = existingStudy(queries, studyId);
+  const row = epochRow(queries, study.study_key, epoch);
+  return row === undefined ? wrongState(action, epoch, 'absent') : { study, row };
+}
+
+function setState(queries: Queries, row: EpochRow, state: EpochState): void {
+  queries.run(sql.updateTable('epochs').set({ state }).where('epoch_key', '=', row.epoch_key));
+}
+
+const costOf = (row: EpochRow): Spend => ({ rho: parseAmount(row.rho), delta: parseAmount(row.delta) });
+
+/**
+ * Reserves the epoch's cost and opens it. Under contributor scope nothing is reserved here: `admit` debits each
+ * contributor with its first row; an epoch that no contributor could ever afford is declined.
+ */
+export function openEpoch(queries: Queries, input: OpenEpoch): OpenEpochResult {
+  return queries.transaction(() => {
+    const study = existingStudy(queries, input.studyId);
+    const budget = budgetById(queries, study.budget_id);
+    const cost: Spend = { rho: input.rho, delta: input.delta };
+    const present = epochRow(queries, study.study_key, input.epoch);
+    if (present !== undefined) {
+      const same = present.state === 'open' && within(cost, costOf(present)) && within(costOf(present), cost);
+      return same ? { kind: 'opened', balance: balanceOf(budget) } : wrongState('open', input.epoch, present.state);
+    }
+    if (study.state === 'ended') throw new InvariantError('a study that has ended opens no epoch');
+    if (input.epoch <= study.last_epoch) throw new InvariantError('epoch numbers only increase', {
+      details: { epoch: String(input.epoch), last: String(study.last_epoch) } });
+    const { spent, reserved } = totalsOf(budget);
+    const reserves = budget.scope !== 'contributor';
+    const asked = reserves ? plus(plus(spent, reserved), cost) : cost;
+    const entry = { budgetId: budget.budget_id, studyKey: study.study_key, epoch: input.epoch, cost, atMs: input.opensAtMs };
+    if (!within(asked, capsOf(budget))) {
+      addEntry(queries, { ...entry, kind: 'declined' });
+      queries.run(sql.updateTable('studies').set({ state: 'exhausted' }).where('study_key', '=', study.study_key));
+      return { kind: 'declined', balance: balanceOf(budget), rhoAsked: input.rho, deltaAsked: input.delta };
+    }
+    insertEpoch(queries, study.study_key, input);
+    queries.run(sql.updateTable('studies').set({ state: 'open', last_epoch: input.epoch }).where('study_key', '=', study.study_key));
+    if (!reserves) return { kind: 'opened', balance: balanceOf(budget) };
+    addEntry(queries, { ...entry, kind: 'reserved' });
+    return { kind: 'opened', balance: writeTotals(queries, budget, { spent, reserved: plus(reserved, cost) }) };
+  });
+}
+
+function insertEpoch(queries: Queries, studyKey: bigint, input: OpenEpoch): void {
+  const open = queries.first(sql.selectFrom('epochs').select('epoch').where('study_key', '=', studyKey).where('state', '=', 'open'));
+  if (open !== undefined) throw new InvariantError(`epoch ${open.epoch} is still open: close it before opening ${input.epoch}`);
+  queries.run(sql.insertInto('epochs').values({
+    study_key: studyKey, epoch: input.epoch, state: 'open',
+    opens_at_ms: wholeMs(input.opensAtMs), closes_at_ms: wholeMs(input.closesAtMs),
+    rho: String(input.rho), delta: String(input.delta),
+    assignment_key: input.assignmentKey, work_seed: input.workSeed, rows_max: BigInt(input.rowsMax), late: input.late,
+    recoveries: 0n, contributors: 0n, released_at_ms: 0n, purged: 0n,
+  }));
+}
+
+export function beginClose(queries: Queries, studyId: StudyId, epoch: bigint): void {
+  queries.transaction(() => {
+    const { row } = existing(queries, studyId, epoch, 'close');
+    if (row.state === 'closing') return;
+    if (row.state !== 'open') wrongState('close', epoch, row.state);
+    setState(queries, row, 'closing');
+  });
+}
+
+/**
+ * Reserved becomes spent. Under contributor scope the total is the public bound on what any one contributor has
+ * spent: the smaller of the cap and the sum over epochs.
+ */
+export function chargeEpoch(queries: Queries, studyId: StudyId, epoch: bigint, events: string, nowMs: number): LedgerBalance {
+  return queries.transaction(() => {
+    const { study, row } = existing(queries, studyId, epoch, 'charge');
+    const budget = budgetById(queries, study.budget_id);
+    if (row.state === 'charged' || row.state === 'released') {
+      const entry = queries.first(sql.selectFrom('ledger').select('events')
+        .where('study_key', '=', study.study_key).where('epoch', '=', epoch).where('kind', '=', 'charged'));
+      if (entry?.events !== events) throw new InvariantError(`epoch ${epoch} was charged for other mechanism events`);
+      return balanceOf(budget);
+    }
+    if (row.state !== 'closing') wrongState('charge', epoch, row.state);
+    setState(queries, row, 'charged');
+    const cost = costOf(row);
+    addEntry(queries, {
+      budgetId: budget.budget_id, studyKey: study.study_key, epoch, kind: 'charged', cost, events, atMs: nowMs,
+    });
+    const { spent, reserved } = totalsOf(budget);
+    const total = plus(spent, cost);
+    if (budget.scope !== 'contributor') return writeTotals(queries, budget, { spent: total, reserved: minus(reserved, cost) });
+    const caps = capsOf(budget);
+    const smaller = (left: Amount, right: Amount): Amount => (left < right ? left : right);
+    return writeTotals(queries, budget, {
+      spent: { rho: smaller(total.rho, caps.rho), delta: smaller(total.delta, caps.delta) }, reserved,
+    });
+  });
+}
+
+/** Gives the reservation back; under contributor scope, what its contributors were debited (`refund`). */
+export function lapseEpoch(
+  queries: Queries, studyId: StudyId, epoch: bigint, nowMs: number,
+  refund: (epochKey: bigint, budgetId: bigint, cost: Spend) => void,
+): void {
+  queries.transaction(() => {
+    const { study, row } = existing(queries, studyId, epoch, 'lapse');
+    if (row.state === 'lapsed') return;
+    if (row.state !== 'open' && row.state !== 'closing') wrongState('lapse', epoch, row.state);
+    setState(queries, row, 'lapsed');
+    const budget = budgetById(queries, study.budget_id);
+    const cost = costOf(row);
+    addEntry(queries, { budgetId: budget.budget_id, studyKey: study.study_key, epoch, kind: 'lapsed', cost, atMs: nowMs });
+    if (budget.scope === 'contributor') {
+      refund(row.epoch_key, budget.budget_id, cost);
+    } else {
+      const { spent, reserved } = totalsOf(budget);
+      writeTotals(queries, budget, { spent, reserved: minus(reserved, cost) });
+    }
+  });
+}
+
+export function storeRelease(queries: Queries, input: StoreRelease): void {
+  queries.transaction(() => {
+    const { study, row } = existing(queries, input.studyId, input.epoch, 'store the release of');
+    if (!/^[0-9a-f]{128}$/.test(input.digest)) throw new InvariantError('a release digest is 128 lower-case hexadecimal digits');
+    if (row.state === 'released') {
+      const stored = queries.first(sql.selectFrom('releases').selectAll()
+        .where('study_key', '=', study.study_key).where('epoch', '=', input.epoch));
+      const same = stored !== undefined && Number(stored.release_index) === input.index && stored.digest === input.digest
+        && equalBytes(stored.body, input.body) && equalBytes(stored.signature, input.signature);
+      if (!same) throw new InvariantError(`epoch ${input.epoch} has another release already: one epoch, one release`);
+      return;
+    }
+    if (row.state !== 'charged') wrongState('store the release of', input.epoch, row.state);
+    if (BigInt(input.index) !== study.release_count) {
+      throw new InvariantError(`the next release of the log has index ${study.release_count}, not ${input.index}`);
+    }
+    queries.run(sql.insertInto('releases').values({
+      study_key: study.study_key, release_index: BigInt(input.index), epoch: input.epoch, body: input.body,
+      signature: input.signature, digest: input.digest, stored_at_ms: wholeMs(input.nowMs),
+    }));
+    queries.run(sql.updateTable('studies').where('study_key', '=', study.study_key)
+      .set({ release_count: study.release_count + 1n, last_digest: input.digest }));
+    queries.run(sql.updateTable('epochs').where('epoch_key', '=', row.epoch_key)
+      .set({ state: 'released', released_at_ms: wholeMs(input.nowMs) }));
+  });
+}
+
+export function noteRecovery(queries: Queries, studyId: StudyId, epoch: bigint): number {
+  return queries.transaction(() => {
+    const { row } = existing(queries, studyId, epoch, 'recover');
+    queries.run(sql.updateTable('epochs').set({ recoveries: row.recoveries + 1n }).where('epoch_key', '=', row.epoch_key));
+    return Number(row.recoveries) + 1;
+  });
+}
+
+const recordOf = (studyId: StudyId, row: EpochRow): EpochRecord => ({
+  studyId, epoch: row.epoch, state: row.state, opensAtMs: Number(row.opens_at_ms), closesAtMs: Number(row.closes_at_ms),
+  ...costOf(row), assignmentKey: plainBytes(row.assignment_key), workSeed: plainBytes(row.work_seed),
+  rowsMax: Number(row.rows_max), recoveries: Number(row.recoveries),
+});
+
+export function readEpoch(queries: Queries, studyId: StudyId, epoch: bigint): EpochRecord | null {
+  const study = studyRow(queries, studyId);
+  const row = study === undefined ? undefined : epochRow(queries, study.study_key, epoch);
+  return row === undefined ? null : recordOf(studyId, row);
+}
+
+export function unfinishedEpochs(queries: Queries): EpochRecord[] {
+  return queries.all(sql.selectFrom('epochs').innerJoin('studies', 'studies.study_key', 'epochs.study_key')
+    .selectAll('epochs').select('studies.study_id')
+    .where('epochs.state', 'in', ['open', 'closing', 'charged']).orderBy('epoch_key'))
+    .map((row) => recordOf(row.study_id, row));
+}
+
+export function unpurgedEpochs(queries: Queries, studyId: StudyId): { epoch: bigint; releasedAtMs: number }[] {
+  const study = studyRow(queries, studyId);
+  if (study === undefined) return [];
+  return queries.all(sql.selectFrom('epochs').select(['epoch', 'released_at_ms'])
+    .where('study_key', '=', study.study_key).where('purged', '=', 0n).where('state', '=', 'released').orderBy('epoch'))
+    .map((row) => ({ epoch: row.epoch, releasedAtMs: Number(row.released_at_ms) }));
+}
+
+export function contributorCount(queries: Queries, studyId: StudyId, epoch: bigint): number {
+  const study = studyRow(queries, studyId);
+  const row = study === undefined ? undefined : epochRow(queries, study.study_key, epoch);
+  return row === undefined ? 0 : Number(row.contributors);
+}

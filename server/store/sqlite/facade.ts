@@ -1,0 +1,102 @@
+import type { Clock } from '../../clock.js';
+import { KeelsonError, StorageError } from '../../../src/base/errors.js';
+import type { AdmissionRequest, AdmissionResult, Store } from '../contract.js';
+import type { Engine, PlainMethods } from './engine.js';
+import type { GroupCommit } from './group-commit.js';
+import type { PurgeProgress } from './journal.js';
+import type { NamedMethod } from './messages.js';
+
+/** Where the engine runs: on this thread or on a worker. Calls are executed in the order made. */
+export interface Caller {
+  call(method: NamedMethod, args: readonly unknown[]): Promise<unknown>;
+  admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]>;
+  close(): Promise<void>;
+}
+
+/** The engine on the calling thread, behind promises. */
+export class InlineCaller implements Caller {
+  constructor(readonly engine: Engine) {}
+
+  async call(method: NamedMethod, args: readonly unknown[]): Promise<unknown> {
+    return (this.engine[method] as (...args: readonly unknown[]) => unknown)(...args);
+  }
+
+  async admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]> {
+    return this.engine.admit(batches);
+  }
+
+  async close(): Promise<void> {
+    this.engine.close();
+  }
+}
+
+/** Between two looks at whether a reader still keeps the log from being truncated. */
+const purgeRetryMs = 100;
+const purgeRetries = 50;
+
+/** Methods that change nothing: they need not wait for batches that are waiting for company. */
+const readMethods: ReadonlySet<keyof PlainMethods> = new Set([
+  'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances', 'ledgerEntries',
+  'contributorState', 'journal', 'contributorCount', 'releases',
+]);
+
+/**
+ * The Store over a caller. Batches wait for company when `group` is given; a call that writes is executed after the
+ * batches that were handed over before it.
+ */
+export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): Store {
+  let closing: Promise<void> | undefined;
+  const open = (): void => {
+    if (closing !== undefined) throw new KeelsonError('closed', 'the store is closed');
+  };
+  const plain = <Name extends keyof PlainMethods>(name: Name): PlainMethods[Name] => {
+    const send = async (...args: readonly unknown[]): Promise<unknown> => {
+      open();
+      if (!readMethods.has(name)) group?.flush();
+      return caller.call(name, args);
+    };
+    return send as unknown as PlainMethods[Name];
+  };
+  return {
+    registerStudy: plain('registerStudy'), study: plain('study'), studies: plain('studies'),
+    setStudyState: plain('setStudyState'), openEpoch: plain('openEpoch'), beginClose: plain('beginClose'),
+    chargeEpoch: plain('chargeEpoch'), lapseEpoch: plain('lapseEpoch'), storeRelease: plain('storeRelease'),
+    epoch: plain('epoch'), unfinishedEpochs: plain('unfinishedEpochs'), unpurgedEpochs: plain('unpurgedEpochs'),
+    noteRecovery: plain('noteRecovery'), balance: plain('balance'), balances: plain('balances'),
+    ledgerEntries: plain('ledgerEntries'), contributorState: plain('contributorState'), journal: plain('journal'),
+    contributorCount: plain('contributorCount'), releases: plain('releases'),
+    admit: async (batches) => {
+      open();
+      return group === undefined ? caller.admit(batches) : group.admit(batches);
+    },
+    purgeEpoch: async (studyId, epoch) => {
+      open();
+      await purge(() => caller.call('purgeStep', [studyId, epoch]) as Promise<PurgeProgress>, clock);
+    },
+    health: async () => {
+      open();
+      return caller.call('health', []) as ReturnType<Store['health']>;
+    },
+    close: () => {
+      if (closing === undefined) {
+        group?.flush();
+        closing = caller.close();
+      }
+      return closing;
+    },
+  };
+}
+
+/** Steps are separate calls, so that batches are admitted between them. */
+async function purge(step: () => Promise<PurgeProgress>, clock: Clock): Promise<void> {
+  let blocked = 0;
+  for (let progress = await step(); progress !== 'done'; progress = await step()) {
+    if (progress === 'more') continue;
+    blocked += 1;
+    if (blocked > purgeRetries) {
+      throw new StorageError('the rows are deleted but a reader of the data folder keeps the log from being truncated; '
+        + 'end the reader, then purge again', 'storage-failed', { retryable: true });
+    }
+    await new Promise<void>((resolve) => { clock.after(purgeRetryMs, resolve); });
+  }
+}

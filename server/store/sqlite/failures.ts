@@ -1,0 +1,51 @@
+import Database from 'better-sqlite3';
+import type { ErrorCode } from '../../../src/base/error-codes.js';
+import { InvariantError, KeelsonError, StorageError } from '../../../src/base/errors.js';
+
+/** SQLite codes after which the same call may succeed: another process held a lock, or the disk was full. */
+const passing = /^SQLITE_(BUSY|LOCKED|FULL)/;
+/** SQLite codes after which what is on disk is not known: the store refuses to write until it is opened again. */
+const fatal = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
+
+/** Turns what better-sqlite3 threw into the house's errors. SQLite's texts name tables and columns, never values. */
+export function asStoreError(error: unknown): KeelsonError {
+  if (error instanceof KeelsonError) return error;
+  if (error instanceof Database.SqliteError) {
+    const remedy = error.code === 'SQLITE_FULL' ? '; free space on the disk of the data folder' : '';
+    return new StorageError(`the store failed: ${error.message} (${error.code})${remedy}`, 'storage-failed', {
+      retryable: passing.test(error.code), details: { sqliteCode: error.code }, cause: error,
+    });
+  }
+  const text = error instanceof Error ? error.message : 'unknown failure';
+  return new StorageError(`the store failed: ${text}`, 'storage-failed', { cause: error });
+}
+
+/** True when nothing more may be written through this connection. */
+export function isFatal(error: unknown): boolean {
+  return error instanceof Database.SqliteError && fatal.test(error.code);
+}
+
+/** An error in a form that crosses a thread boundary. */
+export interface ErrorMessage {
+  readonly name: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export function errorToMessage(error: KeelsonError): ErrorMessage {
+  return {
+    name: error.name, code: error.code, message: error.message, retryable: error.retryable, details: error.details,
+  };
+}
+
+/** The same error on this side: same class (of those the store throws), code, text and details. */
+export function errorFromMessage(message: ErrorMessage): KeelsonError {
+  const { code, retryable, details } = message;
+  if (message.name === 'InvariantError') return new InvariantError(message.message, { retryable, details });
+  if (code === 'storage-failed' || code === 'data-folder-in-use' || code === 'schema-too-new') {
+    return new StorageError(message.message, code, { retryable, details });
+  }
+  return new KeelsonError(code, message.message, { retryable, details });
+}

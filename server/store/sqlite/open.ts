@@ -1,0 +1,29 @@
+import type { Clock } from '../../clock.js';
+import type { Store } from '../contract.js';
+import { openEngine } from './engine.js';
+import { InlineCaller, storeOver } from './facade.js';
+import { GroupCommit } from './group-commit.js';
+import { WorkerCaller } from './worker-caller.js';
+
+export interface SqliteStoreOptions {
+  /** The data folder; created with mode 0700 when absent. One writer at a time. */
+  readonly directory: string;
+  readonly clock: Clock;
+}
+
+/**
+ * Opens the store on a thread of its own, with group commit: what `serve` uses.
+ * @throws StorageError data-folder-in-use, schema-too-new, or storage-failed when the folder cannot be written.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const caller = await WorkerCaller.open(options.directory);
+  return storeOver(caller, options.clock, new GroupCommit(options.clock, (batches) => caller.admit(batches)));
+}
+
+/**
+ * Opens the store on the calling thread, every `admit` its own commit and no timers: for tests and simulation.
+ * @throws StorageError as openSqliteStore.
+ */
+export async function openInlineSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  return storeOver(new InlineCaller(openEngine(options.directory, options.clock)), options.clock);
+}

@@ -1,0 +1,38 @@
+import type { Store } from '../contract.js';
+import { balanceOf, budgetByKey, ledgerEntries } from './budgets.js';
+import { openForReading } from './connection.js';
+import { readEpoch, unfinishedEpochs } from './epochs.js';
+import { asStoreError } from './failures.js';
+import { Queries, sql } from './query.js';
+import { readReleases, readStudies, readStudy } from './studies.js';
+
+/** What may be read beside a running server: public records and epoch states, never rows or contributors. */
+export type SqliteReader = Pick<Store,
+  'study' | 'studies' | 'epoch' | 'unfinishedEpochs' | 'balance' | 'balances' | 'ledgerEntries' | 'releases' | 'close'>;
+
+/**
+ * Opens a data folder for reading, whether or not a server has it open. Each call sees one consistent state.
+ * @throws StorageError when there is no store there, or its schema is another version.
+ */
+export async function openSqliteReader(directory: string): Promise<SqliteReader> {
+  const database = openForReading(directory);
+  const queries = new Queries(database);
+  const read = async <T>(action: () => T): Promise<T> => {
+    try {
+      return action();
+    } catch (error) {
+      throw asStoreError(error);
+    }
+  };
+  return {
+    study: (studyId) => read(() => readStudy(queries, studyId)),
+    studies: () => read(() => readStudies(queries)),
+    epoch: (studyId, epoch) => read(() => readEpoch(queries, studyId, epoch)),
+    unfinishedEpochs: () => read(() => unfinishedEpochs(queries)),
+    balance: (key) => read(() => { const row = budgetByKey(queries, key); return row === undefined ? null : balanceOf(row); }),
+    balances: () => read(() => queries.all(sql.selectFrom('budgets').selectAll().orderBy('budget_id')).map(balanceOf)),
+    ledgerEntries: (key, limit) => read(() => ledgerEntries(queries, key, limit)),
+    releases: (studyId, from, limit) => read(() => readReleases(queries, studyId, from, limit)),
+    close: async () => { database.close(); },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Generated } from 'kysely';
+import type { BudgetSpec, EpochState, LedgerEntry, StudyStateName } from '../contract.js';
+
+/** Integers are read as bigint, so that none is silently rounded. Column meanings: migrations/0001-initial.ts. */
+export interface Tables {
+  readonly meta: { readonly name: string; readonly value: bigint };
+  readonly budgets: BudgetsTable;
+  readonly studies: StudiesTable;
+  readonly epochs: EpochsTable;
+  readonly ledger: LedgerTable;
+  readonly releases: ReleasesTable;
+}
+
+export interface BudgetsTable {
+  readonly budget_id: Generated<bigint>;
+  readonly budget_key: string;
+  readonly scope: BudgetSpec['scope'];
+  readonly rule: BudgetSpec['rule']['rule'];
+  readonly renyi_order: number | null;
+  readonly rho_cap: string;
+  readonly delta_cap: string;
+  readonly rho_spent: string;
+  readonly delta_spent: string;
+  readonly rho_reserved: string;
+  readonly delta_reserved: string;
+  readonly epsilon: number;
+  readonly delta: number;
+}
+
+export interface StudiesTable {
+  readonly study_key: Generated<bigint>;
+  readonly study_id: string;
+  readonly name: string;
+  readonly document: string;
+  readonly budget_id: bigint;
+  readonly state: StudyStateName;
+  readonly release_count: bigint;
+  readonly last_digest: string;
+  readonly last_epoch: bigint;
+  readonly registered_at_ms: bigint;
+}
+
+export interface EpochsTable {
+  readonly epoch_key: Generated<bigint>;
+  readonly study_key: bigint;
+  readonly epoch: bigint;
+  readonly state: EpochState;
+  readonly opens_at_ms: bigint;
+  readonly closes_at_ms: bigint;
+  readonly rho: string;
+  readonly delta: string;
+  readonly assignment_key: Uint8Array;
+  readonly work_seed: Uint8Array;
+  readonly rows_max: bigint;
+  readonly late: 'next' | 'drop';
+  readonly recoveries: bigint;
+  readonly contributors: bigint;
+  readonly released_at_ms: bigint;
+  readonly purged: bigint;
+}
+
+export interface LedgerTable {
+  readonly entry_id: Generated<bigint>;
+  readonly budget_id: bigint;
+  readonly study_key: bigint;
+  readonly epoch: bigint;
+  readonly kind: LedgerEntry['kind'];
+  readonly rho: string;
+  readonly delta: string;
+  readonly events: string;
+  readonly at_ms: bigint;
+}
+
+export interface ReleasesTable {
+  readonly study_key: bigint;
+  readonly release_index: bigint;
+  readonly epoch: bigint;
+  readonly body: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly digest: string;
+  readonly stored_at_ms: bigint;
+}

@@ -1,0 +1,83 @@
+import { Worker } from 'node:worker_threads';
+import { KeelsonError, StorageError } from '../../../src/base/errors.js';
+import { workerUrl } from '../../worker-url.js';
+import type { AdmissionRequest, AdmissionResult } from '../contract.js';
+import { errorFromMessage } from './failures.js';
+import { packList, type NamedMethod, type Request, type Response } from './messages.js';
+import type { Caller } from './facade.js';
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Sends calls to the worker that owns the data folder and matches its answers. */
+export class WorkerCaller implements Caller {
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, Pending>();
+  #nextId = 1;
+  #ended: KeelsonError | undefined;
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+  }
+
+  /** @throws StorageError when the folder cannot be opened. */
+  static open(directory: string): Promise<WorkerCaller> {
+    const worker = new Worker(workerUrl(import.meta.url, './worker.js'), { workerData: { directory } });
+    const caller = new WorkerCaller(worker);
+    return new Promise((resolve, reject) => {
+      worker.on('message', (response: Response) => {
+        if (response.kind === 'opened') resolve(caller);
+        else if (response.kind === 'refused') {
+          reject(errorFromMessage(response.error));
+          void worker.terminate();
+        } else caller.#receive(response);
+      });
+      worker.on('error', (cause) => {
+        const error = new StorageError(`the store's thread failed: ${cause.message}`, 'storage-failed', { cause });
+        caller.#end(error);
+        reject(error);
+      });
+      worker.on('exit', () => caller.#end(new KeelsonError('closed', 'the store is closed')));
+    });
+  }
+
+  call(method: NamedMethod, args: readonly unknown[]): Promise<unknown> {
+    return this.#send((id) => ({ id, kind: 'call', method, args }), []);
+  }
+
+  admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]> {
+    const list = packList(batches);
+    return this.#send((id) => ({ id, kind: 'admit', list }), [list.bytes]) as Promise<readonly AdmissionResult[]>;
+  }
+
+  async close(): Promise<void> {
+    if (this.#ended !== undefined) return;
+    const exited = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
+    await this.call('close', []);
+    await exited;
+  }
+
+  #send(make: (id: number) => Request, transfer: ArrayBuffer[]): Promise<unknown> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      this.#worker.postMessage(make(id), transfer);
+    });
+  }
+
+  #receive(response: Exclude<Response, { kind: 'opened' | 'refused' }>): void {
+    const pending = this.#pending.get(response.id);
+    this.#pending.delete(response.id);
+    if (response.kind === 'error') pending?.reject(errorFromMessage(response.error));
+    else pending?.resolve(response.kind === 'admitted' ? response.results : response.value);
+  }
+
+  #end(error: KeelsonError): void {
+    this.#ended ??= error;
+    for (const { reject } of this.#pending.values()) reject(this.#ended);
+    this.#pending.clear();
+  }
+}
