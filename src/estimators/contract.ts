@@ -77,6 +77,8 @@ export interface CohortPlan {
   readonly mode: 'disjoint' | 'pooled';
   /** Number of hash groups; 1 for pooled. */
   readonly groups: number;
+  /** Pairs only: public number of slots in each group, about half of its nominal members. */
+  readonly slots?: number;
 }
 
 export interface Guarantee {

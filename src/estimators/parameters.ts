@@ -1,0 +1,120 @@
+import { InvalidParameterError } from '../base/errors.js';
+import type { ParameterSpec, ParameterValue, ParameterValues } from './contract.js';
+
+/** Facts that a parameter's check may need. */
+export interface ParameterFacts {
+  /** Columns of a row. */
+  readonly dimension: number;
+}
+
+/**
+ * Checks what a user wrote against an estimator's declared parameters and fills in the defaults.
+ * A `scale` comes back as one number per column, whatever form it was given in. Numbers may be
+ * written as text ("0.1"), as they are on a command line.
+ *
+ * @throws InvalidParameterError naming the path (`parameters.corruption`), the value, the rule and
+ *   what to do, for an unknown name, a missing value, a wrong type or a value out of range.
+ */
+export function parseParameters(
+  specs: readonly ParameterSpec[],
+  raw: Readonly<Record<string, unknown>>,
+  facts: ParameterFacts,
+): ParameterValues {
+  const known = specs.map((spec) => spec.name);
+  for (const name of Object.keys(raw)) {
+    if (!known.includes(name)) {
+      const list = known.length === 0 ? 'it takes none' : `it takes ${known.join(', ')}`;
+      throw new InvalidParameterError(`parameters.${name} is not a parameter of this estimator: ${list}`, {
+        path: `parameters.${name}`,
+        known,
+      });
+    }
+  }
+  const values: Record<string, ParameterValue> = {};
+  for (const spec of specs) {
+    const given = raw[spec.name] ?? spec.default;
+    if (given !== undefined) {
+      values[spec.name] = parseOne(spec, given, facts);
+    } else if (spec.type === 'scale' || !isOptional(spec)) {
+      throw new InvalidParameterError(
+        `parameters.${spec.name} is missing and has no default: give ${ruleOf(spec, facts)} (${spec.description})`,
+        { path: `parameters.${spec.name}`, rule: ruleOf(spec, facts) },
+      );
+    }
+  }
+  return Object.freeze(values);
+}
+
+/** A number parameter whose default is worked out from public facts says so in its unit. */
+function isOptional(spec: ParameterSpec): boolean {
+  return spec.unit?.includes('automatic') === true;
+}
+
+function parseOne(spec: ParameterSpec, given: unknown, facts: ParameterFacts): ParameterValue {
+  switch (spec.type) {
+    case 'number':
+    case 'integer': {
+      const value = numberFrom(given);
+      if (value === undefined || !withinBounds(spec, value)) throw refused(spec, given, facts);
+      if (spec.type === 'integer' && !Number.isSafeInteger(value)) throw refused(spec, given, facts);
+      return value;
+    }
+    case 'choice':
+      if (typeof given !== 'string' || spec.choices?.includes(given) !== true) throw refused(spec, given, facts);
+      return given;
+    case 'boolean':
+      if (given === true || given === 'true') return true;
+      if (given === false || given === 'false') return false;
+      throw refused(spec, given, facts);
+    case 'scale':
+      return parseScale(spec, given, facts);
+  }
+}
+
+function parseScale(spec: ParameterSpec, given: unknown, facts: ParameterFacts): readonly number[] {
+  const list: readonly unknown[] = Array.isArray(given)
+    ? given
+    : typeof given === 'string' && given.includes(',') ? given.split(',') : [given];
+  if (list.length !== 1 && list.length !== facts.dimension) throw refused(spec, given, facts);
+  const parsed = list.map((entry) => {
+    const value = numberFrom(entry);
+    if (value === undefined || !(value > 0) || !withinBounds(spec, value)) throw refused(spec, given, facts);
+    return value;
+  });
+  return Object.freeze(parsed.length === facts.dimension ? parsed : new Array<number>(facts.dimension).fill(parsed[0]!));
+}
+
+function numberFrom(given: unknown): number | undefined {
+  if (typeof given === 'number') return Number.isFinite(given) ? given : undefined;
+  if (typeof given !== 'string' || given.trim() === '') return undefined;
+  const value = Number(given);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+function withinBounds(spec: ParameterSpec, value: number): boolean {
+  return value >= (spec.minimum ?? -Infinity) && value <= (spec.maximum ?? Infinity);
+}
+
+function ruleOf(spec: ParameterSpec, facts: ParameterFacts): string {
+  if (spec.type === 'choice') return `one of ${(spec.choices ?? []).join(', ')}`;
+  if (spec.type === 'boolean') return 'true or false';
+  const from = spec.minimum === undefined ? '' : ` from ${spec.minimum}`;
+  const to = spec.maximum === undefined ? '' : ` up to ${spec.maximum}`;
+  if (spec.type === 'scale') return `a positive number${from}${to}, or ${facts.dimension} of them, one per column`;
+  return `${spec.type === 'integer' ? 'a whole number' : 'a number'}${from}${to}`;
+}
+
+function refused(spec: ParameterSpec, given: unknown, facts: ParameterFacts): InvalidParameterError {
+  const rule = ruleOf(spec, facts);
+  const shown = describe(given);
+  return new InvalidParameterError(`parameters.${spec.name} is ${shown}: give ${rule}`, {
+    path: `parameters.${spec.name}`,
+    value: shown,
+    rule,
+  });
+}
+
+function describe(given: unknown): string {
+  const text = typeof given === 'number' ? String(given) : JSON.stringify(given) ?? typeof given;
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}

@@ -1,0 +1,58 @@
+import type { Outcome } from '../base/outcome.js';
+import type { Mechanisms } from '../privacy/mechanisms/contract.js';
+import type { WorkRandom } from '../random/source.js';
+import { ticketBytes } from './assignment.js';
+import { inlineCompute } from './compute.js';
+import type { Compute, Plan } from './contract.js';
+import { createGroups, type Groups } from './groups.js';
+
+export { createGroups, decodeGroups, type Groups, type GroupsProgress } from './groups.js';
+export { inlineCompute, type Kernels } from './compute.js';
+export { assign, ticketBytes, type Assignment } from './assignment.js';
+
+/** Anything that fills a view with bytes: secure for real runs, seeded in tests. */
+export interface ByteSource {
+  fill(bytes: Uint8Array): void;
+}
+
+export interface OfflineRun {
+  readonly plan: Plan;
+  /** Columns of a row. */
+  readonly dimension: number;
+  /** One row per contributor; a row with a non-finite entry is a contributor without data. */
+  readonly rows: Iterable<ArrayLike<number>> | AsyncIterable<ArrayLike<number>>;
+  /** Built from the plan's events and used up by this run: `createMechanisms(plan.events, noise)`. */
+  readonly mechanisms: Mechanisms;
+  /** Where each row's ticket comes from; must be secret and fresh, so `secureNoise()` outside tests. */
+  readonly tickets: ByteSource;
+  readonly work: WorkRandom;
+  readonly compute?: Compute;
+}
+
+/**
+ * Runs one release over rows at hand: assigns each row to its group by a fresh ticket, finishes the
+ * summaries and releases. Charging is the caller's business: charge `plan.cost` before calling.
+ */
+export async function runOffline(run: OfflineRun): Promise<Outcome> {
+  const groups = createGroups(run.plan, run.dimension);
+  await addRows(groups, run);
+  return releaseGroups(run.plan, groups, run);
+}
+
+/** Finishes and releases filled groups. Draws noise: call once. */
+export async function releaseGroups(
+  plan: Plan,
+  groups: Groups,
+  means: Pick<OfflineRun, 'mechanisms' | 'work' | 'compute'>,
+): Promise<Outcome> {
+  const released = await plan.release(groups.finish(means.work), means.mechanisms, means.compute ?? inlineCompute());
+  return released.value;
+}
+
+async function addRows(groups: Groups, run: OfflineRun): Promise<void> {
+  const ticket = new Uint8Array(ticketBytes);
+  for await (const row of run.rows) {
+    run.tickets.fill(ticket);
+    groups.add(ticket, Float64Array.from(row));
+  }
+}

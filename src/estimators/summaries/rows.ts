@@ -1,0 +1,118 @@
+import { assert } from '../../base/assert.js';
+import { rowOf, type PointSet } from '../../numerics/points.js';
+import type { Finished, GroupStatistic, PooledRows, Summary } from '../contract.js';
+import { StateReader, StateWriter } from './codec.js';
+
+/** Rows as they arrived, in buffers that double. */
+export interface RowsState {
+  count: number;
+  values: Float64Array;
+  tags: BigUint64Array;
+}
+
+const format = 0x4b_52_4f_31;
+const firstCapacity = 4;
+
+/** Shared when the platform allows it, so that workers read large epochs without a copy. */
+function doublesOfSize(length: number): Float64Array {
+  const shared = length >= 1 << 14 && typeof SharedArrayBuffer === 'function';
+  return shared ? new Float64Array(new SharedArrayBuffer(8 * length)) : new Float64Array(length);
+}
+
+function grow(state: RowsState, rows: number, dimension: number): void {
+  if (rows <= state.tags.length) return;
+  const capacity = Math.max(rows, 2 * state.tags.length, firstCapacity);
+  const values = doublesOfSize(capacity * dimension);
+  values.set(state.values.subarray(0, state.count * dimension));
+  const tags = new BigUint64Array(capacity);
+  tags.set(state.tags.subarray(0, state.count));
+  state.values = values;
+  state.tags = tags;
+}
+
+/** The rows in order of tag, and of value among equal tags, so that arrival order has no say. */
+function sortedRows(state: RowsState, dimension: number): PooledRows {
+  const { count, values, tags } = state;
+  const order = Uint32Array.from({ length: count }, (_, i) => i);
+  order.sort((left, right) => {
+    const a = tags[left]!;
+    const b = tags[right]!;
+    if (a !== b) return a < b ? -1 : 1;
+    for (let j = 0; j < dimension; j++) {
+      const gap = values[left * dimension + j]! - values[right * dimension + j]!;
+      if (gap !== 0) return gap;
+    }
+    return 0;
+  });
+  const sorted = doublesOfSize(count * dimension);
+  const sortedTags = new BigUint64Array(count);
+  order.forEach((from, to) => {
+    sorted.set(values.subarray(from * dimension, (from + 1) * dimension), to * dimension);
+    sortedTags[to] = tags[from]!;
+  });
+  return { count, dimension, values: sorted, tags: sortedTags };
+}
+
+function keepingRows(dimension: number, finish: (rows: PooledRows) => Finished): Summary<RowsState> {
+  return {
+    empty: () => ({ count: 0, values: new Float64Array(0), tags: new BigUint64Array(0) }),
+    add(state, row, tag) {
+      assert(row.length === dimension, 'a row has the dimension of its summary');
+      grow(state, state.count + 1, dimension);
+      state.values.set(row, state.count * dimension);
+      state.tags[state.count] = tag;
+      state.count += 1;
+      return state;
+    },
+    merge(left, right) {
+      const merged: RowsState = { count: left.count, values: left.values, tags: left.tags };
+      grow(merged, left.count + right.count, dimension);
+      if (merged.values === left.values) {
+        merged.values = left.values.slice();
+        merged.tags = left.tags.slice();
+      }
+      merged.values.set(right.values.subarray(0, right.count * dimension), left.count * dimension);
+      merged.tags.set(right.tags.subarray(0, right.count), left.count);
+      merged.count = left.count + right.count;
+      return merged;
+    },
+    finish: (state) => finish(sortedRows(state, dimension)),
+    encode: (state) => new StateWriter().integer(format).integer(dimension).integer(state.count)
+      .words(state.tags.subarray(0, state.count)).doubles(state.values.subarray(0, state.count * dimension)).finish(),
+    decode(bytes) {
+      const reader = new StateReader(bytes);
+      reader.expect(format, 'format');
+      reader.expect(dimension, 'dimension');
+      const count = reader.integer();
+      const tags = reader.words(count);
+      const values = reader.doubles(count * dimension);
+      reader.end();
+      return { count, values, tags };
+    },
+  };
+}
+
+/** Keeps every row: for pooled cohorts. O(n d) memory; `finish` sorts by tag. */
+export function rowsSummary(dimension: number): Summary<RowsState> {
+  return keepingRows(dimension, (rows) => ({ kind: 'pooled', rows }));
+}
+
+/**
+ * Keeps the rows of a small group and reduces them to one vector at the end.
+ * @param statistic - deterministic and total: any rows (none included) give a finite vector of a fixed length.
+ */
+export function groupRowsSummary(
+  dimension: number,
+  statistic: (rows: PointSet) => Float64Array,
+): Summary<RowsState> {
+  return keepingRows(dimension, (rows): Finished => {
+    const values = statistic(rows);
+    const finished: GroupStatistic = { count: rows.count, values };
+    return { kind: 'group', statistic: finished };
+  });
+}
+
+/** The rows of a pooled summary one by one; views, not copies. */
+export function* eachRow(rows: PooledRows): Generator<Float64Array> {
+  for (let i = 0; i < rows.count; i++) yield rowOf(rows, i);
+}

@@ -1,0 +1,53 @@
+import { EigenvalueDecomposition, Matrix } from 'ml-matrix';
+import { allFinite } from './vector.js';
+
+export interface Eigenpair {
+  readonly value: number;
+  /** Unit vector; its largest entry (the first of equals) is positive, so that the answer is one vector. */
+  readonly vector: Float64Array;
+}
+
+/**
+ * Largest eigenvalue and its vector of a symmetric matrix, row-major d x d; only symmetric input
+ * makes sense and it is symmetrised. Total: a matrix with a non-finite entry, or of dimension 0,
+ * gives value 0 and the first axis. O(d^3).
+ */
+export function topEigenpair(matrix: Float64Array, dimension: number): Eigenpair {
+  const axis = new Float64Array(dimension);
+  if (dimension > 0) axis[0] = 1;
+  if (dimension === 0 || !allFinite(matrix)) return { value: 0, vector: axis };
+  if (dimension === 1) return { value: matrix[0]!, vector: axis };
+  if (dimension === 2) return topOfTwo(matrix);
+  const rows = Array.from({ length: dimension }, (_, i) =>
+    Array.from({ length: dimension }, (_, j) => matrix[i * dimension + j]! / 2 + matrix[j * dimension + i]! / 2));
+  const decomposition = new EigenvalueDecomposition(new Matrix(rows), { assumeSymmetric: true });
+  const values = decomposition.realEigenvalues;
+  let top = 0;
+  for (let i = 1; i < dimension; i++) if (values[i]! > values[top]!) top = i;
+  const vector = Float64Array.from({ length: dimension }, (_, i) => decomposition.eigenvectorMatrix.get(i, top));
+  return allFinite(vector) ? { value: values[top]!, vector: oriented(vector) } : { value: 0, vector: axis };
+}
+
+/** Closed form: small groups of two-column rows are the common case. */
+function topOfTwo(matrix: Float64Array): Eigenpair {
+  const first = matrix[0]!;
+  const last = matrix[3]!;
+  const side = matrix[1]! / 2 + matrix[2]! / 2;
+  const half = first / 2 - last / 2;
+  const spread = Math.hypot(half, side);
+  const value = first / 2 + last / 2 + spread;
+  // Of the two proportional forms of the vector, the one without cancellation.
+  const vector = half >= 0 ? [half + spread, side] : [side, spread - half];
+  const size = Math.hypot(vector[0]!, vector[1]!);
+  if (size === 0) return { value, vector: Float64Array.of(1, 0) };
+  return { value, vector: oriented(Float64Array.of(vector[0]! / size, vector[1]! / size)) };
+}
+
+function oriented(vector: Float64Array): Float64Array {
+  let largest = 0;
+  for (let i = 1; i < vector.length; i++) {
+    // A clear margin: entries equal but for rounding must not decide by the last bit.
+    if (Math.abs(vector[i]!) > Math.abs(vector[largest]!) * (1 + 1e-9)) largest = i;
+  }
+  return vector[largest]! < 0 ? vector.map((entry) => -entry) : vector;
+}

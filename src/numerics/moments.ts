@@ -1,0 +1,43 @@
+/**
+ * Count, mean and sum of squared deviations per coordinate of a growing set of rows (Welford),
+ * with the pairwise merge of Chan, Golub and LeVeque: accurate far from the origin, one pass.
+ */
+export interface Moments {
+  count: number;
+  readonly mean: Float64Array;
+  /** Per coordinate: sum over rows of (x - mean)^2. */
+  readonly squares: Float64Array;
+}
+
+export function emptyMoments(dimension: number): Moments {
+  return { count: 0, mean: new Float64Array(dimension), squares: new Float64Array(dimension) };
+}
+
+/** Changes `moments`. */
+export function addToMoments(moments: Moments, row: Float64Array): void {
+  moments.count += 1;
+  const { count, mean, squares } = moments;
+  for (let j = 0; j < mean.length; j++) {
+    const before = row[j]! - mean[j]!;
+    mean[j]! += before / count;
+    squares[j]! += before * (row[j]! - mean[j]!);
+  }
+}
+
+/** The moments of both sets together; neither argument changes. */
+export function mergeMoments(left: Moments, right: Moments): Moments {
+  const count = left.count + right.count;
+  const share = count === 0 ? 0 : right.count / count;
+  const mean = left.mean.map((entry, j) => entry + (right.mean[j]! - entry) * share);
+  const squares = left.squares.map((entry, j) => {
+    const gap = right.mean[j]! - left.mean[j]!;
+    return entry + right.squares[j]! + gap * gap * left.count * share;
+  });
+  return { count, mean, squares };
+}
+
+/** Unbiased variance per coordinate; zeros below two rows. */
+export function varianceOf(moments: Moments): Float64Array {
+  const { count } = moments;
+  return moments.squares.map((entry) => (count < 2 ? 0 : entry / (count - 1)));
+}

@@ -1,0 +1,56 @@
+import { assert } from '../base/assert.js';
+
+/** Points of R^dimension, row-major: `count * dimension` values. */
+export interface PointSet {
+  readonly count: number;
+  readonly dimension: number;
+  readonly values: Float64Array;
+}
+
+/** Collects rows of one length into a point set. */
+export function pointSet(rows: readonly ArrayLike<number>[], dimension: number): PointSet {
+  const values = new Float64Array(rows.length * dimension);
+  rows.forEach((row, index) => {
+    assert(row.length === dimension, 'rows of a point set have its dimension');
+    values.set(row, index * dimension);
+  });
+  return { count: rows.length, dimension, values };
+}
+
+/** A view of one row; not a copy. */
+export function rowOf(points: PointSet, index: number): Float64Array {
+  return points.values.subarray(index * points.dimension, (index + 1) * points.dimension);
+}
+
+/** A copy of one column. */
+export function columnOf(points: PointSet, column: number): Float64Array {
+  const entries = new Float64Array(points.count);
+  for (let i = 0; i < points.count; i++) entries[i] = points.values[i * points.dimension + column]!;
+  return entries;
+}
+
+/**
+ * The mean of the rows that `keep` marks (all when absent), summed around `origin` so that points
+ * far from zero lose no digits. No row: `origin`.
+ */
+export function meanAround(points: PointSet, origin: Float64Array, keep?: Uint8Array): Float64Array {
+  const sum = new Float64Array(points.dimension);
+  let count = 0;
+  for (let i = 0; i < points.count; i++) {
+    if (keep !== undefined && keep[i] === 0) continue;
+    count += 1;
+    const base = i * points.dimension;
+    for (let j = 0; j < points.dimension; j++) sum[j]! += points.values[base + j]! - origin[j]!;
+  }
+  return count === 0 ? origin.slice() : sum.map((entry, j) => origin[j]! + entry / count);
+}
+
+/** The distinct positions at which a row has a non-finite entry are dropped; the rest, in order. */
+export function finiteRows(points: PointSet): PointSet {
+  const kept: Float64Array[] = [];
+  for (let i = 0; i < points.count; i++) {
+    const row = rowOf(points, i);
+    if (row.every((entry) => Number.isFinite(entry))) kept.push(row);
+  }
+  return kept.length === points.count ? points : pointSet(kept, points.dimension);
+}

@@ -1,0 +1,66 @@
+import { assert } from '../base/assert.js';
+
+/**
+ * The entry that would stand at `rank` after sorting; reorders `entries`. Quickselect with the
+ * middle of three as pivot; when the pivots are bad for too long (an adversary chose the data) the
+ * rest is sorted, so that the cost stays O(n log n). No entry is NaN.
+ */
+export function selectInPlace(entries: Float64Array, rank: number): number {
+  assert(Number.isInteger(rank) && rank >= 0 && rank < entries.length, 'the rank lies in the array');
+  let low = 0;
+  let high = entries.length - 1;
+  let rounds = 2 * Math.ceil(Math.log2(entries.length + 1)) + 4;
+  while (high - low > 24) {
+    if (rounds-- === 0) break;
+    const pivot = middleOfThree(entries[low]!, entries[(low + high) >> 1]!, entries[high]!);
+    let left = low;
+    let right = high;
+    while (left <= right) {
+      while (entries[left]! < pivot) left += 1;
+      while (entries[right]! > pivot) right -= 1;
+      if (left <= right) {
+        const held = entries[left]!;
+        entries[left] = entries[right]!;
+        entries[right] = held;
+        left += 1;
+        right -= 1;
+      }
+    }
+    if (rank <= right) high = right;
+    else if (rank >= left) low = left;
+    else return entries[rank]!;
+  }
+  entries.subarray(low, high + 1).sort();
+  return entries[rank]!;
+}
+
+function middleOfThree(a: number, b: number, c: number): number {
+  return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
+}
+
+/** The median; the midpoint of the two middle entries for an even number. NaN for an empty array. */
+export function median(entries: ArrayLike<number>): number {
+  const copy = Float64Array.from(entries);
+  const { length } = copy;
+  if (length === 0) return NaN;
+  const upper = selectInPlace(copy, length >> 1);
+  if (length % 2 === 1) return upper;
+  let lower = -Infinity;
+  for (let i = 0; i < length >> 1; i++) lower = Math.max(lower, copy[i]!);
+  return lower / 2 + upper / 2;
+}
+
+/**
+ * Order statistic at share `probability` (0..1) of the sorted entries, interpolated between
+ * neighbours. NaN for an empty array.
+ */
+export function quantile(entries: ArrayLike<number>, probability: number): number {
+  assert(probability >= 0 && probability <= 1, 'a quantile is asked at a share of 0 to 1');
+  const sorted = Float64Array.from(entries).sort();
+  if (sorted.length === 0) return NaN;
+  const place = probability * (sorted.length - 1);
+  const below = Math.floor(place);
+  const share = place - below;
+  const low = sorted[below]!;
+  return share === 0 ? low : low + share * (sorted[below + 1]! - low);
+}

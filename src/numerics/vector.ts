@@ -1,0 +1,42 @@
+/** Small dense helpers on Float64Array. None of them checks lengths: callers pass vectors of one dimension. */
+
+export function dot(left: Float64Array, right: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < left.length; i++) sum += left[i]! * right[i]!;
+  return sum;
+}
+
+/** The largest absolute entry; 0 for an empty vector, NaN when an entry is NaN. */
+export function maximumNorm(vector: Float64Array): number {
+  let largest = 0;
+  for (const entry of vector) {
+    const size = Math.abs(entry);
+    if (!(size <= largest)) largest = size;
+    if (Number.isNaN(largest)) return NaN;
+  }
+  return largest;
+}
+
+/** Euclidean norm that neither overflows nor underflows while the answer is a double. */
+export function norm(vector: Float64Array): number {
+  const largest = maximumNorm(vector);
+  if (largest === 0 || !Number.isFinite(largest)) return largest;
+  // Plain squares are exact enough, and faster, while they stay within the range of doubles.
+  const unit = largest > 1e-140 && largest < 1e140 ? 1 : largest;
+  let sum = 0;
+  for (const entry of vector) sum += (entry / unit) ** 2;
+  return unit * Math.sqrt(sum);
+}
+
+export function subtract(left: Float64Array, right: Float64Array): Float64Array {
+  return left.map((entry, i) => entry - right[i]!);
+}
+
+export function distance(left: Float64Array, right: Float64Array): number {
+  return norm(subtract(left, right));
+}
+
+export function allFinite(vector: Float64Array): boolean {
+  for (const entry of vector) if (!Number.isFinite(entry)) return false;
+  return true;
+}

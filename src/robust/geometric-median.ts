@@ -1,0 +1,91 @@
+import { columnOf, finiteRows, type PointSet } from '../numerics/points.js';
+import { median } from '../numerics/selection.js';
+import { allFinite, maximumNorm } from '../numerics/vector.js';
+
+/** Weiszfeld steps at most; each is one pass over the points. */
+const iterationsMax = 50;
+/** A step below this share of the points' spread ends the iteration. */
+const stepTolerance = 1e-12;
+
+/**
+ * The point with the smallest sum of distances to the given points, to about 1e-6 of their spread.
+ *
+ * Breakdown point 1/2: fewer than half of the points, wherever they stand, move it by a bounded
+ * amount, (2 (1 - f) / (1 - 2 f)) times the radius of the rest for a share f. Duplicates count as
+ * often as they occur. Order of the points matters only in the last digits.
+ *
+ * Method: Weiszfeld's fixed point with the correction of Vardi and Zhang (2000), which leaves a
+ * data point that the plain iteration would divide by zero at, unless it is the optimum. It starts
+ * at the median of each coordinate, exact for one dimension and for points along a monotone line,
+ * and works relative to it and to the spread, so that neither place nor size costs digits.
+ *
+ * Total: rows with a non-finite entry are left out; no row gives the zero vector.
+ * O(50 n d) time.
+ */
+export function geometricMedian(given: PointSet): Float64Array {
+  const points = finiteRows(given);
+  const { count, dimension } = points;
+  if (count === 0) return new Float64Array(dimension);
+  const start = Float64Array.from({ length: dimension }, (_, j) => median(columnOf(points, j)));
+  if (dimension === 1 || count <= 2) return start;
+  const relative = new Float64Array(points.values.length);
+  for (let i = 0; i < relative.length; i++) relative[i] = points.values[i]! - start[i % dimension]!;
+  // A far outlier must not set the unit: the iteration is scale-free, the unit only guards the range of doubles.
+  const unit = maximumNorm(relative);
+  if (unit === 0 || !Number.isFinite(unit)) return start;
+  const scaled = unit > 1e-100 && unit < 1e100 ? relative : relative.map((entry) => entry / unit);
+  const back = scaled === relative ? 1 : unit;
+  const found = iterate(scaled, count, dimension);
+  return allFinite(found) ? found.map((entry, j) => start[j]! + back * entry) : start;
+}
+
+function iterate(values: Float64Array, count: number, dimension: number): Float64Array {
+  let current = new Float64Array(dimension);
+  for (let iteration = 0; iteration < iterationsMax; iteration++) {
+    const step = weiszfeldStep(values, count, dimension, current);
+    if (step === null) return current;
+    let moved = 0;
+    let size = 0;
+    for (let j = 0; j < dimension; j++) {
+      moved = Math.max(moved, Math.abs(step.next[j]! - current[j]!));
+      size = Math.max(size, Math.abs(step.next[j]!));
+    }
+    current = step.next;
+    if (moved <= stepTolerance * (size + step.typicalDistance)) break;
+  }
+  return current;
+}
+
+/** One corrected step; null when `current` is a data point and the optimum. */
+function weiszfeldStep(
+  values: Float64Array,
+  count: number,
+  dimension: number,
+  current: Float64Array,
+): { next: Float64Array<ArrayBuffer>; typicalDistance: number } | null {
+  const weighted = new Float64Array(dimension);
+  let weights = 0;
+  let coincident = 0;
+  for (let i = 0; i < count; i++) {
+    const base = i * dimension;
+    let squared = 0;
+    for (let j = 0; j < dimension; j++) squared += (values[base + j]! - current[j]!) ** 2;
+    if (squared === 0) {
+      coincident += 1;
+      continue;
+    }
+    const weight = 1 / Math.sqrt(squared);
+    weights += weight;
+    for (let j = 0; j < dimension; j++) weighted[j]! += weight * (values[base + j]! - current[j]!);
+  }
+  if (weights === 0) return null;
+  let pull = 0;
+  for (const entry of weighted) pull += entry * entry;
+  pull = Math.sqrt(pull);
+  // At a data point of multiplicity c the subgradient has a ball of radius c: inside it the point is the optimum.
+  if (pull <= coincident) return null;
+  const share = coincident === 0 ? 1 : 1 - coincident / pull;
+  const next = new Float64Array(dimension);
+  for (let j = 0; j < dimension; j++) next[j] = current[j]! + (share * weighted[j]!) / weights;
+  return { next, typicalDistance: (count - coincident) / weights };
+}

@@ -1,0 +1,142 @@
+import { topEigenpair } from '../numerics/eigen.js';
+import { finiteRows, meanAround, type PointSet } from '../numerics/points.js';
+import { median } from '../numerics/selection.js';
+
+export interface SpectralPassOptions {
+  /** Rows farther than this many robust standard deviations along the worst direction are removed. Default 3. */
+  readonly cut?: number;
+  /** At most this share of the rows is removed, the farthest first. In [0, 1/2). Default .45. */
+  readonly removedShareMax?: number;
+  /**
+   * A public guess of the standard deviation of a clean row in every direction. The measured scale
+   * is then kept within [.7, 1.3] times the guess: in a group of a dozen rows the measured one is
+   * too loose to be trusted alone, and hostile rows inflate it.
+   */
+  readonly scale?: number;
+}
+
+export interface SpectralPass {
+  /** Mean of the rows that stay; the centre when there are none. */
+  readonly mean: Float64Array;
+  readonly removed: number;
+}
+
+/** Median of |N(0, 1)|, which turns a median deviation into a standard deviation. */
+const normalMedianDeviation = 0.6744897501960817;
+const scaleRange = { low: 0.7, high: 1.3 } as const;
+
+/**
+ * One hard pass of the spectral filter around a robust centre.
+ *
+ * 1. Rows much farther from the centre than sqrt(d) robust deviations plus `cut` more go: any number of far
+ *    rows in any number of directions cannot reach step 3.
+ * 2. The top eigenvector of the scatter of the rest around the centre is the direction along which
+ *    a coordinated share can have moved the mean most; rows whose squared projection exceeds
+ *    (cut * scale)^2 go, with scale the median absolute projection of all rows still there.
+ * 3. The mean of what is left.
+ *
+ * What remains moves the mean by at most (share left) * scale * (sqrt(d) + cut), and along the top
+ * direction by (share left) * cut * scale. Deterministic; ties are removed together or, at the
+ * removal limit, not at all, so that the order of the rows has no say. O(n d^2 + min(n, d)^3).
+ */
+export function hardSpectralPass(
+  given: PointSet,
+  centre: Float64Array,
+  options: SpectralPassOptions = {},
+): SpectralPass {
+  const points = finiteRows(given);
+  const { count, dimension } = points;
+  const cut = options.cut ?? 3;
+  const budget = Math.floor((options.removedShareMax ?? 0.45) * count);
+  if (count < 3) return { mean: meanAround(points, centre), removed: 0 };
+  const relative = points.values.map((entry, i) => entry - centre[i % dimension]!);
+  const keep = new Uint8Array(count).fill(1);
+
+  const radii = new Float64Array(count);
+  for (let i = 0; i < count; i++) radii[i] = Math.sqrt(squaredLength(relative, i, dimension));
+  // The median length of a standard Gaussian vector is close to sqrt(d - 2/3 + ...), exact to 1 % for every d >= 1.
+  const typical = dimension === 1 ? normalMedianDeviation : Math.sqrt(dimension * (1 - 2 / (9 * dimension)) ** 3);
+  const radialScale = trustedScale(median(radii) / typical, options.scale);
+  let left = budget - removeBeyond(radii, radialScale * (Math.sqrt(dimension) + cut), keep, budget);
+
+  const direction = topDirection(relative, keep, dimension);
+  const projections = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    for (let j = 0; j < dimension; j++) projections[i]! += relative[i * dimension + j]! * direction[j]!;
+    projections[i] = Math.abs(projections[i]!);
+  }
+  const measured = median(projections.filter((_, i) => keep[i] === 1)) / normalMedianDeviation;
+  left -= removeBeyond(projections, cut * trustedScale(measured, options.scale), keep, left);
+  return { mean: meanAround(points, centre, keep), removed: budget - left };
+}
+
+function squaredLength(values: Float64Array, row: number, dimension: number): number {
+  let sum = 0;
+  for (let j = 0; j < dimension; j++) sum += values[row * dimension + j]! ** 2;
+  return sum;
+}
+
+function trustedScale(measured: number, guess: number | undefined): number {
+  if (guess === undefined) return measured;
+  return Math.min(Math.max(measured, scaleRange.low * guess), scaleRange.high * guess);
+}
+
+/** Unmarks the rows whose size is beyond the limit, the largest sizes first; returns how many. */
+function removeBeyond(sizes: Float64Array, limit: number, keep: Uint8Array, budget: number): number {
+  const beyond: number[] = [];
+  for (let i = 0; i < sizes.length; i++) if (keep[i] === 1 && sizes[i]! > limit) beyond.push(sizes[i]!);
+  if (beyond.length === 0 || budget <= 0) return 0;
+  beyond.sort((a, b) => b - a);
+  // At the removal limit every row as large as the first one that must stay stays too.
+  const bar = beyond.length > budget ? beyond[budget]! : limit;
+  let removed = 0;
+  for (let i = 0; i < sizes.length; i++) {
+    if (keep[i] === 1 && sizes[i]! > bar) {
+      keep[i] = 0;
+      removed += 1;
+    }
+  }
+  return removed;
+}
+
+/** Top eigenvector of the scatter of the kept rows, by the smaller of the d x d and the n x n problem. */
+function topDirection(relative: Float64Array, keep: Uint8Array, dimension: number): Float64Array {
+  const rows: number[] = [];
+  for (let i = 0; i < keep.length; i++) if (keep[i] === 1) rows.push(i);
+  if (rows.length < dimension) return topDirectionByRows(relative, rows, dimension);
+  const scatter = new Float64Array(dimension * dimension);
+  for (const row of rows) {
+    const base = row * dimension;
+    for (let i = 0; i < dimension; i++) {
+      const entry = relative[base + i]!;
+      for (let j = i; j < dimension; j++) scatter[i * dimension + j]! += entry * relative[base + j]!;
+    }
+  }
+  for (let i = 0; i < dimension; i++) {
+    for (let j = 0; j < i; j++) scatter[i * dimension + j] = scatter[j * dimension + i]!;
+  }
+  return topEigenpair(scatter, dimension).vector;
+}
+
+/** Z^T Z has the direction Z^T u, u the top eigenvector of Z Z^T: cheaper for few rows of many columns. */
+function topDirectionByRows(relative: Float64Array, rows: readonly number[], dimension: number): Float64Array {
+  const size = rows.length;
+  const gram = new Float64Array(size * size);
+  for (let a = 0; a < size; a++) {
+    for (let b = a; b < size; b++) {
+      let sum = 0;
+      for (let j = 0; j < dimension; j++) {
+        sum += relative[rows[a]! * dimension + j]! * relative[rows[b]! * dimension + j]!;
+      }
+      gram[a * size + b] = sum;
+      gram[b * size + a] = sum;
+    }
+  }
+  const { vector } = topEigenpair(gram, size);
+  const direction = new Float64Array(dimension);
+  rows.forEach((row, a) => {
+    for (let j = 0; j < dimension; j++) direction[j]! += vector[a]! * relative[row * dimension + j]!;
+  });
+  const size2 = Math.sqrt(direction.reduce((sum, entry) => sum + entry * entry, 0));
+  return size2 > 0 && Number.isFinite(size2) ? direction.map((entry) => entry / size2) : direction.fill(0);
+}
