@@ -4,13 +4,14 @@ import {
 } from './fields.js';
 import type { BatchBody, HeadBody } from './messages.js';
 import { malformed, readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 const dataTypes: readonly (BatchBody['dataType'] | undefined)[] = [undefined, 'float32', 'float64'];
 
 /** The bytes that a contributor signs. @throws WireError('malformed') for a body that no server would accept. */
 export function encodeBatchBody(body: BatchBody): Uint8Array {
   if (body.sequence === 0n) throw malformed('sequences begin at 1');
-  return keelson.v1.BatchBody.encode({
+  return written(keelson.v1.BatchBody.encode({
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     sequence: toLong(body.sequence, 'sequence'),
     epoch: toLong(body.epoch, 'epoch'),
@@ -19,7 +20,7 @@ export function encodeBatchBody(body: BatchBody): Uint8Array {
     columns: uint32(body.columns, 'columns'),
     dataType: dataTypes.indexOf(body.dataType),
     data: body.data,
-  }).finish();
+  }));
 }
 
 /**
@@ -41,20 +42,21 @@ export function decodeBatchBody(bytes: Uint8Array): BatchBody {
       rows: body.rows,
       columns: body.columns,
       dataType: present(dataTypes[body.dataType], 'data type'),
-      data: body.data,
+      // The generated default for no data is a Buffer that everyone shares.
+      data: body.data.length === 0 ? new Uint8Array(0) : body.data,
     };
   });
 }
 
 /** The bytes that the server signs as the head of a release log. */
 export function encodeHeadBody(body: HeadBody): Uint8Array {
-  return keelson.v1.HeadBody.encode({
+  return written(keelson.v1.HeadBody.encode({
     serverKey: sized(body.serverKey, keyBytes, 'server key'),
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     count: toLong(body.count, 'count'),
     digest: sized(body.digest, digestBytes, 'digest'),
     state: stateToWire(body.state),
-  }).finish();
+  }));
 }
 
 /** @throws WireError('malformed') for any other bytes; never anything else. */

@@ -1,15 +1,16 @@
 import { keelson } from './generated/wire.js';
 import {
-  keyBytes, nonceBytes, ownSized, signatureBytes, sized, soleMember, studyIdBytes, toBigint, toLong, uint32,
+  keyBytes, nonceBytes, owned, ownSized, present, signatureBytes, sized, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
 import type { ClientFrame, Hello, SignedBatch } from './messages.js';
 import { readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 type WireClientFrame = keelson.v1.ClientFrame.$Properties;
 
 /** One binary WebSocket message. @throws WireError('malformed') for a frame that no server would accept. */
 export function encodeClientFrame(frame: ClientFrame): Uint8Array {
-  return keelson.v1.ClientFrame.encode(clientFrameToWire(frame)).finish();
+  return written(keelson.v1.ClientFrame.encode(clientFrameToWire(frame)));
 }
 
 /**
@@ -45,10 +46,8 @@ function clientFrameToWire(frame: ClientFrame): WireClientFrame {
   }
 }
 
-const members = ['hello', 'batch', 'subscribe', 'unsubscribe'] as const;
-
 function clientFrameFromWire(frame: keelson.v1.ClientFrame): ClientFrame {
-  switch (soleMember(frame, members, 'client frame')) {
+  switch (present(frame.kind, 'the kind of client frame')) {
     case 'hello':
       return helloFromWire(frame.hello as keelson.v1.Hello);
     case 'batch':
@@ -91,7 +90,7 @@ function batchFromWire(batch: keelson.v1.SignedBatch): SignedBatch {
   return {
     kind: 'batch',
     channel: batch.channel,
-    body: batch.body.slice(),
+    body: owned(batch.body),
     signature: ownSized(batch.signature, signatureBytes, 'signature'),
   };
 }

@@ -52,9 +52,14 @@ export function sized(bytes: Uint8Array, length: number, name: string): Uint8Arr
   return bytes;
 }
 
-/** A copy that does not keep the received frame alive, checked. */
+/** A copy that does not keep the received frame alive. A plain one: the generated default is a shared Buffer. */
+export function owned(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
+}
+
+/** `owned`, checked. */
 export function ownSized(bytes: Uint8Array, length: number, name: string): Uint8Array {
-  return sized(bytes, length, name).slice();
+  return owned(sized(bytes, length, name));
 }
 
 /** Empty, or of the given length. */
@@ -73,18 +78,6 @@ export function oneOf<T extends string>(value: string, allowed: readonly T[], na
 export function present<T>(value: T | null | undefined, name: string): T {
   if (value === null || value === undefined) throw malformed(`${name} is missing`);
   return value;
-}
-
-/** The name of the one member that is set. @throws WireError('malformed') on none or several. */
-export function soleMember<T extends string>(message: object, members: readonly T[], name: string): T {
-  let found: T | undefined;
-  for (const member of members) {
-    // Own members only: the generated prototype holds the defaults.
-    if (!Object.hasOwn(message, member)) continue;
-    if (found !== undefined) throw malformed(`${name} has both ${found} and ${member}`);
-    found = member;
-  }
-  return present(found, name);
 }
 
 export function codeFromWire(value: number): WireCode {

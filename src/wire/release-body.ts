@@ -1,16 +1,17 @@
 import { refusalReasons, type Outcome, type Uncertainty, type ValueOutcome } from '../base/outcome.js';
 import {
-  digestBytes, keyBytes, oneOf, ownSized, present, sized, soleMember, studyIdBytes, toBigint, toLong, uint32,
+  digestBytes, keyBytes, oneOf, ownSized, present, sized, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
 import { keelson } from './generated/wire.js';
 import type { LedgerPosition, ReleaseBody, ReleaseCost } from './messages.js';
 import { malformed, readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 import Wire = keelson.v1;
 
 /** The bytes that the server signs as a release. @throws WireError('malformed') for a body that no reader would accept. */
 export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
-  return Wire.ReleaseBody.encode({
+  return written(Wire.ReleaseBody.encode({
     serverKey: sized(body.serverKey, keyBytes, 'server key'),
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     index: toLong(body.index, 'index'),
@@ -31,8 +32,8 @@ export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
     mechanisms: body.mechanisms,
     closedAtMs: toLong(body.closedAtMs, 'closed at'),
     columns: [...body.columns],
-    cohort: toLong(body.cohort, 'cohort'),
-  }).finish();
+    cohort: toLong(checkedCohort(body.cohort), 'cohort'),
+  }));
 }
 
 /** @throws WireError('malformed') for any other bytes; never anything else. */
@@ -55,9 +56,15 @@ export function decodeReleaseBody(bytes: Uint8Array): ReleaseBody {
       mechanisms: body.mechanisms,
       closedAtMs: toBigint(body.closedAtMs),
       columns: body.columns,
-      cohort: toBigint(body.cohort),
+      cohort: checkedCohort(toBigint(body.cohort)),
     };
   });
+}
+
+/** A study has contributors; a body that ends early would have none. */
+function checkedCohort(cohort: bigint): bigint {
+  if (cohort === 0n) throw malformed('the cohort is missing');
+  return cohort;
 }
 
 function outcomeToWire(outcome: Outcome): Wire.Outcome.$Properties {
@@ -75,7 +82,7 @@ function outcomeToWire(outcome: Outcome): Wire.Outcome.$Properties {
 }
 
 function outcomeFromWire(outcome: Wire.Outcome.$Shape): Outcome {
-  if (soleMember(outcome, ['value', 'refused'] as const, 'outcome') === 'refused') {
+  if (present(outcome.kind, 'the kind of outcome') === 'refused') {
     const refused = outcome.refused as Wire.Refused;
     return { kind: 'refused', reason: oneOf(refused.reason, refusalReasons, 'refusal reason'), text: refused.text };
   }
@@ -118,7 +125,7 @@ function uncertaintyToWire(uncertainty: Uncertainty): Wire.Uncertainty.$Properti
 
 function uncertaintyFromWire(uncertainty: Wire.Uncertainty | null): Uncertainty {
   if (uncertainty === null) return { kind: 'none' };
-  switch (soleMember(uncertainty, ['gaussian', 'relativeOperator', 'gridSpacing'] as const, 'uncertainty')) {
+  switch (present(uncertainty.kind, 'the kind of uncertainty')) {
     case 'gaussian': {
       const gaussian = uncertainty.gaussian as Wire.GaussianUncertainty;
       return { kind: 'gaussian', standardDeviation: gaussian.standardDeviation };

@@ -1,18 +1,19 @@
 import { keelson } from './generated/wire.js';
 import {
-  codeFromWire, codeToWire, keyBytes, nonceBytes, optionalSized, ownSized, present, signatureBytes, sized, soleMember,
+  codeFromWire, codeToWire, keyBytes, nonceBytes, optionalSized, owned, ownSized, present, signatureBytes, sized,
   stateFromWire, stateToWire, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
 import type {
   Ack, Notice, Ready, Refusal, ServerFrame, SignedHead, SignedRelease, SignedStudy, Welcome, WireLimits,
 } from './messages.js';
 import { readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 import Wire = keelson.v1;
 
 /** One binary WebSocket message. @throws WireError('malformed') for a frame that no client would accept. */
 export function encodeServerFrame(frame: ServerFrame): Uint8Array {
-  return Wire.ServerFrame.encode(serverFrameToWire(frame)).finish();
+  return written(Wire.ServerFrame.encode(serverFrameToWire(frame)));
 }
 
 /**
@@ -42,10 +43,8 @@ function serverFrameToWire(frame: ServerFrame): Wire.ServerFrame.$Properties {
   }
 }
 
-const members = ['welcome', 'ready', 'ack', 'release', 'head', 'notice', 'refusal'] as const;
-
 function serverFrameFromWire(frame: Wire.ServerFrame): ServerFrame {
-  switch (soleMember(frame, members, 'server frame')) {
+  switch (present(frame.kind, 'the kind of server frame')) {
     case 'welcome':
       return welcomeFromWire(frame.welcome as Wire.Welcome);
     case 'ready':
@@ -68,7 +67,7 @@ function signedFromWire<K extends 'release' | 'head'>(
   signed: { readonly body: Uint8Array; readonly signature: Uint8Array },
 ): Extract<SignedRelease | SignedHead, { readonly kind: K }> {
   const signature = ownSized(signed.signature, signatureBytes, 'signature');
-  return { kind, body: signed.body.slice(), signature } as Extract<SignedRelease | SignedHead, { readonly kind: K }>;
+  return { kind, body: owned(signed.body), signature } as Extract<SignedRelease | SignedHead, { readonly kind: K }>;
 }
 
 function welcomeToWire(welcome: Welcome): Wire.Welcome.$Properties {
@@ -113,7 +112,7 @@ function limitsFromWire(limits: Wire.Limits): WireLimits {
 
 function studyFromWire(study: Wire.SignedStudy): SignedStudy {
   return {
-    facts: study.facts.slice(),
+    facts: owned(study.facts),
     signature: ownSized(study.signature, signatureBytes, 'signature'),
     state: stateFromWire(study.state),
     epoch: toBigint(study.epoch),
@@ -221,7 +220,7 @@ function refusalFromWire(refusal: Wire.Refusal): Refusal {
     retryable: refusal.retryable,
     text: refusal.text,
     channel: refusal.channel,
-    studyId: new Uint8Array(optionalSized(refusal.studyId, studyIdBytes, 'study id')),
-    publicKey: new Uint8Array(optionalSized(refusal.publicKey, keyBytes, 'public key')),
+    studyId: owned(optionalSized(refusal.studyId, studyIdBytes, 'study id')),
+    publicKey: owned(optionalSized(refusal.publicKey, keyBytes, 'public key')),
   };
 }

@@ -1,0 +1,201 @@
+import { fromHex, toHex } from '../../src/base/bytes.js';
+import { signing } from '../../src/signing/node.js';
+import { signBatch, signHello, signReady, signStatement } from '../../src/signing/index.js';
+import type { BatchBody, ClientFrame, HeadBody, ReleaseBody, ServerFrame, StudyDocument } from '../../src/wire/index.js';
+import {
+  encodeBatchBody, encodeHeadBody, encodeReleaseBody, encodeRows, encodeStudyDocument, studyId,
+} from '../../src/wire/index.js';
+
+/** One exchange with fixed keys and nonces, from which the vectors and docs/protocol.md are made. */
+const counting = (first: number, length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (first + i) & 255);
+
+export const serverSeed = counting(0x00, 32);
+export const contributorSeed = counting(0x20, 32);
+export const server = signing.createSigner(serverSeed);
+export const contributor = signing.createSigner(contributorSeed);
+export const nonces = { serverNonce: counting(0x40, 32), clientNonce: counting(0x60, 32) };
+
+export const document: StudyDocument = {
+  version: 1,
+  study: 'flight-delays',
+  columns: ['delay_minutes', 'distance_miles'],
+  cohort: 3000,
+  participation: 'secret',
+  epoch: { everyMs: 10_000 },
+  contribution: { reduce: 'mean', rowsMax: 64 },
+  estimator: 'prime',
+  parameters: { corruption: 0.1, scale: [40, 600] },
+  privacy: { epsilon: 1, delta: 1e-6 },
+  budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'contributor' },
+  admission: { kind: 'open' },
+  late: 'next',
+  retention: { kind: 'release' },
+};
+
+export const facts = encodeStudyDocument(document);
+export const factsId = fromHex(await studyId(facts, signing));
+export const context = { serverKey: server.publicKey, studyId: factsId };
+
+export const batchBody: BatchBody = {
+  studyId: factsId,
+  sequence: 1n,
+  epoch: 7n,
+  last: true,
+  rows: 2,
+  columns: 2,
+  dataType: 'float32',
+  data: encodeRows(Float64Array.of(12.5, 733, -4, 2475), 'float32'),
+};
+export const batchBytes = encodeBatchBody(batchBody);
+export const batchDigest = signing.sha512(batchBytes);
+
+const unit = 2n ** 64n;
+
+export const releaseBody: ReleaseBody = {
+  serverKey: server.publicKey,
+  studyId: factsId,
+  index: 0n,
+  epoch: 7n,
+  study: document.study,
+  estimator: document.estimator,
+  parameters: '{"corruption":0.1,"scale":[40,600]}',
+  participation: 'secret',
+  outcome: {
+    kind: 'value',
+    estimate: [8.25, 731.5],
+    shape: [2],
+    uncertainty: { kind: 'gaussian', standardDeviation: [0.5, 8] },
+    interval95: { low: [7.25, 715.5], high: [9.25, 747.5] },
+  },
+  cost: { epsilon: 1, delta: 1e-6, rhoAmount: unit / 64n, deltaAmount: 9_223_372_036_855n },
+  ledger: {
+    scope: 'contributor',
+    rule: 'zcdp',
+    rhoSpent: unit / 64n,
+    rhoCap: unit,
+    deltaSpent: 9_223_372_036_855n,
+    deltaCap: 92_233_720_368_548n,
+    epsilonSpent: 1,
+    epsilonCap: 8,
+  },
+  previousDigest: new Uint8Array(64),
+  mechanisms: '[]',
+  closedAtMs: 1_767_225_600_000n,
+  columns: document.columns,
+  cohort: 3000n,
+};
+export const releaseBytes = encodeReleaseBody(releaseBody);
+export const releaseDigest = signing.sha512(releaseBytes);
+
+export const headBody: HeadBody = {
+  serverKey: server.publicKey,
+  studyId: factsId,
+  count: 1n,
+  digest: releaseDigest,
+  state: 'ended',
+};
+export const headBytes = encodeHeadBody(headBody);
+export const headDigest = signing.sha512(headBytes);
+
+export const signatures = {
+  hello: signHello(contributor, context, nonces),
+  ready: signReady(server, factsId, contributor.publicKey, nonces),
+  batch: signBatch(contributor, context, batchDigest),
+  study: signStatement('study', server, factsId, signing.sha512(facts)),
+  release: signStatement('release', server, factsId, releaseDigest),
+  head: signStatement('head', server, factsId, headDigest),
+};
+
+export const clientFrames: Readonly<Record<string, ClientFrame>> = {
+  hello: {
+    kind: 'hello',
+    studyId: factsId,
+    publicKey: contributor.publicKey,
+    clientNonce: nonces.clientNonce,
+    signature: signatures.hello,
+  },
+  batch: { kind: 'batch', channel: 1, body: batchBytes, signature: signatures.batch },
+  subscribe: { kind: 'subscribe', studyId: factsId, fromRelease: 3n },
+  subscribeFromFirst: { kind: 'subscribe', studyId: factsId, fromRelease: 0n },
+  unsubscribe: { kind: 'unsubscribe', studyId: factsId },
+};
+
+export const serverFrames: Readonly<Record<string, ServerFrame>> = {
+  welcome: {
+    kind: 'welcome',
+    serverKey: server.publicKey,
+    serverNonce: nonces.serverNonce,
+    limits: {
+      frameBytes: 4_194_304,
+      rowsPerBatch: 65_536,
+      creditBatches: 64,
+      channelsPerSocket: 4_096,
+      sequenceWindow: 64,
+    },
+    studies: [{ facts, signature: signatures.study, state: 'open', epoch: 7n }],
+  },
+  ready: {
+    kind: 'ready',
+    channel: 1,
+    studyId: factsId,
+    publicKey: contributor.publicKey,
+    signature: signatures.ready,
+    epoch: 7n,
+    nextSequence: 9n,
+    holes: [2n, 5n],
+    credit: 64,
+    ownSpend: { rho: 0.015625, rhoCap: 1, delta: 5e-7, deltaCap: 5e-6 },
+  },
+  readyWithoutSpend: {
+    kind: 'ready',
+    channel: 2,
+    studyId: factsId,
+    publicKey: contributor.publicKey,
+    signature: signatures.ready,
+    epoch: 0n,
+    nextSequence: 1n,
+    holes: [],
+    credit: 64,
+    ownSpend: null,
+  },
+  ack: {
+    kind: 'ack',
+    channel: 1,
+    contiguousSequence: 9_007_199_254_740_993n,
+    rejections: [
+      { sequence: 18_446_744_073_709_551_615n, code: 'stale-epoch', retryable: false, text: 'epoch 6 is closed' },
+    ],
+    epoch: 8n,
+    credit: 63,
+  },
+  release: { kind: 'release', body: releaseBytes, signature: signatures.release },
+  head: { kind: 'head', body: headBytes, signature: signatures.head },
+  notice: { kind: 'notice', studyId: factsId, state: 'open', epoch: 8n, closesInMs: 10_000n },
+  refusal: {
+    kind: 'refusal',
+    code: 'key-not-allowed',
+    retryable: false,
+    text: 'the key is not enrolled',
+    channel: 0,
+    studyId: factsId,
+    publicKey: contributor.publicKey,
+  },
+  refusalOfSocket: {
+    kind: 'refusal',
+    code: 'shutting-down',
+    retryable: true,
+    text: 'come back soon',
+    channel: 0,
+    studyId: new Uint8Array(0),
+    publicKey: new Uint8Array(0),
+  },
+};
+
+/** Bytes as hex, integers past doubles as decimal text: what a reader in another language can compare. */
+export function readable(value: unknown): unknown {
+  if (value instanceof Uint8Array) return toHex(value);
+  if (typeof value === 'bigint') return value.toString();
+  if (Array.isArray(value)) return value.map(readable);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, readable(member)]));
+}

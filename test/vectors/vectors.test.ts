@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { concatBytes, fromHex, toHex } from '../../src/base/bytes.js';
+import { signing as browser } from '../../src/signing/browser.js';
+import { keyFingerprint, signedMessage, type SignatureLabel } from '../../src/signing/index.js';
+import { signing as node } from '../../src/signing/node.js';
+import * as wire from '../../src/wire/index.js';
+import * as samples from '../support/wire-samples.js';
+
+/**
+ * The files beside this one are the protocol's golden bytes. They are compared, never rewritten, by a
+ * plain run; after a deliberate change of the protocol, `npx vitest run test/vectors -u` writes them.
+ */
+const snapshot = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+const read = (name: string): unknown =>
+  JSON.parse(readFileSync(fileURLToPath(new URL(name, import.meta.url)), 'utf8'));
+
+const bodies = {
+  batch: { message: samples.batchBody, bytes: samples.batchBytes, decode: wire.decodeBatchBody },
+  release: { message: samples.releaseBody, bytes: samples.releaseBytes, decode: wire.decodeReleaseBody },
+  head: { message: samples.headBody, bytes: samples.headBytes, decode: wire.decodeHeadBody },
+};
+
+const nonces = concatBytes(samples.nonces.serverNonce, samples.nonces.clientNonce);
+const payloads: Readonly<Record<SignatureLabel, Uint8Array>> = {
+  hello: nonces,
+  ready: nonces,
+  batch: samples.batchDigest,
+  study: node.sha512(samples.facts),
+  release: samples.releaseDigest,
+  head: samples.headDigest,
+};
+const labels = Object.keys(payloads) as SignatureLabel[];
+const byContributor = (label: SignatureLabel): boolean => label === 'hello' || label === 'batch';
+const contributorKeyOf = (label: SignatureLabel): Uint8Array | null =>
+  byContributor(label) || label === 'ready' ? samples.contributor.publicKey : null;
+
+describe('vectors', () => {
+  it('fixes the bytes of every frame and body', async () => {
+    const frames = (record: Readonly<Record<string, unknown>>, encode: (frame: never) => Uint8Array): unknown =>
+      Object.fromEntries(
+        Object.entries(record).map(([name, frame]) => [
+          name,
+          { message: samples.readable(frame), bytes: toHex(encode(frame as never)) },
+        ]),
+      );
+    await expect(
+      snapshot({
+        facts: new TextDecoder().decode(samples.facts),
+        studyId: toHex(samples.factsId),
+        bodies: Object.fromEntries(
+          Object.entries(bodies).map(([name, body]) => [
+            name,
+            { message: samples.readable(body.message), bytes: toHex(body.bytes) },
+          ]),
+        ),
+        clientFrames: frames(samples.clientFrames, wire.encodeClientFrame),
+        serverFrames: frames(samples.serverFrames, wire.encodeServerFrame),
+      }),
+    ).toMatchFileSnapshot('frames.json');
+  });
+
+  it('reads every vector back to the message', () => {
+    const file = read('frames.json') as Record<
+      'bodies' | 'clientFrames' | 'serverFrames',
+      Record<string, { bytes: string }>
+    > & { facts: string };
+    for (const [name, frame] of Object.entries(samples.clientFrames)) {
+      expect(wire.decodeClientFrame(fromHex(file.clientFrames[name]!.bytes)), name).toEqual(frame);
+    }
+    for (const [name, frame] of Object.entries(samples.serverFrames)) {
+      expect(wire.decodeServerFrame(fromHex(file.serverFrames[name]!.bytes)), name).toEqual(frame);
+    }
+    for (const [name, body] of Object.entries(bodies)) {
+      expect(body.decode(fromHex(file.bodies[name]!.bytes)), name).toEqual(body.message);
+    }
+    expect(wire.decodeStudyDocument(new TextEncoder().encode(file.facts))).toEqual(samples.document);
+  });
+
+  it('fixes what is signed, and the signatures', async () => {
+    await expect(
+      snapshot({
+        serverSeed: toHex(samples.serverSeed),
+        serverKey: toHex(samples.server.publicKey),
+        serverFingerprint: keyFingerprint(samples.server.publicKey, node),
+        contributorSeed: toHex(samples.contributorSeed),
+        contributorKey: toHex(samples.contributor.publicKey),
+        studyId: toHex(samples.factsId),
+        signed: labels.map((label) => ({
+          label,
+          signer: byContributor(label) ? 'contributor' : 'server',
+          contributorKey: contributorKeyOf(label) === null ? null : toHex(samples.contributor.publicKey),
+          payload: toHex(payloads[label]),
+          message: toHex(signedMessage(label, samples.context, contributorKeyOf(label), payloads[label])),
+          signature: toHex(samples.signatures[label]),
+        })),
+      }),
+    ).toMatchFileSnapshot('signatures.json');
+  });
+
+  it.each([
+    ['node', node],
+    ['browser', browser],
+  ])('signs and verifies the vectors with %s', (_, signing) => {
+    const file = read('signatures.json') as {
+      serverSeed: string; contributorSeed: string; serverKey: string; contributorKey: string;
+      signed: { signer: 'contributor' | 'server'; message: string; signature: string }[];
+    };
+    for (const { signer, message, signature } of file.signed) {
+      const own = signing.createSigner(fromHex(file[`${signer}Seed`]));
+      expect(toHex(own.publicKey)).toBe(file[`${signer}Key`]);
+      expect(toHex(own.sign(fromHex(message)))).toBe(signature);
+      const verifier = signing.createVerifier(fromHex(file[`${signer}Key`]));
+      expect(verifier.verify(fromHex(message), fromHex(signature))).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { wireCodes } from '../../src/base/error-codes.js';
+import { refusalReasons } from '../../src/base/outcome.js';
+import { keelson } from '../../src/wire/generated/wire.js';
+import * as wire from '../../src/wire/index.js';
+
+const bytes = (length: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ minLength: length, maxLength: length });
+const body = fc.uint8Array({ maxLength: 200 });
+const uint32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
+const uint64 = fc.oneof(
+  fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+  fc.constantFrom(0n, 1n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n),
+);
+const amount = fc.bigInt({ min: 0n, max: 2n ** 126n });
+const double = fc.double({ noNaN: true });
+const state = fc.constantFrom<wire.WireStudyState>('open', 'exhausted', 'ended');
+const text = fc.string({ unit: 'binary', maxLength: 40 });
+const code = fc.constantFrom(...wireCodes);
+
+const clientFrame: fc.Arbitrary<wire.ClientFrame> = fc.oneof(
+  fc.record({
+    kind: fc.constant('hello' as const),
+    studyId: bytes(32),
+    publicKey: bytes(32),
+    clientNonce: bytes(32),
+    signature: bytes(64),
+  }),
+  fc.record({ kind: fc.constant('batch' as const), channel: uint32, body, signature: bytes(64) }),
+  fc.record({ kind: fc.constant('subscribe' as const), studyId: bytes(32), fromRelease: uint64 }),
+  fc.record({ kind: fc.constant('unsubscribe' as const), studyId: bytes(32) }),
+);
+
+const limits = fc.record({
+  frameBytes: uint32,
+  rowsPerBatch: uint32,
+  creditBatches: uint32,
+  channelsPerSocket: uint32,
+  sequenceWindow: uint32,
+});
+const spend = fc.record({ rho: double, rhoCap: double, delta: double, deltaCap: double }, { noNullPrototype: true });
+const serverFrame: fc.Arbitrary<wire.ServerFrame> = fc.oneof(
+  fc.record({
+    kind: fc.constant('welcome' as const),
+    serverKey: bytes(32),
+    serverNonce: bytes(32),
+    limits,
+    studies: fc.array(fc.record({ facts: body, signature: bytes(64), state, epoch: uint64 }), { maxLength: 4 }),
+  }),
+  fc.record({
+    kind: fc.constant('ready' as const),
+    channel: uint32,
+    studyId: bytes(32),
+    publicKey: bytes(32),
+    signature: bytes(64),
+    epoch: uint64,
+    nextSequence: uint64,
+    holes: fc.array(uint64, { maxLength: 64 }),
+    credit: uint32,
+    ownSpend: fc.option(spend),
+  }),
+  fc.record({
+    kind: fc.constant('ack' as const),
+    channel: uint32,
+    contiguousSequence: uint64,
+    rejections: fc.array(fc.record({ sequence: uint64, code, retryable: fc.boolean(), text }), { maxLength: 5 }),
+    epoch: uint64,
+    credit: uint32,
+  }),
+  fc.record({ kind: fc.constant('release' as const), body, signature: bytes(64) }),
+  fc.record({ kind: fc.constant('head' as const), body, signature: bytes(64) }),
+  fc.record({ kind: fc.constant('notice' as const), studyId: bytes(32), state, epoch: uint64, closesInMs: uint64 }),
+  fc.record({
+    kind: fc.constant('refusal' as const),
+    code,
+    retryable: fc.boolean(),
+    text,
+    channel: uint32,
+    studyId: fc.oneof(bytes(32), bytes(0)),
+    publicKey: fc.oneof(bytes(32), bytes(0)),
+  }),
+);
+
+const uncertainty = fc.oneof(
+  fc.record({
+    kind: fc.constant('gaussian' as const),
+    standardDeviation: fc.array(double, { minLength: 1, maxLength: 12 }),
+  }),
+  fc.record({ kind: fc.constant('relative' as const), operator: double }),
+  fc.record({ kind: fc.constant('grid' as const), spacing: double }),
+  fc.record({ kind: fc.constant('none' as const) }),
+);
+const outcome: fc.Arbitrary<wire.ReleaseBody['outcome']> = fc.oneof(
+  fc.record({ kind: fc.constant('refused' as const), reason: fc.constantFrom(...refusalReasons), text }),
+  fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 3 }).chain((shape) => {
+    const entries = shape.reduce((product, length) => product * length, 1);
+    const numbers = fc.array(double, { minLength: entries, maxLength: entries });
+    return fc.record(
+      {
+        kind: fc.constant('value' as const),
+        estimate: numbers,
+        shape: fc.constant(shape),
+        uncertainty,
+        interval95: fc.record({ low: numbers, high: numbers }),
+      },
+      { requiredKeys: ['kind', 'estimate', 'shape', 'uncertainty'] },
+    );
+  }),
+);
+const releaseBody: fc.Arbitrary<wire.ReleaseBody> = fc.record({
+  serverKey: bytes(32),
+  studyId: bytes(32),
+  index: uint64,
+  epoch: uint64,
+  study: text,
+  estimator: text,
+  parameters: text,
+  participation: fc.constantFrom('secret', 'public'),
+  outcome,
+  cost: fc.record({ epsilon: double, delta: double, rhoAmount: amount, deltaAmount: amount }),
+  ledger: fc.record({
+    scope: fc.constantFrom('study', 'contributor', 'population'),
+    rule: fc.constantFrom('zcdp', 'pure', 'renyi'),
+    rhoSpent: amount,
+    rhoCap: amount,
+    deltaSpent: amount,
+    deltaCap: amount,
+    epsilonSpent: double,
+    epsilonCap: double,
+  }),
+  previousDigest: bytes(64),
+  mechanisms: text,
+  closedAtMs: uint64,
+  columns: fc.array(text, { maxLength: 4 }),
+  cohort: uint64.filter((cohort) => cohort > 0n),
+});
+
+describe('frames and bodies', () => {
+  it('reads back every client frame', () => {
+    fc.assert(fc.property(clientFrame, (frame) => {
+      expect(wire.decodeClientFrame(wire.encodeClientFrame(frame))).toEqual(frame);
+    }), { numRuns: 300 });
+  });
+
+  it('reads back every server frame', () => {
+    fc.assert(fc.property(serverFrame, (frame) => {
+      expect(wire.decodeServerFrame(wire.encodeServerFrame(frame))).toEqual(frame);
+    }), { numRuns: 300 });
+  });
+
+  it('reads back every release', () => {
+    fc.assert(fc.property(releaseBody, (release) => {
+      expect(wire.decodeReleaseBody(wire.encodeReleaseBody(release))).toEqual(release);
+    }), { numRuns: 300 });
+  });
+
+  it('reads back every head and batch', () => {
+    const head = fc.record({ serverKey: bytes(32), studyId: bytes(32), count: uint64, digest: bytes(64), state });
+    fc.assert(fc.property(head, (value) => {
+      expect(wire.decodeHeadBody(wire.encodeHeadBody(value))).toEqual(value);
+    }));
+    const batch: fc.Arbitrary<wire.BatchBody> = fc.record({
+      studyId: bytes(32),
+      sequence: uint64.filter((sequence) => sequence > 0n),
+      epoch: uint64,
+      last: fc.boolean(),
+      rows: uint32,
+      columns: uint32,
+      dataType: fc.constantFrom('float32', 'float64'),
+      data: body,
+    });
+    fc.assert(fc.property(batch, (value) => {
+      expect(wire.decodeBatchBody(wire.encodeBatchBody(value))).toEqual(value);
+    }));
+  });
+
+  it('reads a frame inside a larger buffer, and keeps nothing of it', () => {
+    const frame: wire.ClientFrame = {
+      kind: 'batch', channel: 3, body: Uint8Array.of(1, 2, 3), signature: new Uint8Array(64).fill(7),
+    };
+    const encoded = wire.encodeClientFrame(frame);
+    const slab = Buffer.alloc(encoded.length + 100, 0xee);
+    slab.set(encoded, 37);
+    const decoded = wire.decodeClientFrame(slab.subarray(37, 37 + encoded.length));
+    slab.fill(0);
+    expect(decoded).toEqual(frame);
+    expect((decoded as wire.SignedBatch).body.buffer.byteLength).toBe(3);
+    expect((decoded as wire.SignedBatch).body.constructor).toBe(Uint8Array);
+  });
+
+  it('gives the data of a batch as a view of the body', () => {
+    const encoded = wire.encodeBatchBody({
+      studyId: new Uint8Array(32), sequence: 1n, epoch: 1n, last: true, rows: 1, columns: 1, dataType: 'float64',
+      data: new Uint8Array(8),
+    });
+    expect(wire.decodeBatchBody(encoded).data.buffer).toBe(encoded.buffer);
+  });
+
+  it('numbers codes as the schema does', () => {
+    const schemaNames = Object.keys(keelson.v1.Code).filter((name) => name.startsWith('CODE_'));
+    const names = wireCodes.map((name) => `CODE_${name.toUpperCase().replaceAll('-', '_')}`);
+    expect(names).toEqual(schemaNames);
+    expect(names.map((name) => keelson.v1.Code[name as keyof typeof keelson.v1.Code])).toEqual(names.map((_, i) => i));
+  });
+});

@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { concatBytes, utf8 } from '../../src/base/bytes.js';
+import { WireError } from '../../src/base/errors.js';
+import * as wire from '../../src/wire/index.js';
+import * as samples from '../support/wire-samples.js';
+
+const decoders: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
+  clientFrame: wire.decodeClientFrame,
+  serverFrame: wire.decodeServerFrame,
+  batchBody: (bytes) => wire.batchRows(wire.decodeBatchBody(bytes)),
+  releaseBody: wire.decodeReleaseBody,
+  headBody: wire.decodeHeadBody,
+  studyDocument: wire.decodeStudyDocument,
+};
+
+const valid: Readonly<Record<string, readonly Uint8Array[]>> = {
+  clientFrame: Object.values(samples.clientFrames).map(wire.encodeClientFrame),
+  serverFrame: Object.values(samples.serverFrames).map(wire.encodeServerFrame),
+  batchBody: [samples.batchBytes],
+  releaseBody: [samples.releaseBytes],
+  headBody: [samples.headBytes],
+  studyDocument: [samples.facts],
+};
+
+function refusesOrReads(decode: (bytes: Uint8Array) => unknown, bytes: Uint8Array): void {
+  try {
+    decode(bytes);
+  } catch (error) {
+    if (!(error instanceof WireError) || error.code !== 'malformed') throw error;
+  }
+}
+
+function malformed(decode: () => unknown): string {
+  try {
+    decode();
+  } catch (error) {
+    expect(error).toBeInstanceOf(WireError);
+    expect((error as WireError).code).toBe('malformed');
+    expect((error as WireError).retryable).toBe(false);
+    return (error as WireError).message;
+  }
+  throw new Error('nothing was thrown');
+}
+
+/** A protobuf field by hand: varint, or length-delimited. */
+function varint(value: bigint): Uint8Array {
+  const bytes: number[] = [];
+  for (; value > 127n; value >>= 7n) bytes.push(Number(value & 127n) | 128);
+  return Uint8Array.from([...bytes, Number(value)]);
+}
+function field(number: number, content: bigint | Uint8Array): Uint8Array {
+  return typeof content === 'bigint'
+    ? concatBytes(varint(BigInt(number << 3)), varint(content))
+    : concatBytes(varint(BigInt((number << 3) | 2)), varint(BigInt(content.length)), content);
+}
+
+const id = new Uint8Array(32).fill(1);
+const signature = new Uint8Array(64).fill(2);
+const batch = (...extra: Uint8Array[]): Uint8Array =>
+  field(2, concatBytes(field(1, 1n), field(2, Uint8Array.of(9)), field(3, signature), ...extra));
+
+describe.each(Object.keys(decoders))('hostile bytes for %s', (name) => {
+  const decode = decoders[name]!;
+
+  it('throws nothing but malformed on random bytes', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => refusesOrReads(decode, bytes)), {
+      numRuns: 2000,
+    });
+  });
+
+  it('throws nothing but malformed on damaged messages', () => {
+    const edit = fc.record({ at: fc.nat(), bytes: fc.uint8Array({ maxLength: 6 }), removed: fc.nat({ max: 6 }) });
+    fc.assert(
+      fc.property(fc.constantFrom(...valid[name]!), fc.array(edit, { maxLength: 3 }), (bytes, edits) => {
+        let damaged = bytes;
+        for (const { at, bytes: inserted, removed } of edits) {
+          const start = at % (damaged.length + 1);
+          damaged = concatBytes(damaged.subarray(0, start), inserted, damaged.subarray(start + removed));
+        }
+        refusesOrReads(decode, damaged);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('refuses every message that is cut short', () => {
+    for (const bytes of valid[name]!) {
+      for (let length = 0; length < bytes.length; length++) malformed(() => decode(bytes.subarray(0, length)));
+    }
+  });
+
+  it('refuses trailing garbage, also when it looks like a field', () => {
+    for (const bytes of valid[name]!) {
+      for (const rest of [Uint8Array.of(0), Uint8Array.of(255), field(100, 1n), field(99, id), utf8(' ')]) {
+        malformed(() => decode(concatBytes(bytes, rest)));
+      }
+    }
+  });
+});
+
+describe('hostile frames', () => {
+  it('accepts the frame that the cases below are built from', () => {
+    expect(wire.decodeClientFrame(batch())).toMatchObject({ kind: 'batch', channel: 1 });
+  });
+
+  it.each<[string, Uint8Array, RegExp]>([
+    ['nothing', new Uint8Array(0), /kind of client frame is missing/],
+    ['an unknown field inside', batch(field(9, 1n)), /does not define/],
+    ['a field of another wire type', field(2, concatBytes(field(1, id), field(3, signature))), /does not define/],
+    ['a short signature', batch(field(3, signature.subarray(1))), /signature has 63 bytes, not 64/],
+    ['a long signature', batch(field(3, concatBytes(id, id, id))), /signature has 96 bytes, not 64/],
+    ['a length past the end', concatBytes(varint(18n), varint(2n ** 31n - 1n)), /not a client frame/],
+    ['a length past 2^32', concatBytes(varint(18n), varint(2n ** 40n)), /not a client frame/],
+    ['a group', Uint8Array.of(0x0b, 0x0b, 0x0b, 0x0c), /does not define/],
+    ['a short study id', field(4, field(1, id.subarray(1))), /study id has 31 bytes/],
+  ])('refuses %s', (_, bytes, message) => {
+    expect(malformed(() => wire.decodeClientFrame(bytes))).toMatch(message);
+  });
+
+  it('takes the last of two kinds, as every protobuf reader does', () => {
+    const frame = wire.decodeClientFrame(concatBytes(batch(), field(4, field(1, id))));
+    expect(frame).toEqual({ kind: 'unsubscribe', studyId: id });
+  });
+
+  it('refuses nesting without end', () => {
+    let nested = new Uint8Array(0) as Uint8Array;
+    for (let depth = 0; depth < 2000; depth++) nested = field(1, nested);
+    malformed(() => wire.decodeServerFrame(nested));
+    malformed(() => wire.decodeClientFrame(new Uint8Array(1_000_000).fill(0x0b)));
+  });
+
+  it('refuses a frame of countless empty parts', () => {
+    const studies = new Uint8Array(200_000);
+    for (let i = 0; i < studies.length; i += 2) studies[i] = 0x22;
+    expect(malformed(() => wire.decodeServerFrame(field(1, studies)))).toMatch(/more than 16384 parts/);
+    const holes = field(7, new Uint8Array(100_000));
+    expect(malformed(() => wire.decodeServerFrame(field(2, holes)))).toMatch(/more than 16384 parts/);
+  });
+
+  it('refuses text that is not UTF-8', () => {
+    const refusal = field(7, concatBytes(field(1, 1n), field(3, Uint8Array.of(0xc3, 0x28))));
+    malformed(() => wire.decodeServerFrame(refusal));
+  });
+
+  it('refuses unknown enum values', () => {
+    expect(malformed(() => wire.decodeServerFrame(field(7, field(1, 25n))))).toMatch(/code 25 is not defined/);
+    malformed(() => wire.decodeServerFrame(field(7, field(1, 2n ** 64n - 1n))));
+    const notice = (state: bigint): Uint8Array => field(6, concatBytes(field(1, id), field(2, state)));
+    expect(wire.decodeServerFrame(notice(3n))).toMatchObject({ state: 'ended' });
+    expect(malformed(() => wire.decodeServerFrame(notice(4n)))).toMatch(/study state/);
+    expect(malformed(() => wire.decodeServerFrame(notice(0n)))).toMatch(/study state/);
+    const body = (type: bigint): Uint8Array => concatBytes(field(1, id), field(2, 1n), field(7, type));
+    expect(wire.decodeBatchBody(body(1n)).dataType).toBe('float32');
+    expect(malformed(() => wire.decodeBatchBody(body(3n)))).toMatch(/data type/);
+    expect(malformed(() => wire.decodeBatchBody(body(0n)))).toMatch(/data type/);
+  });
+
+  it('refuses a batch without a sequence', () => {
+    expect(malformed(() => wire.decodeBatchBody(concatBytes(field(1, id), field(7, 1n))))).toMatch(/begin at 1/);
+    expect(malformed(() => wire.encodeBatchBody({ ...samples.batchBody, sequence: 0n }))).toMatch(/begin at 1/);
+  });
+});
+
+describe('hostile releases', () => {
+  const changed = (change: Partial<wire.ReleaseBody>): (() => Uint8Array) =>
+    () => wire.encodeReleaseBody({ ...samples.releaseBody, ...change });
+  const value = samples.releaseBody.outcome as Extract<wire.ReleaseBody['outcome'], { kind: 'value' }>;
+
+  it('refuses to write what it would not read', () => {
+    expect(malformed(changed({ index: -1n }))).toMatch(/index/);
+    expect(malformed(changed({ epoch: 2n ** 64n }))).toMatch(/epoch/);
+    expect(malformed(changed({ studyId: id.subarray(1) }))).toMatch(/study id/);
+    expect(malformed(changed({ previousDigest: id }))).toMatch(/previous digest/);
+    expect(malformed(changed({ outcome: { ...value, shape: [3] } }))).toMatch(/shape 3/);
+    expect(malformed(changed({ outcome: { ...value, interval95: { low: [1], high: [2] } } }))).toMatch(/interval/);
+    expect(malformed(changed({ cost: { ...samples.releaseBody.cost, rhoAmount: -1n } }))).toMatch(/amount/);
+    malformed(() => wire.encodeClientFrame({ kind: 'batch', channel: -1, body: id, signature }));
+    malformed(() => wire.encodeClientFrame({ kind: 'batch', channel: 2 ** 32, body: id, signature }));
+    malformed(() => wire.encodeClientFrame({ kind: 'batch', channel: 1, body: id, signature: id }));
+  });
+
+  it('refuses amounts that are not plain decimal integers', () => {
+    // A singular sub-message that comes twice is merged, the later field wins: enough to plant a text.
+    const planted = (text: string): Uint8Array => concatBytes(samples.releaseBytes, field(10, field(3, utf8(text))));
+    expect(wire.decodeReleaseBody(planted('17')).cost.rhoAmount).toBe(17n);
+    for (const text of ['0x10', '01', '-1', '1e3', ' 1', '1'.repeat(40)]) {
+      expect(malformed(() => wire.decodeReleaseBody(planted(text)))).toMatch(/amount/);
+    }
+  });
+
+  it('refuses names outside the closed lists', () => {
+    const planted = (number: number, content: Uint8Array): Uint8Array =>
+      concatBytes(samples.releaseBytes, field(number, content));
+    expect(malformed(() => wire.decodeReleaseBody(planted(8, utf8('hidden'))))).toMatch(/participation/);
+    expect(malformed(() => wire.decodeReleaseBody(planted(11, field(1, utf8('world')))))).toMatch(/scope/);
+    expect(malformed(() => wire.decodeReleaseBody(planted(9, field(2, field(1, utf8('x'))))))).toMatch(/reason/);
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { toHex, utf8 } from '../../src/base/bytes.js';
+import { canonicalJson, type JsonValue } from '../../src/base/canonical-json.js';
+import { WireError } from '../../src/base/errors.js';
+import { signing } from '../../src/signing/browser.js';
+import { decodeStudyDocument, encodeStudyDocument, studyId, type StudyDocument } from '../../src/wire/index.js';
+import { document, facts, factsId } from '../support/wire-samples.js';
+
+const others: readonly StudyDocument[] = [
+  { ...document, participation: 'public', epoch: { contributors: 3000 } },
+  { ...document, budget: { ...document.budget, scope: 'population', population: 'travellers', rule: 'pure' } },
+  { ...document, admission: { kind: 'keys', digest: 'ab'.repeat(32) }, late: 'drop' },
+  { ...document, retention: { kind: 'duration', keepMs: 86_400_000 }, parameters: {} },
+  { ...document, parameters: { local: 'robust', exact: true, scale: 3 }, columns: ['größe'] },
+];
+
+/** The sample with one place changed; undefined removes it. */
+function changed(path: string, value: unknown): Uint8Array {
+  const copy = structuredClone(document) as unknown as Record<string, unknown>;
+  const names = path.split('.');
+  let place = copy;
+  for (const name of names.slice(0, -1)) place = place[name] as Record<string, unknown>;
+  if (value === undefined) delete place[names.at(-1)!];
+  else place[names.at(-1)!] = value;
+  return utf8(canonicalJson(copy as JsonValue));
+}
+
+describe('study document', () => {
+  it('reads back its canonical facts', () => {
+    for (const study of [document, ...others]) expect(decodeStudyDocument(encodeStudyDocument(study))).toEqual(study);
+  });
+
+  it('has one id for one set of facts', async () => {
+    const shuffled = Object.fromEntries(Object.entries(document).reverse()) as unknown as StudyDocument;
+    expect(await studyId(encodeStudyDocument(shuffled), signing)).toBe(toHex(factsId));
+    const ids = await Promise.all(others.map((study) => studyId(encodeStudyDocument(study), signing)));
+    expect(new Set([...ids, toHex(factsId)]).size).toBe(others.length + 1);
+  });
+
+  it.each<[string, unknown]>([
+    ['version', 2],
+    ['study', ''],
+    ['study', 'x'.repeat(65)],
+    ['study', 'red\u001b[31m'],
+    ['columns', []],
+    ['columns', ['a', 'a']],
+    ['columns', ['a', 7]],
+    ['columns', Array.from({ length: 1025 }, (_, i) => `c${i}`)],
+    ['cohort', 0],
+    ['cohort', 2.5],
+    ['cohort', 10_000_001],
+    ['cohort', '3000'],
+    ['participation', 'hidden'],
+    ['epoch', { everyMs: 0 }],
+    ['epoch', { contributors: 10 }],
+    ['epoch', { everyMs: 10, contributors: 10 }],
+    ['epoch', {}],
+    ['contribution.reduce', 'median'],
+    ['contribution.rowsMax', 0],
+    ['estimator', 5],
+    ['parameters', []],
+    ['parameters.scale', [1, '2']],
+    ['parameters.corruption', null],
+    ['parameters.deep', { a: 1 }],
+    ['privacy.epsilon', 0],
+    ['privacy.epsilon', undefined],
+    ['privacy.delta', 1],
+    ['privacy.delta', -1e-9],
+    ['budget.rule', 'basic'],
+    ['budget.scope', 'population'],
+    ['budget.population', 'travellers'],
+    ['admission', { kind: 'keys' }],
+    ['admission', { kind: 'keys', digest: 'AB'.repeat(32) }],
+    ['admission', { kind: 'open', digest: 'ab'.repeat(32) }],
+    ['late', 'never'],
+    ['retention', { kind: 'duration' }],
+    ['retention', null],
+    ['extra', 1],
+    ['privacy.extra', 1],
+  ])('refuses %s = %j and names the place', (path, value) => {
+    let caught: unknown;
+    try {
+      decodeStudyDocument(changed(path, value));
+    } catch (error) {
+      caught = error;
+    }
+    expect(caught).toBeInstanceOf(WireError);
+    expect((caught as WireError).code).toBe('malformed');
+    expect((caught as WireError).message).toContain(path.split('.')[0]);
+  });
+
+  it('refuses every form but the canonical one', () => {
+    const text = new TextDecoder().decode(facts);
+    for (const form of [
+      ` ${text}`,
+      `${text}\n`,
+      text.replace('"cohort":3000', '"cohort":3e3'),
+      text.replace('"cohort":3000', '"cohort": 3000'),
+      text.replace('"cohort":3000', '"cohort":2000,"cohort":3000'),
+      text.replace('"prime"', '"\\u0070rime"'),
+    ]) {
+      expect(form).not.toBe(text);
+      expect(() => decodeStudyDocument(utf8(form))).toThrow(/canonical/);
+    }
+  });
+
+  it('refuses deep nesting and broken text without another error', () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    for (const bytes of [utf8(deep), utf8(`{"parameters":${deep}}`), Uint8Array.of(0xff), utf8('null'), utf8('7')]) {
+      expect(() => decodeStudyDocument(bytes)).toThrow(WireError);
+    }
+  });
+});
