@@ -1,5 +1,5 @@
 import { finished } from 'node:stream/promises';
-import { CsvError, parse, type InfoRecord } from 'csv-parse';
+import { CsvError, parse } from 'csv-parse';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { isIndex, namedColumns, selectColumns, type Selection } from './columns.js';
 import { BatchBuilder, badNumberRemedy, missingRemedy, refusedAt, type RowBatch, type RowOptions } from './rows.js';
@@ -27,45 +27,38 @@ export async function* readCsv(
   options: RowOptions,
 ): AsyncGenerator<RowBatch, void, undefined> {
   const rows = new CsvRows(options);
-  const parser = parse({
-    bom: true,
-    relax_column_count: true,
-    max_record_size: recordBytesMax,
-    // Returning null keeps the record out of the stream: it is already in a batch of numbers.
-    on_record: (record: string[], context: InfoRecord) => {
-      rows.take(record, context.lines);
-      return null;
-    },
-  });
-  parser.resume();
+  const parser = parse({ bom: true, relax_column_count: true, max_record_size: recordBytesMax });
   let failure: unknown;
+  parser.on('data', (record: string[]) => {
+    if (failure !== undefined) return;
+    try {
+      rows.take(record);
+    } catch (error) {
+      // A throw here would end the process instead of reaching the caller.
+      failure = error;
+    }
+  });
   parser.on('error', (error) => {
-    failure = error;
+    failure ??= error;
   });
   for await (const chunk of chunks) {
-    if (!parser.write(chunk) && failure === undefined) await drained(parser);
+    await written(parser, chunk);
     if (failure !== undefined) throw explained(failure, options.source);
     yield* rows.batches(false);
   }
   parser.end();
-  try {
-    await finished(parser);
-  } catch (error) {
-    throw explained(error, options.source);
-  }
+  await finished(parser).catch((error: unknown) => {
+    failure ??= error;
+  });
+  if (failure !== undefined) throw explained(failure, options.source);
   rows.end();
   yield* rows.batches(true);
 }
 
-function drained(parser: NodeJS.WritableStream): Promise<void> {
+/** Resolves once the chunk is parsed; an error is left to the parser's own event. */
+function written(parser: NodeJS.WritableStream, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
-    const done = (): void => {
-      parser.off('drain', done);
-      parser.off('error', done);
-      parser.off('close', done);
-      resolve();
-    };
-    parser.once('drain', done).once('error', done).once('close', done);
+    parser.write(chunk, () => resolve());
   });
 }
 
@@ -73,12 +66,16 @@ class CsvRows {
   private selection: Selection | null = null;
   private builder: BatchBuilder | null = null;
   private width = 0;
+  /** Of the last record's last line, from 1. */
+  private line = 0;
   private blankLines: number[] = [];
 
   constructor(private readonly options: RowOptions) {}
 
-  /** @param line - of the record's last line, from 1. */
-  take(record: readonly string[], line: number): void {
+  take(record: readonly string[]): void {
+    // Counted here: asking the parser costs a copy of its whole state per record.
+    this.line += 1 + record.reduce((breaks, cell) => breaks + lineBreaks(cell), 0);
+    const line = this.line;
     if (record.length === 1 && record[0]!.trim() === '') {
       // Blank lines at the end of a file are usual; anywhere else a row would silently be lost.
       this.blankLines.push(line);
@@ -160,6 +157,11 @@ class CsvRows {
     }
     builder.endRow(line, isMissing, contributor, selection.group < 0 ? '' : record[selection.group]!.trim());
   }
+}
+
+/** Line breaks inside a quoted cell: CRLF, LF or CR. */
+function lineBreaks(cell: string): number {
+  return cell.includes('\n') || cell.includes('\r') ? cell.split(/\r\n|\n|\r/).length - 1 : 0;
 }
 
 /** csv-parse puts cells into its messages; ours hold positions only. */
