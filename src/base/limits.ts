@@ -33,6 +33,31 @@ export const limits = {
   sockets: 20_000,
   /** Rows are averaged after each value is clipped to this range, only to keep sums finite. */
   coarseBox: 2 ** 40,
+  /** Sockets from one address: no single one may take them all. */
+  socketsPerAddress: 10_000,
+  /** Channels over all sockets: each holds a key and its acks. */
+  channels: 1_000_000,
+  /** Addresses (IPv6: networks of 64 bits) whose rates are remembered; the one unused longest is forgotten. */
+  rateAddresses: 65_536,
+  /** A socket without a channel or a subscription for this long is closed, in milliseconds. */
+  handshakeTimeoutMs: 10_000,
+  /** Pings go out this often; a socket that is silent for two of them is cut, in milliseconds. */
+  heartbeatMs: 20_000,
+  /** Frames that cannot be read before the socket closes. */
+  malformedFramesPerSocket: 3,
+  /** Frames for unknown channels or past the credit before the socket closes: a client that lost its step. */
+  strayFramesPerSocket: 16,
+  /** A paused socket is looked at again after this long, in milliseconds. */
+  pauseMs: 20,
+  /** Releases read from the store at a time for a subscriber or a download. */
+  releasesPerPage: 16,
+  /** HTTP requests per address and second, sustained and burst. */
+  httpPerSecond: 50,
+  httpBurst: 200,
+  /** Request line and headers together. */
+  httpHeaderBytes: 16 * 1024,
+  /** A closing listener waits this long for acks to be written and sockets to say goodbye, in milliseconds. */
+  closeTimeoutMs: 5_000,
   /** Name of a study or column. */
   nameLength: 64,
   /** Studies one server runs. */

@@ -1,0 +1,75 @@
+import { signing } from '#signing';
+import type { WireCode } from '../../src/base/error-codes.js';
+import { equalBytes } from '../../src/base/bytes.js';
+import { WireError } from '../../src/base/errors.js';
+import { verifyBatch } from '../../src/signing/index.js';
+import { batchRows, decodeBatchBody, firstNonFinite, type BatchBody, type SignedBatch } from '../../src/wire/index.js';
+import type { VerifiedBatch } from '../hub.js';
+import type { ChannelSetup } from './channel.js';
+
+/** A batch is ready for the hub, or its body cannot be read at all; then there is no sequence to settle. */
+export type Judged =
+  | { readonly kind: 'verified'; readonly batch: VerifiedBatch }
+  | { readonly kind: 'refused'; readonly code: 'bad-signature' | 'malformed' };
+
+/**
+ * Verifies the signature over the exact bytes received, and only then reads them. Contents that the
+ * signer made unusable still have a sequence: they go on with `rejectAs`, so that it is consumed.
+ */
+export function judgeBatch(setup: ChannelSetup, frame: SignedBatch, rowsPerBatch: number): Judged {
+  const digest = signing.sha512(frame.body);
+  if (!verifyBatch(setup.verifier, setup.signatures, digest, frame.signature)) {
+    return { kind: 'refused', code: 'bad-signature' };
+  }
+  const body = readBody(frame.body);
+  if (body === undefined) return { kind: 'refused', code: 'malformed' };
+  return {
+    kind: 'verified',
+    batch: {
+      studyId: setup.studyId,
+      contributor: setup.verifier.publicKey,
+      sequence: body.sequence,
+      epoch: body.epoch,
+      last: body.last,
+      rows: body.rows,
+      columns: body.columns,
+      digest,
+      body: frame.body,
+      signature: frame.signature,
+      ...contentsOf(setup, body, rowsPerBatch),
+    },
+  };
+}
+
+/** The sequence that a batch claims, without any check: only for telling its sender to send it again. */
+export function claimedSequence(frame: SignedBatch): bigint | undefined {
+  return readBody(frame.body)?.sequence;
+}
+
+function readBody(bytes: Uint8Array): BatchBody | undefined {
+  try {
+    return decodeBatchBody(bytes);
+  } catch (error) {
+    if (error instanceof WireError) return undefined;
+    throw error;
+  }
+}
+
+function contentsOf(
+  setup: ChannelSetup,
+  body: BatchBody,
+  rowsPerBatch: number,
+): { readonly values: Float64Array } | { readonly rejectAs: WireCode } {
+  // The signature binds the channel's study; a body that names another one contradicts its own signature.
+  if (!equalBytes(body.studyId, setup.signatures.studyId)) return { rejectAs: 'malformed' };
+  if (body.rows > rowsPerBatch) return { rejectAs: 'too-many-rows' };
+  if (body.columns !== setup.dimension) return { rejectAs: 'wrong-dimension' };
+  let values: Float64Array;
+  try {
+    values = batchRows(body);
+  } catch (error) {
+    if (error instanceof WireError) return { rejectAs: error.code };
+    throw error;
+  }
+  return firstNonFinite(values) >= 0 ? { rejectAs: 'not-finite' } : { values };
+}

@@ -1,0 +1,67 @@
+import { encodeServerFrame } from '../../src/wire/index.js';
+import type { Rejection } from '../../src/wire/messages.js';
+import type { SignatureContext, Verifier } from '../../src/signing/index.js';
+import type { TextFacts } from './refusal-texts.js';
+
+/** What stays the same for a channel. */
+export interface ChannelSetup {
+  /** From 1; 0 stands for the socket itself on the wire. */
+  readonly id: number;
+  /** Hex. */
+  readonly studyId: string;
+  readonly studyName: string;
+  /** Holds the parsed key: parsing it costs about as much as a tenth of a verification. */
+  readonly verifier: Verifier;
+  readonly signatures: SignatureContext;
+  readonly dimension: number;
+  readonly facts: TextFacts;
+}
+
+/** One contributor in one study on one socket, and the ack that waits to be sent to it. */
+export class Channel {
+  /** Batches received and not yet answered. */
+  inFlight = 0;
+  #contiguous: bigint;
+  #epoch: bigint;
+  #rejections: Rejection[] = [];
+  #answers = 0;
+
+  constructor(readonly setup: ChannelSetup, contiguous: bigint, epoch: bigint) {
+    this.#contiguous = contiguous;
+    this.#epoch = epoch;
+  }
+
+  /** True when an ack waits. */
+  get waiting(): boolean {
+    return this.#answers > 0;
+  }
+
+  /** A verdict that the hub gave on a batch in flight. Verdicts may come in any order; the ack only grows. */
+  settle(contiguous: bigint, epoch: bigint, rejected?: Rejection): void {
+    if (contiguous > this.#contiguous) this.#contiguous = contiguous;
+    if (epoch > this.#epoch) this.#epoch = epoch;
+    this.answer(rejected);
+  }
+
+  /** The end of a batch that the hub gave no verdict on. */
+  answer(rejected?: Rejection): void {
+    if (rejected !== undefined) this.#rejections.push(rejected);
+    this.#answers += 1;
+  }
+
+  /** The one cumulative ack for all answers since the last one; frees their credit. */
+  takeAck(credit: number): Uint8Array {
+    const rejections = this.#rejections;
+    this.inFlight -= this.#answers;
+    this.#rejections = [];
+    this.#answers = 0;
+    return encodeServerFrame({
+      kind: 'ack',
+      channel: this.setup.id,
+      contiguousSequence: this.#contiguous,
+      rejections,
+      epoch: this.#epoch,
+      credit,
+    });
+  }
+}

@@ -1,0 +1,42 @@
+import type { Clock } from '../clock.js';
+import type { StudyHub } from '../hub.js';
+import type { ServerMetrics } from '../operator/server-metrics.js';
+import type { Audience } from './audience.js';
+import type { ListenerLimits, ListenerLogger } from './options.js';
+import type { AddressRates } from './rates.js';
+import type { Signal } from './signal.js';
+
+/** What all sessions of a listener share. */
+export interface ListenerContext {
+  readonly hub: StudyHub;
+  readonly clock: Clock;
+  readonly logger: ListenerLogger;
+  readonly limits: ListenerLimits;
+  readonly metrics: ServerMetrics;
+  readonly audience: Audience;
+  readonly helloRates: AddressRates;
+  /** Fires when a batch is settled or a socket is gone. */
+  readonly settled: Signal;
+  /** True once closing: nobody new is let in. */
+  stopping: boolean;
+}
+
+/** One connection as a session sees it; socket.ts makes it from ws. */
+export interface SessionSocket {
+  /** For rate limits: see `addressKey`. */
+  readonly address: string;
+  /** Bytes written and not yet taken by the system. */
+  readonly bufferedBytes: number;
+  /** Never throws; does nothing once closed. */
+  send(frame: Uint8Array): void;
+  /** Writes everything that `write` sends with one system call. */
+  together(write: () => void): void;
+  /** Stops and restarts reading, so that TCP stops the other side. */
+  pause(): void;
+  resume(): void;
+  ping(): void;
+  close(code: number, reason: string): void;
+  terminate(): void;
+  /** Calls `action` whenever the buffer has emptied after being full. */
+  onDrain(action: () => void): void;
+}

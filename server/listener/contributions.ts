@@ -1,0 +1,167 @@
+import type { WireCode } from '../../src/base/error-codes.js';
+import type { Hello, SignedBatch } from '../../src/wire/messages.js';
+import type { SubmitResult, VerifiedBatch } from '../hub.js';
+import { claimedSequence, judgeBatch } from './batches.js';
+import { Channel } from './channel.js';
+import type { ListenerContext, SessionSocket } from './context.js';
+import { judgeHello, readyFrom, type Admitted } from './hello.js';
+import { rejection } from './refusal-texts.js';
+import type { Voice } from './voice.js';
+
+/** The contributors of one socket: their channels, the batches in flight, the acks. */
+export class Contributions {
+  readonly #channels = new Map<number, Channel>();
+  /** Channels with an ack to send. */
+  readonly #answered = new Set<Channel>();
+  #lastChannel = 0;
+  #pendingHellos = 0;
+
+  constructor(
+    private readonly context: ListenerContext,
+    private readonly socket: SessionSocket,
+    private readonly voice: Voice,
+    private readonly serverNonce: Uint8Array,
+  ) {}
+
+  get size(): number {
+    return this.#channels.size;
+  }
+
+  close(): void {
+    this.context.metrics.totals.channels -= this.#channels.size;
+    this.#channels.clear();
+  }
+
+  hello(hello: Hello): void {
+    const { context, voice } = this;
+    const subject = { studyId: hello.studyId, publicKey: hello.publicKey };
+    if (context.stopping) return voice.refuse('shutting-down', subject);
+    if (!context.helloRates.take(this.socket.address)) return voice.refuse('rate-limited', subject);
+    if (this.#full()) return voice.refuse('too-many-channels', subject);
+    const judged = judgeHello(context, hello, this.serverNonce);
+    if (typeof judged === 'string') {
+      voice.refuse(judged, subject);
+      if (judged === 'bad-signature') voice.strike('badSignature');
+      return;
+    }
+    this.#pendingHellos += 1;
+    this.#open(hello, judged)
+      .catch((error: unknown) => {
+        context.logger.error({ err: error }, 'a channel could not be opened');
+        voice.refuse('internal', subject);
+      })
+      .finally(() => {
+        this.#pendingHellos -= 1;
+      });
+  }
+
+  batch(frame: SignedBatch): void {
+    const { context, voice } = this;
+    const channel = this.#channels.get(frame.channel);
+    if (channel === undefined) {
+      voice.refuse('unknown-channel', { channel: frame.channel });
+      return voice.strike('stray');
+    }
+    const { setup } = channel;
+    const subject = { channel: setup.id, studyId: setup.signatures.studyId, facts: setup.facts };
+    if (channel.inFlight >= context.limits.creditBatches) {
+      voice.refuse('credit-exceeded', subject);
+      return voice.strike('stray');
+    }
+    if (context.stopping) return this.#later(channel, frame, 'shutting-down');
+    if (context.hub.overloaded()) return this.#later(channel, frame, 'overloaded');
+    const startedMs = context.clock.monotonicMs();
+    const judged = judgeBatch(setup, frame, context.limits.rowsPerBatch);
+    if (judged.kind === 'refused') {
+      voice.refuse(judged.code, subject);
+      return voice.strike(judged.code === 'malformed' ? 'malformed' : 'badSignature');
+    }
+    this.#submit(channel, judged.batch, startedMs);
+  }
+
+  async #open(hello: Hello, admitted: Admitted): Promise<void> {
+    const { context, voice } = this;
+    const { view, setup } = admitted;
+    const state = await context.hub.contributorState(view.studyId, hello.publicKey);
+    const id = ++this.#lastChannel;
+    const ready = await readyFrom(context, hello, this.serverNonce, id, state);
+    if (voice.closed) return;
+    this.#channels.set(id, new Channel({ ...setup, id }, state.contiguousSequence, ready.epoch));
+    context.metrics.totals.channels += 1;
+    voice.send(ready);
+    voice.follow(view.studyId);
+  }
+
+  #full(): boolean {
+    const { limits, metrics } = this.context;
+    return this.#channels.size + this.#pendingHellos >= limits.channelsPerSocket
+      || metrics.totals.channels >= limits.channels;
+  }
+
+  #submit(channel: Channel, batch: VerifiedBatch, startedMs: number): void {
+    const { clock, hub, logger, metrics } = this.context;
+    const bytes = batch.body.length;
+    const { sequence } = batch;
+    channel.inFlight += 1;
+    metrics.totals.queuedBatches += 1;
+    metrics.totals.queuedBytes += bytes;
+    // Only what the answer needs is kept until then: not the rows.
+    const settled = (result: SubmitResult | undefined): void => {
+      metrics.totals.queuedBatches -= 1;
+      metrics.totals.queuedBytes -= bytes;
+      metrics.ackSeconds.observe((clock.monotonicMs() - startedMs) / 1000);
+      this.#settle(channel, sequence, result);
+      this.context.settled.fire();
+    };
+    hub.submit(batch).then(settled, (error: unknown) => {
+      logger.error({ err: error }, 'a batch could not be stored');
+      settled(undefined);
+    });
+  }
+
+  /** @param result undefined when the hub failed: the sequence was not consumed. */
+  #settle(channel: Channel, sequence: bigint, result: SubmitResult | undefined): void {
+    const { metrics } = this.context;
+    const { studyName: study, facts } = channel.setup;
+    if (result === undefined) {
+      metrics.refused.add(1, { study, code: 'internal' });
+      channel.answer(rejection(sequence, 'internal', facts));
+    } else if (result.verdict === 'rejected') {
+      const code = result.code ?? 'unspecified';
+      metrics.refused.add(1, { study, code });
+      channel.settle(result.contiguousSequence, result.currentEpoch, rejection(sequence, code, facts));
+    } else {
+      (result.verdict === 'accepted' ? metrics.accepted : metrics.duplicates).add(1, { study });
+      channel.settle(result.contiguousSequence, result.currentEpoch);
+    }
+    this.#scheduleAck(channel);
+  }
+
+  /** Refuses one sequence for now, without the price of its signature. */
+  #later(channel: Channel, frame: SignedBatch, code: WireCode): void {
+    const { facts, studyName: study, signatures, id } = channel.setup;
+    const sequence = claimedSequence(frame);
+    if (sequence === undefined) return this.voice.refuse(code, { channel: id, studyId: signatures.studyId, facts });
+    this.context.metrics.refused.add(1, { study, code });
+    channel.inFlight += 1;
+    channel.answer(rejection(sequence, code, facts));
+    this.#scheduleAck(channel);
+  }
+
+  /**
+   * One ack for all verdicts of a channel that come together: a group commit resolves its batches in
+   * one turn of the event loop, and the microtask runs after them.
+   */
+  #scheduleAck(channel: Channel): void {
+    if (this.#answered.size === 0) queueMicrotask(() => this.#flushAcks());
+    this.#answered.add(channel);
+  }
+
+  #flushAcks(): void {
+    const answered = [...this.#answered];
+    this.#answered.clear();
+    this.socket.together(() => {
+      for (const channel of answered) this.socket.send(channel.takeAck(this.context.limits.creditBatches));
+    });
+  }
+}

@@ -1,0 +1,35 @@
+import { fromHex } from '../../src/base/bytes.js';
+import { encodeServerFrame, type Notice } from '../../src/wire/index.js';
+import type { HubEvent, StudyHub, StudyView } from '../hub.js';
+import type { ReleaseRecord } from '../store/contract.js';
+
+/** How a study stands now, for those who follow it. */
+export function noticeOf(view: StudyView, nowMs: number): Notice {
+  return notice(view.studyId, view.state, view.epoch, view.closesAtMs, nowMs);
+}
+
+/** The frame of an event, the same for everybody who follows its study. */
+export function eventFrame(event: HubEvent, hub: StudyHub, nowMs: number): Uint8Array {
+  switch (event.kind) {
+    case 'release':
+      return releaseFrame(event.release);
+    case 'epoch-opened': {
+      const state = hub.study(event.studyId)?.state ?? 'open';
+      return encodeServerFrame(notice(event.studyId, state, event.epoch, event.closesAtMs, nowMs));
+    }
+    case 'study-stopped':
+      return encodeServerFrame(notice(event.studyId, event.state, 0n, 0, nowMs));
+  }
+}
+
+/** The frame of a stored release. */
+export function releaseFrame(release: ReleaseRecord): Uint8Array {
+  return encodeServerFrame({ kind: 'release', body: release.body, signature: release.signature });
+}
+
+/** @param closesAtMs 0 when the epoch closes on a count, or none is open. */
+function notice(studyId: string, state: StudyView['state'], epoch: bigint, closesAtMs: number, nowMs: number): Notice {
+  // 0 means "not by time", so an epoch that is closing right now still says 1.
+  const closesInMs = closesAtMs === 0 ? 0n : BigInt(Math.max(1, Math.round(closesAtMs - nowMs)));
+  return { kind: 'notice', studyId: fromHex(studyId), state, epoch, closesInMs };
+}

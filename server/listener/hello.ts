@@ -1,0 +1,93 @@
+import { signing } from '#signing';
+import { toHex } from '../../src/base/bytes.js';
+import type { WireCode } from '../../src/base/error-codes.js';
+import { amountToNumber } from '../../src/privacy/amount.js';
+import { verifyHello, type Verifier } from '../../src/signing/index.js';
+import type { Hello, Spend } from '../../src/wire/messages.js';
+import type { StudyView } from '../hub.js';
+import type { ContributorState } from '../store/contract.js';
+import type { ListenerContext } from './context.js';
+import type { ChannelSetup } from './channel.js';
+
+/** A Hello whose sender proved its key and may contribute. */
+export interface Admitted {
+  readonly view: StudyView;
+  readonly setup: Omit<ChannelSetup, 'id'>;
+}
+
+/**
+ * The checks of a Hello that need no store, cheapest first.
+ * @param serverNonce of this socket, so that a recorded Hello is worth nothing on another.
+ */
+export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: Uint8Array): Admitted | WireCode {
+  const { hub, limits } = context;
+  const view = hub.study(toHex(hello.studyId));
+  if (view === undefined) return 'unknown-study';
+  if (view.state !== 'open') return view.state === 'ended' ? 'study-ended' : 'budget-exhausted';
+  const verifier = verifierOf(hello.publicKey);
+  if (verifier === undefined) return 'invalid-key';
+  const signatures = { serverKey: hub.serverKey, studyId: hello.studyId };
+  const nonces = { serverNonce, clientNonce: hello.clientNonce };
+  if (!verifyHello(verifier, signatures, nonces, hello.signature)) return 'bad-signature';
+  if (!hub.admits(view.studyId, hello.publicKey)) return 'key-not-allowed';
+  const { columns, contribution } = view.document;
+  return {
+    view,
+    setup: {
+      studyId: view.studyId,
+      studyName: view.name,
+      verifier,
+      signatures,
+      dimension: columns.length,
+      facts: { limits, columns, rowsMax: contribution.rowsMax },
+    },
+  };
+}
+
+/** The server's answer to an admitted Hello. */
+export async function readyFrom(
+  context: ListenerContext,
+  hello: Hello,
+  serverNonce: Uint8Array,
+  channel: number,
+  state: ContributorState,
+) {
+  const { hub, limits } = context;
+  const studyId = toHex(hello.studyId);
+  const ownSpend = await spendOf(context, studyId, state);
+  return {
+    kind: 'ready',
+    channel,
+    studyId: hello.studyId,
+    publicKey: hello.publicKey,
+    signature: hub.signReady(studyId, hello.publicKey, serverNonce, hello.clientNonce),
+    epoch: hub.study(studyId)?.epoch ?? 0n,
+    nextSequence: state.nextSequence,
+    holes: state.holes,
+    credit: limits.creditBatches,
+    ownSpend,
+  } as const;
+}
+
+function verifierOf(publicKey: Uint8Array): Verifier | undefined {
+  try {
+    return signing.createVerifier(publicKey);
+  } catch {
+    // Not only WireError: node:crypto itself may refuse bytes that are no point of the curve.
+    return undefined;
+  }
+}
+
+/** A contributor's own spend: for its eyes only, and only under contributor scope. */
+async function spendOf(context: ListenerContext, studyId: string, state: ContributorState): Promise<Spend | null> {
+  const view = context.hub.study(studyId);
+  if (state.spend === null || view === undefined || view.document.budget.scope !== 'contributor') return null;
+  const balance = (await context.hub.balances()).find((candidate) => candidate.key === `study:${view.name}`);
+  if (balance === undefined) return null;
+  return {
+    rho: amountToNumber(state.spend.rho),
+    rhoCap: amountToNumber(balance.rhoCap),
+    delta: amountToNumber(state.spend.delta),
+    deltaCap: amountToNumber(balance.deltaCap),
+  };
+}

@@ -1,0 +1,61 @@
+import { isIPv6 } from 'node:net';
+import type { Clock } from '../clock.js';
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+}
+
+/** How often each address may do something: one token bucket per address, in bounded memory. */
+export class AddressRates {
+  readonly #buckets = new Map<string, Bucket>();
+
+  /** @param addressesMax past it the address unused longest is forgotten, and starts with a full bucket again. */
+  constructor(
+    private readonly clock: Clock,
+    private readonly perSecond: number,
+    private readonly burst: number,
+    private readonly addressesMax: number,
+  ) {}
+
+  /** True when the address may do it now; takes one token. */
+  take(address: string): boolean {
+    const nowMs = this.clock.monotonicMs();
+    const bucket = this.#buckets.get(address) ?? { tokens: this.burst, atMs: nowMs };
+    const refill = ((nowMs - bucket.atMs) / 1000) * this.perSecond;
+    bucket.tokens = Math.min(this.burst, bucket.tokens + refill);
+    bucket.atMs = nowMs;
+    // A Map keeps insertion order: what is put back last is forgotten last.
+    this.#buckets.delete(address);
+    this.#buckets.set(address, bucket);
+    this.#forget();
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+
+  #forget(): void {
+    while (this.#buckets.size > this.addressesMax) {
+      const oldest = this.#buckets.keys().next();
+      if (oldest.done === true) return;
+      this.#buckets.delete(oldest.value);
+    }
+  }
+}
+
+/**
+ * What counts as one address: an IPv4 address, or a 64-bit IPv6 network, since a single host
+ * commonly owns all addresses of one.
+ */
+export function addressKey(remoteAddress: string | undefined): string {
+  const address = (remoteAddress ?? 'unknown').replace(/%.*$/, '');
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped !== null) return mapped[1]!;
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const missing = tail === undefined ? 0 : 8 - left.length - right.length;
+  const groups = [...left, ...Array.from({ length: Math.max(0, missing) }, () => '0'), ...right];
+  return `${groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}

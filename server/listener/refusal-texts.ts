@@ -1,0 +1,72 @@
+import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js';
+import type { Rejection } from '../../src/wire/messages.js';
+import type { ListenerLimits } from './options.js';
+
+/** Public facts that a text may name. */
+export interface TextFacts {
+  readonly limits: ListenerLimits;
+  /** Of the study concerned, when there is one. */
+  readonly columns?: readonly string[];
+  readonly rowsMax?: number;
+}
+
+type Text = string | ((facts: TextFacts) => string);
+
+/** Every code's sentence for the other side: the limit, and what to do. Never row values. */
+const texts: Readonly<Record<WireCode, Text>> = {
+  unspecified: 'the request was refused',
+  malformed: 'the message is not valid keelson.v1: compare it with docs/protocol.md',
+  'unknown-study': 'this server runs no study with that id: take the id from Welcome, the facts may have changed',
+  'invalid-key': 'the public key is not a usable Ed25519 key: generate a fresh one',
+  'key-not-allowed': 'the key is not on the enrolment list of this study: ask the operator to enrol it',
+  'bad-signature': ({ limits }) =>
+    'the signature does not fit the key, this server, this study and these exact bytes: sign again'
+    + ` (${limits.badSignaturesPerSocket} of these close the socket)`,
+  'unknown-channel': 'no such channel on this socket: send Hello and use the channel from Ready',
+  'wrong-dimension': ({ columns }) =>
+    columns === undefined
+      ? 'the rows do not have the columns of the study: send one number for each column'
+      : `the study has ${columns.length} columns (${namesOf(columns)}): send one number for each, in this order`,
+  'not-finite': 'a value is NaN or infinite: leave such rows out, and send the rest with a new sequence',
+  'too-many-rows': ({ limits }) => `a batch holds at most ${limits.rowsPerBatch} rows: split it`,
+  'contribution-full': ({ rowsMax }) =>
+    rowsMax === undefined
+      ? 'the contribution to this epoch is complete: wait for the next epoch'
+      : `the contribution to this epoch is complete, or would pass ${rowsMax} rows: wait for the next epoch`,
+  mutated: 'the sequence was used before with other bytes: use the next free sequence',
+  'stale-epoch': 'the epoch that the batch names is over: sign the rows again for the open epoch, with a new sequence',
+  'epoch-not-open': 'no epoch takes the batch now: send the same bytes after the next Notice',
+  'study-ended': 'the operator ended the study: nothing more is accepted',
+  'budget-exhausted': 'the privacy budget of the study is used up: nothing more is accepted',
+  'sequence-too-far': ({ limits }) =>
+    `the sequence is more than ${limits.sequenceWindow} past the settled ones: settle the missing ones first`,
+  'credit-exceeded': ({ limits }) =>
+    `more than ${limits.creditBatches} batches in flight on this channel: wait for acks`
+    + ` (${limits.strayFramesPerSocket} such frames close the socket)`,
+  overloaded: 'the journal is behind: send the same bytes again in a moment',
+  'rate-limited': ({ limits }) =>
+    `more than ${limits.helloPerSecond} requests per second from this address: slow down and try again`,
+  'too-many-channels': ({ limits }) =>
+    `a socket holds at most ${limits.channelsPerSocket} channels, a server ${limits.channels}: open another socket`,
+  'contributor-budget-exhausted': 'your own privacy budget has no room for this epoch: you are left out of it',
+  'shutting-down': 'the server is stopping: connect again later',
+  unsupported: 'this server does not do that',
+  internal: 'the server failed to do this: send the same bytes again later',
+};
+
+/** The sentence that goes with a code. */
+export function refusalText(code: WireCode, facts: TextFacts): string {
+  const text = texts[code];
+  return typeof text === 'string' ? text : text(facts);
+}
+
+/** The refusal of one sequence, as it travels in an Ack. */
+export function rejection(sequence: bigint, code: WireCode, facts: TextFacts): Rejection {
+  return { sequence, code, retryable: retryableWireCodes.has(code), text: refusalText(code, facts) };
+}
+
+/** The first few names: a text must stay short when a study has a thousand columns. */
+function namesOf(columns: readonly string[]): string {
+  const shown = columns.slice(0, 8).join(', ');
+  return columns.length > 8 ? `${shown}, ...` : shown;
+}

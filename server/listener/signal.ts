@@ -1,0 +1,29 @@
+import type { Clock } from '../clock.js';
+
+/** Lets a waiter look again when something happened, instead of polling. */
+export class Signal {
+  readonly #waiters = new Set<() => void>();
+
+  constructor(private readonly clock: Clock) {}
+
+  fire(): void {
+    for (const look of [...this.#waiters]) look();
+  }
+
+  /** Resolves once `done()` holds, or after `timeoutMs`, whichever is first. */
+  until(done: () => boolean, timeoutMs: number): Promise<void> {
+    if (done()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancel();
+        this.#waiters.delete(look);
+        resolve();
+      };
+      const look = (): void => {
+        if (done()) end();
+      };
+      const cancel = this.clock.after(timeoutMs, end);
+      this.#waiters.add(look);
+    });
+  }
+}

@@ -1,0 +1,33 @@
+import type { ListenerLimits } from './options.js';
+
+export type StrikeKind = 'malformed' | 'badSignature' | 'stray';
+
+export interface StrikeVerdict {
+  /** The WebSocket close code. */
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** Counts what an honest client does at most by accident, and says when a socket has done it too often. */
+export class Strikes {
+  readonly #counts: Record<StrikeKind, number> = { malformed: 0, badSignature: 0, stray: 0 };
+
+  constructor(private readonly limits: ListenerLimits) {}
+
+  count(kind: StrikeKind): StrikeVerdict | undefined {
+    this.#counts[kind] += 1;
+    const { limits } = this;
+    switch (kind) {
+      case 'malformed':
+        return this.#past(kind, limits.malformedFramesPerSocket, 1002, 'frames that are not keelson.v1');
+      case 'badSignature':
+        return this.#past(kind, limits.badSignaturesPerSocket, 1008, 'bad signatures');
+      case 'stray':
+        return this.#past(kind, limits.strayFramesPerSocket, 1008, 'batches past the credit or without a channel');
+    }
+  }
+
+  #past(kind: StrikeKind, max: number, code: number, what: string): StrikeVerdict | undefined {
+    return this.#counts[kind] < max ? undefined : { code, reason: `${this.#counts[kind]} ${what}` };
+  }
+}

@@ -1,0 +1,75 @@
+import { toHex } from '../../src/base/bytes.js';
+import type { Subscribe, Unsubscribe } from '../../src/wire/messages.js';
+import type { HubEvent } from '../hub.js';
+import type { ListenerContext, SessionSocket } from './context.js';
+import { Subscription } from './subscription.js';
+import type { Voice } from './voice.js';
+
+/** What one socket subscribes to: at most one subscription for each study that the server runs. */
+export class Subscriptions {
+  readonly #byStudy = new Map<string, Subscription>();
+
+  constructor(
+    private readonly context: ListenerContext,
+    private readonly socket: SessionSocket,
+    private readonly voice: Voice,
+  ) {
+    socket.onDrain(() => this.#byStudy.forEach((subscription) => subscription.onDrain()));
+  }
+
+  get size(): number {
+    return this.#byStudy.size;
+  }
+
+  close(): void {
+    for (const subscription of this.#byStudy.values()) subscription.close();
+    this.context.metrics.totals.subscriptions -= this.#byStudy.size;
+    this.#byStudy.clear();
+  }
+
+  /** A second one for the same study replaces the first. */
+  subscribe(frame: Subscribe): void {
+    const { context, voice } = this;
+    const subject = { studyId: frame.studyId };
+    const view = context.hub.study(toHex(frame.studyId));
+    if (context.stopping) return voice.refuse('shutting-down', subject);
+    if (!context.helloRates.take(this.socket.address)) return voice.refuse('rate-limited', subject);
+    if (view === undefined) return voice.refuse('unknown-study', subject);
+    // An index past what a number counts exactly is past the end of any log.
+    const from = Number(frame.fromRelease > indexMax ? indexMax : frame.fromRelease);
+    this.#drop(view.studyId);
+    const subscription = new Subscription(context, this.socket, view.studyId, from);
+    this.#byStudy.set(view.studyId, subscription);
+    context.metrics.totals.subscriptions += 1;
+    voice.follow(view.studyId);
+    subscription.catchUp().catch((error: unknown) => {
+      context.logger.error({ study: view.name, err: error }, 'releases could not be read for a subscriber');
+      if (this.#byStudy.get(view.studyId) === subscription) this.#drop(view.studyId);
+      voice.refuse('internal', subject);
+    });
+  }
+
+  unsubscribe(frame: Unsubscribe): void {
+    const studyId = toHex(frame.studyId);
+    if (this.context.hub.study(studyId) === undefined) {
+      return this.voice.refuse('unknown-study', { studyId: frame.studyId });
+    }
+    this.#drop(studyId);
+  }
+
+  hear(event: HubEvent, frame: () => Uint8Array): void {
+    const subscription = this.#byStudy.get(event.studyId);
+    if (event.kind === 'release') subscription?.onRelease(event.release, frame);
+    else if (event.kind === 'study-stopped') subscription?.onStopped();
+  }
+
+  #drop(studyId: string): void {
+    const subscription = this.#byStudy.get(studyId);
+    if (subscription === undefined) return;
+    subscription.close();
+    this.#byStudy.delete(studyId);
+    this.context.metrics.totals.subscriptions -= 1;
+  }
+}
+
+const indexMax = BigInt(Number.MAX_SAFE_INTEGER);

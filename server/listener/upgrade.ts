@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { subprotocol } from '../../src/wire/index.js';
+
+/** Why an upgrade is refused: an HTTP status, and a text that names the remedy. */
+export interface UpgradeRefusal {
+  readonly status: 400 | 403 | 404 | 429 | 503;
+  readonly text: string;
+}
+
+export interface BrowserRules {
+  readonly allowedOrigins: readonly string[];
+  readonly allowedHosts: readonly string[];
+}
+
+/** @returns undefined when the request may become a WebSocket. */
+export function judgeUpgrade(request: IncomingMessage, rules: BrowserRules): UpgradeRefusal | undefined {
+  const path = (request.url ?? '/').split('?')[0];
+  if (path !== '/') return { status: 404, text: 'WebSocket connections are taken at the path / only' };
+  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  if (!offered.includes(subprotocol)) {
+    return { status: 400, text: `name the subprotocol ${subprotocol} in Sec-WebSocket-Protocol` };
+  }
+  return judgeBrowser(request, rules);
+}
+
+/**
+ * A page of another site can make a visitor's browser connect to servers that only the visitor
+ * reaches. Browsers say where the page is from, so: the page must come from this server or from a
+ * listed origin, and the server must have been reached under a name that no stranger can point at
+ * it (DNS rebinding): an IP address, localhost, or a listed name. Others send no Origin.
+ */
+function judgeBrowser(request: IncomingMessage, rules: BrowserRules): UpgradeRefusal | undefined {
+  const { origin, host } = request.headers;
+  if (origin === undefined) return undefined;
+  if (!isOwnHost(host ?? '', rules)) {
+    return { status: 403, text: 'the server does not answer browsers under this host name: list it in allowedHosts' };
+  }
+  if (rules.allowedOrigins.includes(origin)) return undefined;
+  if (/^https?:\/\//.test(origin) && origin.replace(/^https?:\/\//, '') === host) return undefined;
+  return { status: 403, text: 'pages of another origin may not connect: list the origin in allowedOrigins' };
+}
+
+function isOwnHost(host: string, rules: BrowserRules): boolean {
+  const name = host.replace(/:\d+$/, '').toLowerCase();
+  const address = name.replace(/^\[(.*)\]$/, '$1');
+  return isIP(address) !== 0 || name === 'localhost' || name.endsWith('.localhost') || rules.allowedHosts.includes(name);
+}

@@ -1,0 +1,40 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../clock.js';
+import type { StudyHub, StudyView } from '../hub.js';
+import type { ListenerLimits, ListenerLogger } from '../listener/options.js';
+import type { StoreHealth } from '../store/contract.js';
+import { HttpError } from './http-error.js';
+import type { ServerMetrics } from './server-metrics.js';
+
+/** What HTTP answers from. */
+export interface HttpOptions {
+  readonly hub: StudyHub;
+  readonly clock: Clock;
+  readonly logger: ListenerLogger;
+  readonly limits: ListenerLimits;
+  readonly metrics: ServerMetrics;
+  readonly storeHealth: (() => Promise<StoreHealth>) | undefined;
+  readonly operatorToken: string;
+  readonly allowedOrigins: readonly string[];
+  readonly isStopping: () => boolean;
+}
+
+/** One request, checked for access. */
+export interface Exchange extends HttpOptions {
+  readonly response: ServerResponse;
+  readonly query: URLSearchParams;
+  /** The request carries the operator's token. */
+  readonly operator: boolean;
+  readonly isHead: boolean;
+}
+
+/** One study by id, or by name: then the newest version, an open one first. */
+export function findStudy(hub: StudyHub, nameOrId: string | null): StudyView {
+  if (nameOrId === null || nameOrId === '') {
+    throw new HttpError(400, 'bad-request', 'say which study: ?study=NAME or ?study=ID');
+  }
+  const named = hub.studies().filter((view) => view.name === nameOrId);
+  const found = hub.study(nameOrId.toLowerCase()) ?? named.findLast((view) => view.state === 'open') ?? named.at(-1);
+  if (found === undefined) throw new HttpError(404, 'unknown-study', 'no such study: /v1/studies lists them');
+  return found;
+}

@@ -1,0 +1,13 @@
+/** A refusal over HTTP: `{"error":{"code","text"}}` with a status. */
+export class HttpError extends Error {
+  constructor(
+    readonly status: 400 | 401 | 404 | 405 | 413 | 429 | 500 | 503,
+    /** Stable. */
+    readonly code: string,
+    /** What was wrong and what to do; public. */
+    text: string,
+  ) {
+    super(text);
+    this.name = 'HttpError';
+  }
+}

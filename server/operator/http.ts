@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { addressKey, AddressRates } from '../listener/rates.js';
+import { createOperatorCheck } from './auth.js';
+import type { Exchange, HttpOptions } from './exchange.js';
+import { HttpError } from './http-error.js';
+import { routes } from './routes.js';
+
+/** Sent with everything: answers are data, never pages, and never kept. */
+const headersOfAll = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+};
+
+/** Answers plain HTTP requests. Never throws; a failing route is a 500 without details. */
+export function createHttpHandler(options: HttpOptions): (request: IncomingMessage, response: ServerResponse) => void {
+  const { clock, limits, logger } = options;
+  const isOperator = createOperatorCheck(options.operatorToken);
+  const rates = new AddressRates(clock, limits.httpPerSecond, limits.httpBurst, limits.rateAddresses);
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    for (const [name, value] of Object.entries(headersOfAll)) response.setHeader(name, value);
+    allowOrigin(request, response, options.allowedOrigins);
+    refuseBody(request, response);
+    if (!rates.take(addressKey(request.socket.remoteAddress))) {
+      response.setHeader('Retry-After', '1');
+      throw new HttpError(429, 'rate-limited', `more than ${limits.httpPerSecond} requests per second: slow down`);
+    }
+    const url = urlOf(request);
+    const route = Object.hasOwn(routes, url.pathname) ? routes[url.pathname] : undefined;
+    if (route === undefined) {
+      throw new HttpError(404, 'not-found', `no such resource: there are ${Object.keys(routes).join(', ')}`);
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      throw new HttpError(405, 'method-not-allowed', 'use GET');
+    }
+    const operator = isOperator(request);
+    if (route.access === 'operator' && !operator) {
+      response.setHeader('WWW-Authenticate', 'Bearer realm="keelson"');
+      throw new HttpError(401, 'unauthorized', 'send the operator token: Authorization: Bearer TOKEN');
+    }
+    const exchange: Exchange = { ...options, response, query: url.searchParams, operator, isHead: request.method === 'HEAD' };
+    await route.answer(exchange);
+  };
+
+  return (request, response) => {
+    response.on('error', () => response.destroy());
+    answer(request, response).catch((error: unknown) => {
+      if (!(error instanceof HttpError)) logger.error({ err: error, path: request.url?.split('?')[0] }, 'a request failed');
+      fail(response, error instanceof HttpError ? error : new HttpError(500, 'internal', 'the server failed: try again'));
+    });
+  };
+}
+
+function urlOf(request: IncomingMessage): URL {
+  try {
+    return new URL(request.url ?? '/', 'http://localhost');
+  } catch {
+    throw new HttpError(400, 'bad-request', 'the path of the request cannot be read');
+  }
+}
+
+/** Nothing here reads a body: what is announced is not waited for. */
+function refuseBody(request: IncomingMessage, response: ServerResponse): void {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  if (encoding === undefined && (length === undefined || length === '0')) return;
+  response.setHeader('Connection', 'close');
+  throw new HttpError(413, 'body-not-allowed', 'requests have no body here');
+}
+
+function allowOrigin(request: IncomingMessage, response: ServerResponse, allowed: readonly string[]): void {
+  const { origin } = request.headers;
+  if (origin === undefined || !allowed.includes(origin)) return;
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+  response.setHeader('Vary', 'Origin');
+}
+
+function fail(response: ServerResponse, error: HttpError): void {
+  // Half an answer is cut, so that nobody takes it for a whole one.
+  if (response.headersSent) return void response.destroy();
+  response.statusCode = error.status;
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.end(`${JSON.stringify({ error: { code: error.code, text: error.message } })}\n`);
+}

@@ -1,0 +1,64 @@
+import { amountToNumber, type Amount } from '../../src/privacy/amount.js';
+import { decodeReleaseBody } from '../../src/wire/index.js';
+import type { StudyHub, StudyView } from '../hub.js';
+import type { LedgerBalance } from '../store/contract.js';
+
+/**
+ * What the public may know of the ledger.
+ *
+ * Study and population scope: every amount. Charges follow the schedule and the plan, not the data
+ * (with public participation, presence is public too).
+ * Contributor scope: who spent how much depends on who came, so what the store holds is not looked
+ * at. What is shown was published before, in signed releases: the cost of an epoch and the bound on
+ * what any one contributor can have spent.
+ */
+export async function ledgerView(hub: StudyHub): Promise<readonly object[]> {
+  const balances = await hub.balances();
+  const shared = balances.filter((balance) => balance.scope !== 'contributor').map(sharedBudget);
+  const own = hub.studies().filter((view) => view.document.budget.scope === 'contributor');
+  return [...shared, ...(await Promise.all(own.map((view) => contributorBudget(hub, view))))];
+}
+
+function sharedBudget(balance: LedgerBalance): object {
+  return {
+    budget: balance.key,
+    scope: balance.scope,
+    rule: balance.rule,
+    epsilonCap: balance.epsilon,
+    deltaTarget: balance.delta,
+    cap: amounts(balance.rhoCap, balance.deltaCap),
+    spent: amounts(balance.rhoSpent, balance.deltaSpent),
+    reserved: amounts(balance.rhoReserved, balance.deltaReserved),
+  };
+}
+
+async function contributorBudget(hub: StudyHub, view: StudyView): Promise<object> {
+  const { budget } = view.document;
+  const [last] = view.releaseCount === 0 ? [] : await hub.releases(view.studyId, view.releaseCount - 1, 1);
+  const statement = {
+    budget: `study:${view.name}`,
+    study: view.studyId,
+    scope: budget.scope,
+    rule: budget.rule,
+    epsilonCap: budget.epsilon,
+    deltaTarget: budget.delta,
+  };
+  if (last === undefined) return { ...statement, costPerEpoch: null, bound: null };
+  const { cost, ledger } = decodeReleaseBody(last.body);
+  return {
+    ...statement,
+    cap: amounts(ledger.rhoCap, ledger.deltaCap),
+    costPerEpoch: amounts(cost.rhoAmount, cost.deltaAmount),
+    bound: amounts(ledger.rhoSpent, ledger.deltaSpent),
+  };
+}
+
+/** Exact, in units of 2^-64, and as numbers for people. */
+function amounts(rho: bigint, delta: bigint): object {
+  return {
+    rho: String(rho),
+    delta: String(delta),
+    rhoNumber: amountToNumber(rho as Amount),
+    deltaNumber: amountToNumber(delta as Amount),
+  };
+}

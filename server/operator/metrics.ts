@@ -1,0 +1,128 @@
+/** Label names and values of one series. Values come from bounded sets: study names and codes. */
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Counter {
+  add(amount?: number, labels?: Labels): void;
+  /** Sum over all series, or one series. */
+  total(labels?: Labels): number;
+  /** The values of one label among the series that have `labels`, with their sums. */
+  by(name: string, labels: Labels): ReadonlyMap<string, number>;
+}
+
+export interface Histogram {
+  observe(value: number): void;
+}
+
+/** One sample of a value that is read when it is asked for. */
+export interface Sample {
+  readonly labels?: Labels;
+  readonly value: number;
+}
+
+/** Numbers about a running server, written in the Prometheus text format (version 0.0.4). */
+export interface MetricRegistry {
+  counter(name: string, help: string): Counter;
+  /** @param bounds upper bounds of the buckets, increasing; +Inf is added. */
+  histogram(name: string, help: string, bounds: readonly number[]): Histogram;
+  /** `read` runs at each `render`. */
+  gauge(name: string, help: string, read: () => readonly Sample[] | Promise<readonly Sample[]>): void;
+  render(): Promise<string>;
+}
+
+interface Series {
+  readonly labels: Labels;
+  value: number;
+}
+
+type Family = () => Promise<string[]>;
+
+/** Counters in memory: adding never waits and never fails. */
+export function createMetricRegistry(): MetricRegistry {
+  const families: Family[] = [];
+  return {
+    counter(name, help) {
+      const series = new Map<string, Series>();
+      families.push(async () => [
+        ...heading(name, help, 'counter'),
+        ...[...series].map(([text, { value }]) => `${name}${text} ${value}`),
+      ]);
+      return counterOver(series);
+    },
+    histogram(name, help, bounds) {
+      const counts = new Float64Array(bounds.length + 1);
+      let sum = 0;
+      families.push(async () => [...heading(name, help, 'histogram'), ...histogramLines(name, bounds, counts, sum)]);
+      return {
+        observe(value) {
+          const bucket = bounds.findIndex((bound) => value <= bound);
+          counts[bucket < 0 ? bounds.length : bucket]! += 1;
+          sum += value;
+        },
+      };
+    },
+    gauge(name, help, read) {
+      families.push(async () => [
+        ...heading(name, help, 'gauge'),
+        ...(await readOrNone(read)).map(({ labels, value }) => `${name}${labelText(labels)} ${value}`),
+      ]);
+    },
+    async render() {
+      const parts = await Promise.all(families.map((family) => family()));
+      return `${parts.flat().join('\n')}\n`;
+    },
+  };
+}
+
+function counterOver(series: Map<string, Series>): Counter {
+  return {
+    add(amount = 1, labels = {}) {
+      const key = labelText(labels);
+      const found = series.get(key);
+      if (found === undefined) series.set(key, { labels, value: amount });
+      else found.value += amount;
+    },
+    total: (labels) =>
+      labels === undefined
+        ? [...series.values()].reduce((sum, { value }) => sum + value, 0)
+        : (series.get(labelText(labels))?.value ?? 0),
+    by(name, labels) {
+      const sums = new Map<string, number>();
+      for (const { labels: own, value } of series.values()) {
+        const label = own[name];
+        if (label === undefined || Object.entries(labels).some(([key, wanted]) => own[key] !== wanted)) continue;
+        sums.set(label, (sums.get(label) ?? 0) + value);
+      }
+      return sums;
+    },
+  };
+}
+
+/** A value that cannot be read now is left out: the rest of the page must not depend on it. */
+async function readOrNone(read: () => readonly Sample[] | Promise<readonly Sample[]>): Promise<readonly Sample[]> {
+  try {
+    return await read();
+  } catch {
+    return [];
+  }
+}
+
+function heading(name: string, help: string, kind: string): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`];
+}
+
+function histogramLines(name: string, bounds: readonly number[], counts: Float64Array, sum: number): string[] {
+  let below = 0;
+  const lines = [...bounds, Infinity].map((bound, i) => {
+    below += counts[i]!;
+    return `${name}_bucket{le="${bound === Infinity ? '+Inf' : bound}"} ${below}`;
+  });
+  return [...lines, `${name}_sum ${sum}`, `${name}_count ${below}`];
+}
+
+function labelText(labels: Labels | undefined): string {
+  const pairs = Object.entries(labels ?? {}).map(([name, value]) => {
+    const escaped = value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+    return `${name}="${escaped}"`;
+  });
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}

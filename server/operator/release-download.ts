@@ -1,0 +1,53 @@
+import type { ServerResponse } from 'node:http';
+import { encodeLogLine } from '../../src/log/index.js';
+import { decodeHeadBody } from '../../src/wire/index.js';
+import { findStudy, type Exchange } from './exchange.js';
+import { HttpError } from './http-error.js';
+
+/**
+ * The release log of a study as JSON lines: its facts, its releases from an index on, and a signed
+ * head. The head is taken first and says where to stop, so a release that lands meanwhile does not
+ * make the file contradict itself. Pages keep memory small however long the log is.
+ */
+export async function releaseLog(exchange: Exchange): Promise<void> {
+  const { hub, limits, query, response } = exchange;
+  const view = findStudy(hub, query.get('study'));
+  const from = indexOf(query.get('from'));
+  const head = await hub.head(view.studyId);
+  const count = Number(decodeHeadBody(head.body).count);
+  response.setHeader('Content-Type', 'application/x-ndjson; charset=utf-8');
+  if (exchange.isHead) return void response.end();
+  const { serverKey } = hub;
+  await write(response, encodeLogLine({ type: 'study', facts: view.facts, serverKey, signature: view.factsSignature }));
+  let next = from;
+  while (next < count && !response.destroyed) {
+    const page = await hub.releases(view.studyId, next, Math.min(limits.releasesPerPage, count - next));
+    if (page.length === 0) throw new HttpError(500, 'internal', 'the release log is shorter than its head says');
+    for (const release of page) {
+      await write(response, encodeLogLine({ type: 'release', body: release.body, signature: release.signature }));
+    }
+    next += page.length;
+  }
+  await write(response, encodeLogLine({ type: 'head', ...head }));
+  response.end();
+}
+
+function indexOf(text: string | null): number {
+  if (text === null) return 0;
+  if (!/^\d{1,15}$/.test(text)) throw new HttpError(400, 'bad-request', 'from is the index of a release: 0, 1, ...');
+  return Number(text);
+}
+
+/** Resolves when there is room for more, or when the reader is gone. */
+function write(response: ServerResponse, line: string): Promise<void> {
+  if (response.destroyed || response.write(`${line}\n`)) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
+}

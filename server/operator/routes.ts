@@ -1,0 +1,84 @@
+import { toBase64, toHex } from '../../src/base/bytes.js';
+import type { Exchange } from './exchange.js';
+import { ledgerView } from './ledger-view.js';
+import { releaseLog } from './release-download.js';
+
+export interface Route {
+  readonly access: 'public' | 'operator';
+  answer(exchange: Exchange): Promise<void>;
+}
+
+/** Everything that HTTP offers, by path. */
+export const routes: Readonly<Record<string, Route>> = {
+  '/healthz': { access: 'public', answer: health },
+  '/metrics': { access: 'operator', answer: metrics },
+  '/v1/studies': { access: 'public', answer: studies },
+  '/v1/releases': { access: 'public', answer: releaseLog },
+  '/v1/ledger': { access: 'public', answer: ledger },
+  '/v1/operator/progress': { access: 'operator', answer: progress },
+};
+
+function sendJson(exchange: Exchange, value: unknown, status = 200): void {
+  exchange.response.statusCode = status;
+  exchange.response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  exchange.response.end(exchange.isHead ? undefined : `${JSON.stringify(value)}\n`);
+}
+
+/** Public: that it runs. For the operator: what it carries. */
+async function health(exchange: Exchange): Promise<void> {
+  const stopping = exchange.isStopping();
+  const status = stopping ? 'stopping' : 'ok';
+  const { totals } = exchange.metrics;
+  const details = exchange.operator
+    ? { overloaded: exchange.hub.overloaded(), ...totals, store: (await exchange.storeHealth?.()) ?? null }
+    : {};
+  sendJson(exchange, { status, ...details }, stopping ? 503 : 200);
+}
+
+async function metrics(exchange: Exchange): Promise<void> {
+  const text = await exchange.metrics.registry.render();
+  exchange.response.setHeader('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
+  exchange.response.end(exchange.isHead ? undefined : text);
+}
+
+/** The signed facts of each study and how it stands: what Welcome says, for readers without a socket. */
+async function studies(exchange: Exchange): Promise<void> {
+  const { hub } = exchange;
+  sendJson(exchange, {
+    serverKey: toHex(hub.serverKey),
+    studies: hub.studies().map((view) => ({
+      id: view.studyId,
+      name: view.name,
+      state: view.state,
+      epoch: String(view.epoch),
+      closesAtMs: view.closesAtMs,
+      releases: view.releaseCount,
+      document: view.document,
+      facts: toBase64(view.facts),
+      signature: toBase64(view.factsSignature),
+    })),
+  });
+}
+
+async function ledger(exchange: Exchange): Promise<void> {
+  sendJson(exchange, { unit: '2^-64', budgets: await ledgerView(exchange.hub) });
+}
+
+/** Exact participation: for the operator's eyes only. */
+async function progress(exchange: Exchange): Promise<void> {
+  const { hub, metrics: counted } = exchange;
+  const rows = await Promise.all(hub.studies().map(async (view) => ({
+    id: view.studyId,
+    name: view.name,
+    state: view.state,
+    epoch: String(view.epoch),
+    closesAtMs: view.closesAtMs,
+    progress: await hub.progress(view.studyId),
+    batches: {
+      accepted: counted.accepted.total({ study: view.name }),
+      duplicates: counted.duplicates.total({ study: view.name }),
+      refused: Object.fromEntries(counted.refused.by('code', { study: view.name })),
+    },
+  })));
+  sendJson(exchange, { studies: rows });
+}
