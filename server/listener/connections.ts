@@ -16,8 +16,8 @@ export class Connections {
   #cancelCheck: () => void = () => undefined;
 
   constructor(private readonly context: ListenerContext, private readonly rules: BrowserRules) {
-    const { frameBytes } = context.limits;
-    this.#server = new WebSocketServer({
+    const { closeTimeoutMs, frameBytes } = context.limits;
+    const settings = {
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
@@ -27,9 +27,11 @@ export class Connections {
       maxFragments: 64,
       maxBufferedChunks: Math.max(64, Math.ceil(frameBytes / 512)),
       skipUTF8Validation: true,
-      closeTimeout: context.limits.closeTimeoutMs,
+      // Not yet in the package's types.
+      closeTimeout: closeTimeoutMs,
       handleProtocols: () => subprotocol,
-    });
+    };
+    this.#server = new WebSocketServer(settings);
     this.#scheduleCheck();
   }
 

@@ -7,7 +7,8 @@ export class Signal {
   constructor(private readonly clock: Clock) {}
 
   fire(): void {
-    for (const look of [...this.#waiters]) look();
+    // On the path of every batch, and nearly always without a waiter.
+    if (this.#waiters.size > 0) for (const look of [...this.#waiters]) look();
   }
 
   /** Resolves once `done()` holds, or after `timeoutMs`, whichever is first. */
