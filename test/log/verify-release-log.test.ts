@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { toHex, utf8 } from '../../src/base/bytes.js';
+import { encodeLogLine, decodeLogLine, logLines, verifyReleaseLog, type LogReport } from '../../src/log/index.js';
+import { signing as browser } from '../../src/signing/browser.js';
+import { signing } from '../../src/signing/node.js';
+import { document, server, serverSeed } from '../support/wire-samples.js';
+import { sampleLog } from '../support/log-samples.js';
+
+const log = await sampleLog(4);
+const [study, first, second, third, fourth, head] = log.lines as [string, string, string, string, string, string];
+const stranger = signing.createSigner(serverSeed.map((byte) => byte ^ 1));
+const strangers = await sampleLog(4, { signer: stranger });
+const otherStudy = await sampleLog(4, { facts: { ...document, cohort: 2999 } });
+const shorter = await sampleLog(3);
+
+const verify = (lines: readonly string[], serverKey: Uint8Array | undefined = server.publicKey): Promise<LogReport> =>
+  verifyReleaseLog(lines, { signing, ...(serverKey && { serverKey }) });
+
+const fault = async (lines: readonly string[]): Promise<string> => {
+  const { firstFault, consistent, authentic } = await verify(lines);
+  expect([consistent, authentic]).toEqual([firstFault === null, firstFault === null]);
+  return firstFault === null ? 'none' : `${firstFault.line} ${firstFault.code}`;
+};
+
+describe('release log', () => {
+  it.each([['node', signing], ['browser', browser]])('verifies a whole log with %s', async (_, implementation) => {
+    const report = await verifyReleaseLog(log.lines, { signing: implementation, serverKey: server.publicKey });
+    expect(report).toMatchObject({
+      consistent: true,
+      authentic: true,
+      count: 4,
+      studyId: toHex(log.studyId),
+      document,
+      serverKey: toHex(server.publicKey),
+      fingerprint: 'ed42 42ea d4ac 6948 6ebb a169 4968 b592',
+      state: 'ended',
+      firstFault: null,
+    });
+  });
+
+  it('verifies a log without releases', async () => {
+    const empty = await sampleLog(0);
+    expect(await fault(empty.lines)).toBe('none');
+    expect(await fault([empty.lines[0]!, first, empty.lines[1]!])).toBe('3 head-mismatch');
+  });
+
+  it('is consistent but not authentic without a key', async () => {
+    const report = await verifyReleaseLog(log.lines, { signing });
+    expect(report).toMatchObject({ consistent: true, authentic: false, fingerprint: expect.any(String) as string });
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ['nothing', [], '1 study-missing'],
+    ['no study line', log.lines.slice(1), '1 study-missing'],
+    ['two study lines', [study, ...log.lines], '2 study-repeated'],
+    ['the first release missing', [study, second, third, fourth, head], '2 index-mismatch'],
+    ['one in the middle missing', [study, first, second, fourth, head], '4 index-mismatch'],
+    ['the last missing', [study, first, second, third, head], '5 head-mismatch'],
+    ['all releases missing', [study, head], '2 head-mismatch'],
+    ['the head missing', log.lines.slice(0, -1), '6 head-missing'],
+    ['the end missing', log.lines.slice(0, 3), '4 head-missing'],
+    ['two swapped', [study, first, third, second, fourth, head], '3 index-mismatch'],
+    ['one twice', [study, first, first, second, third, fourth, head], '3 index-mismatch'],
+    ['two heads', [...log.lines, head], '7 line-after-head'],
+    ['a release after the head', [...log.lines, fourth], '7 line-after-head'],
+    ['a head in the middle', [study, first, second, head, third, fourth, head], '4 head-mismatch'],
+    ['the head of an earlier time', [...log.lines.slice(0, -1), shorter.lines.at(-1)!], '6 head-mismatch'],
+    ['a release of another key', [study, strangers.lines[1]!, second, third, fourth, head], '2 signature-invalid'],
+    ['the head of another key', [...log.lines.slice(0, -1), strangers.lines.at(-1)!], '6 signature-invalid'],
+    ['a log of another key', strangers.lines, '1 server-key-mismatch'],
+    ['a release of another study', [study, otherStudy.lines[1]!, second, third, fourth, head], '2 signature-invalid'],
+    ['the study line of another study', [otherStudy.lines[0]!, ...log.lines.slice(1)], '2 signature-invalid'],
+    ['an empty line', [study, '', first, second, third, fourth, head], '2 line-malformed'],
+    ['a head that says it is a release', [...log.lines.slice(0, -1), head.replace('"head"', '"release"')],
+      '6 signature-invalid'],
+  ])('finds %s', async (_, lines, expected) => {
+    expect(await fault(lines)).toBe(expected);
+  });
+
+  it('finds every single changed byte of the file', async () => {
+    const file = utf8(log.lines.map((line) => `${line}\n`).join(''));
+    // Each byte once, a different bit each time, is thousands of verifications: every third is enough
+    // to meet each member of each line, and the step shares no factor with base64's four.
+    for (let at = 0; at < file.length - 1; at += 3) {
+      const damaged = file.map((byte, i) => (i === at ? byte ^ (1 << at % 7) : byte));
+      const report = await verifyReleaseLog(logLines([damaged]), { signing, serverKey: server.publicKey });
+      expect(report.authentic, `byte ${at}`).toBe(false);
+    }
+  });
+
+  it('finds every cut of the file', async () => {
+    const file = utf8(log.lines.map((line) => `${line}\n`).join(''));
+    for (let length = 0; length < file.length - 1; length += 61) {
+      const report = await verifyReleaseLog(logLines([file.subarray(0, length)]), { signing });
+      expect(report.consistent, `length ${length}`).toBe(false);
+    }
+  });
+
+  it('finds what a careless or dishonest server signed', async () => {
+    const at = 2n;
+    const cases = {
+      'other-study': { studyId: new Uint8Array(32) },
+      'other-server': { serverKey: stranger.publicKey },
+      'epoch-order': { epoch: 7n },
+      'index-mismatch': { index: 7n },
+      'digest-mismatch': { previousDigest: new Uint8Array(64).fill(1) },
+    };
+    for (const [code, change] of Object.entries(cases)) {
+      const { lines } = await sampleLog(4, { change: (body) => (body.index === at ? { ...body, ...change } : body) });
+      expect(await fault(lines)).toBe(`4 ${code}`);
+    }
+    const facts = {
+      study: 'another',
+      estimator: 'mean',
+      participation: 'public',
+      cohort: 2999n,
+      columns: ['delay_minutes'],
+    } as const;
+    for (const [name, value] of Object.entries(facts)) {
+      const { lines } = await sampleLog(3, { change: (body) => (body.index === at ? { ...body, [name]: value } : body) });
+      expect(await fault(lines), name).toBe('4 facts-mismatch');
+    }
+    for (const change of [{ count: 3n }, { count: 5n }, { digest: new Uint8Array(64).fill(9) }]) {
+      const { lines } = await sampleLog(4, { changeHead: (body) => ({ ...body, ...change }) });
+      expect(await fault(lines)).toBe('6 head-mismatch');
+    }
+  });
+
+  it('finds a study line whose key or facts are unusable', async () => {
+    const line = decodeLogLine(study);
+    if (line.type !== 'study') throw new Error('the first line is the study');
+    const smallOrder = encodeLogLine({ ...line, serverKey: new Uint8Array(32) });
+    expect(await fault([smallOrder])).toBe('1 server-key-invalid');
+    const otherFacts = encodeLogLine({ ...line, facts: utf8('{}') });
+    expect(await fault([otherFacts])).toBe('1 signature-invalid');
+  });
+});
+
+describe('log lines', () => {
+  it('reads back what it writes', () => {
+    for (const line of log.lines) expect(encodeLogLine(decodeLogLine(line))).toBe(line);
+  });
+
+  it.each([
+    ['', 'null', '7', '[]', '{}', '{"type":"study"}', '{"type":"none"}', '{"type":"release","body":"","signature":7}'],
+    [first.replace('{', '{ '), first.replace('==', ''), `${first} `, first.replace('"body"', '"\\u0062ody"')],
+    [first.replace('}', ',"extra":1}'), first.replace('}', ',"type":"release"}'), first.slice(0, -1)],
+  ].flat())('refuses any other form: %.40s', (text) => {
+    expect(text).not.toBe(first);
+    expect(() => decodeLogLine(text)).toThrow(expect.objectContaining({ code: 'log-invalid', fault: 'line-malformed' }));
+  });
+
+  it('splits at newlines only, wherever the chunks end', async () => {
+    const file = utf8('one\ntwö\r\n\n last\u2028');
+    for (let size = 1; size <= file.length; size++) {
+      const chunks: Uint8Array[] = [];
+      for (let i = 0; i < file.length; i += size) chunks.push(file.subarray(i, i + size));
+      const lines: string[] = [];
+      for await (const line of logLines(chunks)) lines.push(line);
+      expect(lines).toEqual(['one', 'twö\r', '', ' last\u2028']);
+    }
+  });
+
+  it('refuses bytes that are not UTF-8, as a fault of their line', async () => {
+    const report = await verifyReleaseLog(logLines([utf8(`${study}\n`), Uint8Array.of(0xff)]), { signing });
+    expect(report.firstFault).toMatchObject({ code: 'line-malformed', line: 2 });
+    const cut = await verifyReleaseLog(logLines([utf8(`${study}\n`), Uint8Array.of(0xc3)]), { signing });
+    expect(cut.firstFault).toMatchObject({ code: 'line-malformed', line: 2 });
+  });
+});
