@@ -130,7 +130,7 @@ export class Admission {
       code = 'contributor-budget-exhausted';
     }
     if (newestEpochOf(state.window) !== study.newest) note(touched, study, identified.contributorId);
-    const window = settle(state.window, Number(batch.sequence), code, study.newest, batch.digest, study.newest - 1n);
+    const window = settle(state.window, Number(batch.sequence), code, study.newest, batch.digest);
     identified.changed = true;
     if (judgement.kind === 'consume' || code !== undefined) {
       identified.state = { ...state, window };

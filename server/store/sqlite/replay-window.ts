@@ -66,20 +66,19 @@ export function newestEpochOf(window: ReplayWindow): bigint {
 }
 
 /**
- * Settles `sequence`, which must not be settled yet and at most sequenceWindow past `contiguous`. Drops entries that
- * leave the window, and those from before `forgetBefore`.
+ * Settles `sequence`, which must not be settled yet and at most sequenceWindow past `contiguous`; entries that leave
+ * the window are dropped.
  */
 export function settle(
-  window: ReplayWindow, sequence: number, code: WireCode | undefined, epoch: bigint, digest: Uint8Array, forgetBefore: bigint,
+  window: ReplayWindow, sequence: number, code: WireCode | undefined, epoch: bigint, digest: Uint8Array,
 ): ReplayWindow {
-  const kept = forget(window, forgetBefore);
   const high = Math.max(window.high, sequence);
   const floor = high - limits.sequenceWindow;
-  const entries = new Uint8Array(kept.entries.length + entryBytes);
+  const entries = new Uint8Array(window.entries.length + entryBytes);
   let length = 0;
-  for (let offset = 0; offset < kept.entries.length; offset += entryBytes) {
-    if (sequenceOf(kept, offset) <= floor) continue;
-    entries.set(kept.entries.subarray(offset, offset + entryBytes), length);
+  for (let offset = 0; offset < window.entries.length; offset += entryBytes) {
+    if (sequenceOf(window, offset) <= floor) continue;
+    entries.set(window.entries.subarray(offset, offset + entryBytes), length);
     length += entryBytes;
   }
   entries[length] = sequence & 255;
@@ -93,8 +92,9 @@ export function settle(
 }
 
 /**
- * Forgets digests and verdicts of entries settled before `epoch`. Those above `contiguous` stay as settled, without
- * digest; the others need no entry. Returns the same object when nothing changes.
+ * Forgets digests and verdicts of entries settled before `epoch`: they are fingerprints of rows, and few possible rows
+ * could be guessed from them after the rows themselves were purged. Those above `contiguous` stay as settled, without
+ * digest; the others need no entry. Such sequences are answered as duplicates. The same object when nothing changes.
  */
 export function forget(window: ReplayWindow, epoch: bigint): ReplayWindow {
   const view = viewOf(window.entries);

@@ -1,0 +1,136 @@
+// The store's hot path: verified batches through `admit` with group commit, beside a raw file that is written and
+// fdatasync'ed in pieces of the same size in the same run. Build first (npm run build).
+//   node bench/store.js [--contributors 1000000] [--seconds 5] [--directory DIR]
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { systemClock } from '../dist/server/clock.js';
+import { openSqliteStore } from '../dist/server/store/sqlite/open.js';
+
+const { values } = parseArgs({
+  options: {
+    contributors: { type: 'string', default: '1000000' },
+    seconds: { type: 'string', default: '5' },
+    directory: { type: 'string', default: tmpdir() },
+  },
+});
+const contributors = Number(values.contributors);
+const seconds = Number(values.seconds);
+const studyId = 'ab'.repeat(32);
+const directory = mkdtempSync(join(values.directory, 'keelson-bench-'));
+
+const keyOf = (index) => index.toString(16).padStart(64, '0');
+const digestOf = (index) => {
+  const digest = new Uint8Array(64);
+  new DataView(digest.buffer).setFloat64(0, index);
+  return digest;
+};
+const signature = new Uint8Array(64).fill(7);
+
+function batch(contributor, sequence, epoch, body) {
+  return {
+    studyId, contributor: keyOf(contributor), sequence: BigInt(sequence), epoch, last: true, rows: 1,
+    digest: digestOf(contributor * 64 + sequence), body, signature,
+  };
+}
+
+function quantile(sorted, share) {
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+}
+
+async function openEpoch(store, epoch) {
+  if (epoch > 1n) await store.beginClose(studyId, epoch - 1n);
+  await store.openEpoch({
+    studyId, epoch, opensAtMs: 0, closesAtMs: 1, rho: 1n, delta: 0n, assignmentKey: new Uint8Array(32),
+    workSeed: new Uint8Array(32), rowsMax: 1, late: 'next',
+  });
+}
+
+/** One row per contributor in the replay table, in lists as large as the store takes. */
+async function fill(store) {
+  const body = new Uint8Array(16);
+  const started = performance.now();
+  for (let first = 0; first < contributors; first += 5_000) {
+    const count = Math.min(5_000, contributors - first);
+    await store.admit(Array.from({ length: count }, (_, i) => batch(first + i, 1, 1n, body)));
+  }
+  console.log(`filled ${contributors} replay rows in ${((performance.now() - started) / 1_000).toFixed(1)} s`);
+}
+
+/** `inFlight` callers, each with one batch at a time, from contributors spread over the whole table. */
+async function measure(store, epoch, sequence, bytes, inFlight) {
+  const body = new Uint8Array(bytes).map((_, i) => (i * 31) & 255);
+  const latencies = [];
+  const started = performance.now();
+  const ends = started + seconds * 1_000;
+  let next = 0;
+  const before = await store.health();
+  const caller = async () => {
+    while (performance.now() < ends) {
+      // A stride coprime to the count visits contributors in no useful order for the file's pages.
+      const contributor = (next++ * 7_919) % contributors;
+      const asked = performance.now();
+      const [result] = await store.admit([batch(contributor, sequence, epoch, body)]);
+      if (result.verdict !== 'accepted') throw new Error(`not accepted: ${result.code ?? result.verdict}`);
+      latencies.push(performance.now() - asked);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, caller));
+  const took = (performance.now() - started) / 1_000;
+  const after = await store.health();
+  const sorted = latencies.sort((left, right) => left - right);
+  return {
+    perSecond: latencies.length / took, median: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: sorted.at(-1),
+    perCommit: latencies.length / (after.commits - before.commits), commitMedian: after.commitSecondsMedian * 1_000,
+    commit99: after.commitSeconds99 * 1_000, wal: after.walBytes,
+  };
+}
+
+/** The same bytes in the same group size, appended to a plain file with one fdatasync per group. */
+function measureRaw(bytes, perCommit) {
+  const path = join(directory, 'raw');
+  const file = openSync(path, 'w');
+  const group = Buffer.alloc(Math.max(1, Math.round(bytes * perCommit)), 5);
+  const started = performance.now();
+  let groups = 0;
+  while (performance.now() - started < Math.min(2, seconds) * 1_000) {
+    writeSync(file, group);
+    fdatasyncSync(file);
+    groups += 1;
+  }
+  const took = (performance.now() - started) / 1_000;
+  closeSync(file);
+  rmSync(path);
+  return (groups * perCommit) / took;
+}
+
+const open = () => openSqliteStore({ directory, clock: systemClock });
+let store = await open();
+try {
+  await store.registerStudy({
+    studyId, name: 'bench', document: '{}', nowMs: 0,
+    budget: { key: 'study:bench', scope: 'study', rule: { rule: 'zcdp' }, rhoCap: 1_000n, deltaCap: 0n, epsilon: 1, delta: 0 },
+  });
+  await openEpoch(store, 1n);
+  await fill(store);
+  let sequence = 2;
+  for (const [bytes, inFlight] of [[4_096, 64], [4_096, 512], [65_536, 64], [65_536, 256]]) {
+    // Opened again, so that the store's own latencies are of this case only.
+    await store.close();
+    store = await open();
+    const epoch = BigInt(sequence);
+    await openEpoch(store, epoch);
+    const result = await measure(store, epoch, sequence, bytes, inFlight);
+    const raw = measureRaw(bytes, result.perCommit);
+    console.log(`${bytes} B, ${inFlight} in flight: ${result.perSecond.toFixed(0)} batches/s, `
+      + `${result.perCommit.toFixed(0)} per commit, ack median ${result.median.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, `
+      + `max ${result.max.toFixed(0)} ms; commit median ${result.commitMedian.toFixed(1)} ms, p99 ${result.commit99.toFixed(1)} ms; `
+      + `raw write + fdatasync ${raw.toFixed(0)}/s, ratio ${(result.perSecond / raw).toFixed(2)}; log ${(result.wal / 1e6).toFixed(0)} MB`);
+    sequence += 1;
+  }
+  console.log(`file ${((await store.health()).fileBytes / 1e6).toFixed(0)} MB`);
+} finally {
+  await store.close();
+  rmSync(directory, { recursive: true, force: true });
+}

@@ -1,0 +1,616 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../server/store/contract.js';
+import { limits } from '../../src/base/limits.js';
+import { AdmissionModel } from './admission-model.js';
+import { amount, batch, budget, epochOf, finishEpoch, idOf, registration, release, verdicts } from './store-fixtures.js';
+
+/** Opens a store on `directory`: creates it, or goes on with what is there. */
+export type StoreFactory = (directory: string) => Promise<Store>;
+
+interface Bench {
+  store: Store;
+  readonly directory: string;
+  /** Closes and opens again, as a restart does. */
+  reopen(): Promise<void>;
+}
+
+/** The contract's test: any Store passes it. */
+export function storeSuite(name: string, open: StoreFactory): void {
+  describe(name, () => {
+    const bench = { store: undefined as unknown as Store, directory: '' } as Bench;
+    bench.reopen = async () => {
+      await bench.store.close();
+      bench.store = await open(bench.directory);
+    };
+    beforeEach(async () => {
+      (bench as { directory: string }).directory = mkdtempSync(join(tmpdir(), 'keelson-store-'));
+      bench.store = await open(bench.directory);
+    });
+    afterEach(async () => {
+      await bench.store.close();
+      rmSync(bench.directory, { recursive: true, force: true });
+    });
+    describe('studies and budgets', () => studyTests(bench));
+    describe('epochs and ledger', () => epochTests(bench));
+    describe('contributor scope', () => contributorTests(bench));
+    describe('admission', () => admissionTests(bench));
+    describe('releases', () => releaseTests(bench));
+    describe('purge', () => purgeTests(bench));
+    describe('life', () => lifeTests(bench, open));
+  });
+}
+
+function studyTests(bench: Bench): void {
+  it('registers a study once and finds it again', async () => {
+    const first = await bench.store.registerStudy(registration());
+    expect(first).toEqual({
+      studyId: idOf('s'), name: 's', document: '{"study":"s"}', budgetKey: 'study:s', state: 'open', releaseCount: 0,
+      lastDigest: '0'.repeat(128), lastEpoch: 0n,
+    });
+    expect(await bench.store.registerStudy(registration({ nowMs: 5_000 }))).toEqual(first);
+    await bench.reopen();
+    expect(await bench.store.studies()).toEqual([first]);
+    expect(await bench.store.study(idOf('s'))).toEqual(first);
+    expect(await bench.store.study(idOf('other'))).toBeNull();
+  });
+
+  it('lets a budget shrink, and never grow or change rule or scope', async () => {
+    await bench.store.registerStudy(registration());
+    const attempt = (overrides: Parameters<typeof budget>[0]) => bench.store.registerStudy(registration({ budget: budget(overrides) }));
+    await expect(attempt({ rhoCap: amount(1_001) })).rejects.toMatchObject({ code: 'invalid-study' });
+    await expect(attempt({ deltaCap: amount(1_001), rhoCap: amount(1) })).rejects.toMatchObject({ code: 'invalid-study' });
+    await expect(attempt({ rule: { rule: 'pure' } })).rejects.toMatchObject({ code: 'invalid-study' });
+    await expect(attempt({ rule: { rule: 'renyi', order: 8 } })).rejects.toMatchObject({ code: 'invalid-study' });
+    await expect(attempt({ scope: 'contributor' })).rejects.toMatchObject({ code: 'invalid-study' });
+    await attempt({ rhoCap: amount(300), epsilon: 0.5 });
+    expect(await bench.store.balance('study:s')).toMatchObject({ rhoCap: 300n, deltaCap: 1_000n, epsilon: 0.5 });
+    await bench.store.openEpoch(epochOf(1));
+    await expect(attempt({ rhoCap: amount(99) })).rejects.toMatchObject({ code: 'invalid-study' });
+    await attempt({ rhoCap: amount(100) });
+  });
+
+  it('keeps the order of a renyi budget', async () => {
+    const renyi = budget({ key: 'study:r', rule: { rule: 'renyi', order: 16 } });
+    await bench.store.registerStudy(registration({ studyId: idOf('r'), budget: renyi }));
+    expect((await bench.store.balance('study:r'))!.rule).toEqual({ rule: 'renyi', order: 16 });
+    const other = registration({ studyId: idOf('r'), budget: { ...renyi, rule: { rule: 'renyi', order: 8 } } });
+    await expect(bench.store.registerStudy(other)).rejects.toMatchObject({ code: 'invalid-study' });
+  });
+
+  it('goes on with the budget when a study has a new version', async () => {
+    await bench.store.registerStudy(registration());
+    await bench.store.openEpoch(epochOf(1));
+    await finishEpoch(bench.store, 1, 0);
+    await bench.store.registerStudy(registration({ studyId: idOf('s2') }));
+    expect(await bench.store.balances()).toMatchObject([{ key: 'study:s', rhoSpent: 100n }]);
+    const opened = await bench.store.openEpoch(epochOf(1, { studyId: idOf('s2'), rho: amount(901) }));
+    expect(opened.kind).toBe('declined');
+  });
+}
+
+function epochTests(bench: Bench): void {
+  beforeEach(async () => { await bench.store.registerStudy(registration()); });
+
+  it('reserves, charges and releases in that order, and each step once', async () => {
+    const { store } = bench;
+    expect(await store.openEpoch(epochOf(1))).toMatchObject({ kind: 'opened', balance: { rhoReserved: 100n, rhoSpent: 0n } });
+    expect(await store.openEpoch(epochOf(1))).toMatchObject({ kind: 'opened', balance: { rhoReserved: 100n, rhoSpent: 0n } });
+    await expect(store.chargeEpoch(idOf('s'), 1n, '[]', 5_000)).rejects.toMatchObject({ code: 'invariant' });
+    await store.beginClose(idOf('s'), 1n);
+    await store.beginClose(idOf('s'), 1n);
+    await expect(store.storeRelease(release(0, 1))).rejects.toMatchObject({ code: 'invariant' });
+    const charged = await store.chargeEpoch(idOf('s'), 1n, '[]', 5_000);
+    expect(charged).toMatchObject({ rhoReserved: 0n, rhoSpent: 100n, deltaReserved: 0n, deltaSpent: 10n });
+    expect(await store.chargeEpoch(idOf('s'), 1n, '[]', 6_000)).toEqual(charged);
+    await expect(store.chargeEpoch(idOf('s'), 1n, '["others"]', 6_000)).rejects.toMatchObject({ code: 'invariant' });
+    await expect(store.lapseEpoch(idOf('s'), 1n, 5_000)).rejects.toMatchObject({ code: 'invariant' });
+    await store.storeRelease(release(0, 1));
+    expect(await store.chargeEpoch(idOf('s'), 1n, '[]', 6_000)).toEqual(charged);
+    await expect(store.beginClose(idOf('s'), 1n)).rejects.toMatchObject({ code: 'invariant' });
+    await bench.reopen();
+    expect(await bench.store.balance('study:s')).toEqual(charged);
+    expect(await bench.store.ledgerEntries('study:s', 10)).toEqual([
+      { budgetKey: 'study:s', studyId: idOf('s'), epoch: 1n, kind: 'charged', rho: 100n, delta: 10n, events: '[]', atMs: 5_000 },
+      { budgetKey: 'study:s', studyId: idOf('s'), epoch: 1n, kind: 'reserved', rho: 100n, delta: 10n, events: '', atMs: 2_000 },
+    ]);
+  });
+
+  it('declines what does not fit, in rho or in delta, and writes nothing but the state', async () => {
+    const { store } = bench;
+    await store.openEpoch(epochOf(1, { rho: amount(900) }));
+    const before = await store.balance('study:s');
+    await store.beginClose(idOf('s'), 1n);
+    const declined = await store.openEpoch(epochOf(2, { rho: amount(101) }));
+    expect(declined).toEqual({ kind: 'declined', balance: before, rhoAsked: 101n, deltaAsked: 10n });
+    expect(await store.study(idOf('s'))).toMatchObject({ state: 'exhausted', lastEpoch: 1n });
+    expect(await store.balance('study:s')).toEqual(before);
+    expect(await store.epoch(idOf('s'), 2n)).toBeNull();
+    expect(await store.openEpoch(epochOf(2, { rho: amount(1), delta: amount(991) }))).toMatchObject({ kind: 'declined' });
+    expect(await store.openEpoch(epochOf(2, { rho: amount(100) }))).toMatchObject({ kind: 'opened' });
+    expect(await store.balance('study:s')).toMatchObject({ rhoReserved: 1_000n });
+  });
+
+  it('never commits more than the cap when studies share a budget', async () => {
+    const { store } = bench;
+    const shared = budget({ key: 'population:p', scope: 'population' });
+    for (const name of ['a', 'b', 'c']) await store.registerStudy(registration({ studyId: idOf(name), name, budget: shared }));
+    let index = 0;
+    const outcomes: string[] = [];
+    for (let epoch = 1; epoch <= 3; epoch++) {
+      for (const name of ['a', 'b', 'c']) {
+        const opened = await store.openEpoch(epochOf(epoch, { studyId: idOf(name), rho: amount(190) }));
+        outcomes.push(opened.kind);
+        const { rhoSpent, rhoReserved, rhoCap } = opened.balance;
+        expect(rhoSpent + rhoReserved <= rhoCap).toBe(true);
+      }
+      for (const name of ['a', 'b', 'c']) {
+        if ((await store.epoch(idOf(name), BigInt(epoch))) !== null) await finishEpoch(store, epoch, index, idOf(name));
+      }
+      index += 1;
+    }
+    expect(outcomes).toEqual(['opened', 'opened', 'opened', 'opened', 'opened', 'declined', 'declined', 'declined', 'declined']);
+    expect(await store.balance('population:p')).toMatchObject({ rhoSpent: 950n, rhoReserved: 0n });
+  });
+
+  it('compares amounts that a double cannot hold apart', async () => {
+    const cap = 2n ** 64n + 1n;
+    await bench.store.registerStudy(registration({ studyId: idOf('w'), budget: budget({ key: 'study:w', rhoCap: amount(cap) }) }));
+    expect(await bench.store.openEpoch(epochOf(1, { studyId: idOf('w'), rho: amount(cap + 1n) }))).toMatchObject({ kind: 'declined' });
+    expect(await bench.store.openEpoch(epochOf(1, { studyId: idOf('w'), rho: amount(cap) }))).toMatchObject({ kind: 'opened' });
+  });
+
+  it('gives a reservation back when an epoch lapses, once', async () => {
+    const { store } = bench;
+    await store.openEpoch(epochOf(1));
+    await store.lapseEpoch(idOf('s'), 1n, 4_000);
+    await store.lapseEpoch(idOf('s'), 1n, 4_000);
+    expect(await store.balance('study:s')).toMatchObject({ rhoReserved: 0n, rhoSpent: 0n });
+    await expect(store.openEpoch(epochOf(1))).rejects.toMatchObject({ code: 'invariant' });
+    expect(await store.study(idOf('s'))).toMatchObject({ lastEpoch: 1n });
+    await store.openEpoch(epochOf(2));
+    await store.beginClose(idOf('s'), 2n);
+    await store.lapseEpoch(idOf('s'), 2n, 4_000);
+    expect(await store.unfinishedEpochs()).toEqual([]);
+  });
+
+  it('keeps one epoch open at a time and its facts', async () => {
+    const { store } = bench;
+    await store.openEpoch(epochOf(1));
+    await expect(store.openEpoch(epochOf(2))).rejects.toMatchObject({ code: 'invariant' });
+    await store.beginClose(idOf('s'), 1n);
+    await store.openEpoch(epochOf(2, { closesAtMs: 0 }));
+    expect(await store.noteRecovery(idOf('s'), 1n)).toBe(1);
+    expect(await store.noteRecovery(idOf('s'), 1n)).toBe(2);
+    await bench.reopen();
+    const [first, second] = await bench.store.unfinishedEpochs();
+    expect(first).toEqual({
+      studyId: idOf('s'), epoch: 1n, state: 'closing', opensAtMs: 2_000, closesAtMs: 3_000, rho: 100n, delta: 10n,
+      assignmentKey: new Uint8Array(32).fill(7), workSeed: new Uint8Array(32).fill(9), rowsMax: 4, recoveries: 2,
+    });
+    expect(second).toMatchObject({ epoch: 2n, state: 'open', closesAtMs: 0, recoveries: 0 });
+  });
+
+  it('refuses unknown studies and epochs as defects', async () => {
+    await expect(bench.store.openEpoch(epochOf(1, { studyId: idOf('none') }))).rejects.toMatchObject({ code: 'invariant' });
+    await expect(bench.store.beginClose(idOf('s'), 7n)).rejects.toMatchObject({ code: 'invariant' });
+    await expect(bench.store.setStudyState(idOf('none'), 'open')).rejects.toMatchObject({ code: 'invariant' });
+    expect(await bench.store.epoch(idOf('none'), 1n)).toBeNull();
+    expect(await bench.store.journal(idOf('none'), 1n, 0n, 9)).toEqual([]);
+    expect(await bench.store.balance('study:none')).toBeNull();
+  });
+}
+
+function contributorTests(bench: Bench): void {
+  beforeEach(async () => {
+    await bench.store.registerStudy(registration({ budget: budget({ scope: 'contributor', rhoCap: amount(250) }) }));
+  });
+
+  it('debits the first row of each epoch and leaves out who cannot afford it', async () => {
+    const { store } = bench;
+    expect(await store.openEpoch(epochOf(1))).toMatchObject({ kind: 'opened', balance: { rhoReserved: 0n } });
+    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 2, 1)])).toEqual(['accepted@1', 'accepted@1']);
+    expect((await store.contributorState(idOf('s'), idOf('a'))).spend).toEqual({ rho: 100n, delta: 10n });
+    await finishEpoch(store, 1, 0);
+    expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 100n, rhoReserved: 0n });
+    await store.openEpoch(epochOf(2));
+    expect(await verdicts(store, [batch('a', 3, 2)])).toEqual(['accepted@2']);
+    await finishEpoch(store, 2, 1);
+    await store.openEpoch(epochOf(3));
+    expect(await verdicts(store, [batch('a', 4, 3), batch('a', 5, 3), batch('b', 1, 3), batch('a', 4, 3)])).toEqual([
+      'rejected:contributor-budget-exhausted', 'rejected:contributor-budget-exhausted', 'accepted@3',
+      'rejected:contributor-budget-exhausted',
+    ]);
+    expect((await store.contributorState(idOf('s'), idOf('a'))).spend).toEqual({ rho: 200n, delta: 20n });
+    expect((await store.contributorState(idOf('s'), idOf('new'))).spend).toEqual({ rho: 0n, delta: 0n });
+    expect(await store.contributorCount(idOf('s'), 3n)).toBe(1);
+    await finishEpoch(store, 3, 2);
+    // The public bound is the smaller of the cap and the sum over epochs.
+    expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 250n, deltaSpent: 30n });
+    await bench.reopen();
+    expect((await bench.store.contributorState(idOf('s'), idOf('b'))).spend).toEqual({ rho: 100n, delta: 10n });
+  });
+
+  it('gives the debit back when the epoch lapses', async () => {
+    const { store } = bench;
+    await store.openEpoch(epochOf(1));
+    await store.admit([batch('a', 1, 1), batch('a', 2, 1), batch('b', 1, 1)]);
+    await store.lapseEpoch(idOf('s'), 1n, 5_000);
+    for (const name of ['a', 'b']) {
+      expect((await store.contributorState(idOf('s'), idOf(name))).spend).toEqual({ rho: 0n, delta: 0n });
+    }
+  });
+
+  it('declines an epoch that nobody could afford', async () => {
+    expect(await bench.store.openEpoch(epochOf(1, { rho: amount(251) }))).toMatchObject({ kind: 'declined' });
+  });
+}
+
+function admissionTests(bench: Bench): void {
+  beforeEach(async () => {
+    await bench.store.registerStudy(registration());
+    await bench.store.openEpoch(epochOf(1));
+  });
+
+  it('journals in order, with positions that only increase', async () => {
+    const { store } = bench;
+    const results = await store.admit([batch('a', 1, 1), batch('b', 1, 1, { last: true }), batch('a', 2, 1, { rows: 3 })]);
+    expect(results.map((result) => [result.verdict, result.epoch, result.complete, result.contiguousSequence])).toEqual([
+      ['accepted', 1n, false, 1n], ['accepted', 1n, true, 1n], ['accepted', 1n, true, 2n]]);
+    const positions = results.map((result) => result.position);
+    expect(positions[0]! > 0n && positions[1]! > positions[0]! && positions[2]! > positions[1]!).toBe(true);
+    const journal = await store.journal(idOf('s'), 1n, 0n, 10);
+    expect(journal.map((entry) => entry.position)).toEqual(positions);
+    expect(journal[1]).toEqual({
+      position: positions[1], contributor: idOf('b'), sequence: 1n, complete: true,
+      body: new Uint8Array(Buffer.from('b/1')), signature: new Uint8Array(64).fill(3),
+    });
+    expect((await store.journal(idOf('s'), 1n, positions[0]!, 1)).map((entry) => entry.position)).toEqual([positions[1]]);
+    expect(await store.contributorCount(idOf('s'), 1n)).toBe(2);
+  });
+
+  it('1: refuses unknown, ended and exhausted studies without trace', async () => {
+    const { store } = bench;
+    expect(await verdicts(store, [batch('a', 1, 1, { studyId: idOf('none') })])).toEqual(['rejected:study-ended']);
+    await store.setStudyState(idOf('s'), 'ended');
+    expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['rejected:study-ended']);
+    await store.setStudyState(idOf('s'), 'exhausted');
+    expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['rejected:budget-exhausted']);
+    await store.setStudyState(idOf('s'), 'open');
+    expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);
+  });
+
+  it('2: answers duplicates as before, and refuses the same sequence with other bytes', async () => {
+    const { store } = bench;
+    await store.admit([batch('a', 1, 1), batch('a', 2, 1, { rows: 9 })]);
+    const again = [
+      batch('a', 1, 1), batch('a', 1, 1, { content: 'other' }), batch('a', 2, 1, { rows: 9 }), batch('a', 2, 1, { content: 'other' })];
+    const expected = ['duplicate@1', 'rejected:mutated', 'rejected:contribution-full', 'rejected:mutated'];
+    expect(await verdicts(store, again)).toEqual(expected);
+    await bench.reopen();
+    expect(await verdicts(bench.store, again)).toEqual(expected);
+    expect(await bench.store.journal(idOf('s'), 1n, 0n, 10)).toHaveLength(1);
+  });
+
+  it('2: bounds how far ahead a sequence may be, and forgets digests past the window', async () => {
+    const { store } = bench;
+    const far = limits.sequenceWindow + 1;
+    expect(await verdicts(store, [batch('a', far, 1)])).toEqual(['rejected:sequence-too-far']);
+    expect(await verdicts(store, [batch('a', 2n ** 64n - 1n, 1)])).toEqual(['rejected:sequence-too-far']);
+    expect(await verdicts(store, [batch('a', 0, 1)])).toEqual(['rejected:malformed']);
+    expect(await store.contributorState(idOf('s'), idOf('a'))).toEqual(
+      { nextSequence: 1n, contiguousSequence: 0n, holes: [], spend: null });
+    const run = Array.from({ length: far }, (_, i) => batch('a', i + 1, 1, { rejectAs: 'not-finite' }));
+    await store.admit(run);
+    expect(await verdicts(store, [batch('a', 1, 1, { content: 'other' }), batch('a', 2, 1)])).toEqual(['duplicate', 'rejected:not-finite']);
+  });
+
+  it('2: keeps holes open until they are filled', async () => {
+    const { store } = bench;
+    await store.admit([batch('a', 1, 1), batch('a', 3, 1), batch('a', 6, 1, { rejectAs: 'wrong-dimension' })]);
+    expect(await store.contributorState(idOf('s'), idOf('a'))).toEqual(
+      { nextSequence: 7n, contiguousSequence: 1n, holes: [2n, 4n, 5n], spend: null });
+    const [result] = await store.admit([batch('a', 2, 1)]);
+    expect(result).toMatchObject({ verdict: 'accepted', contiguousSequence: 3n });
+  });
+
+  it('3: consumes the sequence of unusable contents and journals nothing', async () => {
+    const { store } = bench;
+    await store.beginClose(idOf('s'), 1n);
+    const unusable = batch('a', 1, 9, { rejectAs: 'not-finite' });
+    expect(await store.admit([unusable])).toMatchObject([{ verdict: 'rejected', code: 'not-finite', contiguousSequence: 1n }]);
+    expect(await store.journal(idOf('s'), 1n, 0n, 10)).toEqual([]);
+  });
+
+  it('4: places a batch in the open epoch, in the next for late ones, or refuses it', async () => {
+    const { store } = bench;
+    expect(await verdicts(store, [batch('a', 1, 2)])).toEqual(['rejected:epoch-not-open']);
+    await store.beginClose(idOf('s'), 1n);
+    expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['rejected:epoch-not-open']);
+    await store.openEpoch(epochOf(2));
+    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 2, 0), batch('a', 3, 2)])).toEqual([
+      'accepted@2', 'rejected:stale-epoch', 'accepted@2']);
+    await store.beginClose(idOf('s'), 2n);
+    await store.openEpoch(epochOf(3, { late: 'drop' }));
+    expect(await verdicts(store, [batch('a', 4, 2), batch('a', 5, 3), batch('a', 4, 2)])).toEqual([
+      'rejected:stale-epoch', 'accepted@3', 'rejected:stale-epoch']);
+    expect((await store.contributorState(idOf('s'), idOf('a'))).contiguousSequence).toBe(5n);
+  });
+
+  it('5: takes rowsMax rows and nothing after the last', async () => {
+    const { store } = bench;
+    expect(await verdicts(store, [
+      batch('a', 1, 1, { rows: 3 }), batch('a', 2, 1, { rows: 2 }), batch('a', 3, 1, { rows: 1 }), batch('a', 4, 1),
+      batch('b', 1, 1, { last: true }), batch('b', 2, 1),
+    ])).toEqual(['accepted@1', 'rejected:contribution-full', 'accepted@1!', 'rejected:contribution-full',
+      'accepted@1!', 'rejected:contribution-full']);
+    await store.beginClose(idOf('s'), 1n);
+    await store.openEpoch(epochOf(2));
+    expect(await verdicts(store, [batch('b', 3, 2)])).toEqual(['accepted@2']);
+  });
+
+  it('keeps contributors and studies apart', async () => {
+    const { store } = bench;
+    await store.registerStudy(registration({ studyId: idOf('t'), name: 't', budget: budget({ key: 'study:t' }) }));
+    await store.openEpoch(epochOf(1, { studyId: idOf('t') }));
+    const there = { studyId: idOf('t') };
+    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 1, 1, there), batch('b', 1, 1, there), batch('b', 1, 1)])).toEqual(
+      ['accepted@1', 'accepted@1', 'accepted@1', 'accepted@1']);
+    expect((await store.journal(idOf('t'), 1n, 0n, 9)).map((entry) => entry.contributor)).toEqual([idOf('a'), idOf('b')]);
+    expect((await store.contributorState(idOf('t'), idOf('a'))).nextSequence).toBe(2n);
+  });
+
+  it('agrees with a simple model on any sequence of batches, closings and restarts', async () => {
+    const step = fc.oneof(
+      { weight: 20, arbitrary: fc.record({
+        kind: fc.constant('admit' as const),
+        list: fc.array(fc.record({
+          contributor: fc.constantFrom('a', 'b', 'c'), sequence: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 150 })),
+          behind: fc.integer({ min: -1, max: 3 }), rows: fc.integer({ min: 0, max: 3 }), last: fc.boolean(),
+          content: fc.constantFrom('x', 'x', 'x', 'y'), rejected: fc.integer({ min: 0, max: 5 }),
+        }), { maxLength: 12 }),
+      }) },
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant('close' as const) }) },
+      { weight: 4, arbitrary: fc.record({ kind: fc.constant('open' as const), late: fc.constantFrom('next' as const, 'drop' as const) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('state' as const), to: fc.constantFrom('open' as const, 'ended' as const) }) },
+    );
+    let run = 0;
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      const studyId = idOf(`model ${run++}`);
+      const wide = budget({ key: `study:${studyId}`, rhoCap: amount(10n ** 9n), deltaCap: amount(10n ** 9n) });
+      await bench.store.registerStudy(registration({ studyId, budget: wide }));
+      const model = new AdmissionModel();
+      let epoch = 0n;
+      for (const action of steps) {
+        if (action.kind === 'restart') await bench.reopen();
+        if (action.kind === 'state') await bench.store.setStudyState(studyId, (model.state = action.to));
+        if (action.kind === 'close' && model.open !== null) {
+          await bench.store.beginClose(studyId, epoch);
+          model.open = null;
+        }
+        if (action.kind === 'open' && model.open === null && model.state === 'open') {
+          epoch += 1n;
+          await bench.store.openEpoch(epochOf(epoch, { studyId, late: action.late }));
+          model.open = { epoch, rowsMax: 4, late: action.late };
+        }
+        if (action.kind === 'admit') {
+          const list = action.list.map((item) => batch(item.contributor, item.sequence, epoch > BigInt(item.behind) ? epoch - BigInt(item.behind) : 0n, {
+            studyId, rows: item.rows, last: item.last, content: `${item.contributor}${item.sequence}${item.content}`,
+            ...(item.rejected === 0 ? { rejectAs: 'not-finite' as const } : {}),
+          }));
+          const got = await bench.store.admit(list);
+          list.forEach((asked, i) => {
+            const { verdict, code, epoch: counted, complete } = got[i]!;
+            const text = `${verdict}${code === undefined ? '' : `:${code}`}${counted === 0n ? '' : `@${counted}`}${complete ? '!' : ''}`;
+            expect([i, text]).toEqual([i, model.admit(asked)]);
+            expect(got[i]!.contiguousSequence).toBe(verdict === 'rejected' && model.state !== 'open'
+              ? got[i]!.contiguousSequence : model.contiguous(asked.contributor));
+          });
+        }
+      }
+      for (const contributor of ['a', 'b', 'c']) {
+        expect(await bench.store.contributorState(studyId, idOf(contributor))).toEqual({
+          nextSequence: model.next(idOf(contributor)), contiguousSequence: model.contiguous(idOf(contributor)),
+          holes: model.holes(idOf(contributor)), spend: null,
+        });
+      }
+      for (let at = 1n; at <= epoch; at++) {
+        const journal = await bench.store.journal(studyId, at, 0n, 10_000);
+        const counted = model.accepted.filter((entry) => entry.epoch === at);
+        expect(journal.map((entry) => [entry.contributor, entry.sequence])).toEqual(counted.map((entry) => [entry.contributor, entry.sequence]));
+        expect(await bench.store.contributorCount(studyId, at)).toBe(new Set(counted.map((entry) => entry.contributor)).size);
+      }
+    }), { numRuns: 60, seed: 20_261_121 });
+  });
+}
+
+function releaseTests(bench: Bench): void {
+  beforeEach(async () => {
+    await bench.store.registerStudy(registration());
+    await bench.store.openEpoch(epochOf(1));
+    await finishEpoch(bench.store, 1, 0);
+  });
+
+  it('appends to the log, the next index only, each epoch once', async () => {
+    const { store } = bench;
+    await store.storeRelease(release(0, 1));
+    await expect(store.storeRelease(release(0, 1, { body: new Uint8Array(4) }))).rejects.toMatchObject({ code: 'invariant' });
+    await expect(store.storeRelease(release(0, 1, { signature: new Uint8Array(64) }))).rejects.toMatchObject({ code: 'invariant' });
+    await expect(store.storeRelease(release(1, 1))).rejects.toMatchObject({ code: 'invariant' });
+    await store.openEpoch(epochOf(2));
+    await store.beginClose(idOf('s'), 2n);
+    await store.chargeEpoch(idOf('s'), 2n, '[]', 8_000);
+    for (const index of [0, 2]) await expect(store.storeRelease(release(index, 2))).rejects.toMatchObject({ code: 'invariant' });
+    await expect(store.storeRelease(release(1, 2, { digest: 'short' }))).rejects.toMatchObject({ code: 'invariant' });
+    await store.storeRelease(release(1, 2));
+    expect(await store.study(idOf('s'))).toMatchObject({ releaseCount: 2, lastDigest: release(1, 2).digest, lastEpoch: 2n });
+    await bench.reopen();
+    const log = await bench.store.releases(idOf('s'), 0, 10);
+    expect(log.map(({ index, epoch }) => [index, epoch])).toEqual([[0, 1n], [1, 2n]]);
+    const { nowMs, ...expected } = release(1, 2);
+    expect([nowMs, log[1]]).toEqual([9_000, expected]);
+    expect(await bench.store.releases(idOf('s'), 1, 10)).toEqual([expected]);
+    expect(await bench.store.releases(idOf('s'), 0, 1)).toHaveLength(1);
+  });
+}
+
+function filesHold(directory: string, marker: Buffer): boolean {
+  return readdirSync(directory).some((file) => readFileSync(join(directory, file)).includes(marker));
+}
+
+function purgeTests(bench: Bench): void {
+  beforeEach(async () => { await bench.store.registerStudy(registration()); });
+
+  it('leaves no byte of the rows in any file, whatever their size', async () => {
+    const { store, directory } = bench;
+    await store.registerStudy(registration({ studyId: idOf('t'), name: 't', budget: budget({ key: 'study:t' }) }));
+    const marker = Buffer.from('marked-row-bytes');
+    const secret = Buffer.from('assignment-secret-of-the-epoch!!');
+    await store.openEpoch(epochOf(1, { rowsMax: 100, assignmentKey: new Uint8Array(secret) }));
+    await store.openEpoch(epochOf(1, { studyId: idOf('t') }));
+    const sizes = [32, 300, 1_500, 4_096, 9_000, 65_536, 300_000];
+    for (let i = 0; i < 140; i++) {
+      const body = Buffer.alloc(sizes[i % sizes.length]!);
+      for (let at = 0; at + marker.length <= body.length; at += marker.length) marker.copy(body, at);
+      body[0] = i;
+      // Rows of another study lie in between, so that pages are kept and rebalanced, not only freed.
+      await store.admit([batch(`c${i}`, 1, 1, { body }), batch(`c${i}`, 1, 1, { studyId: idOf('t'), content: `kept ${i}`.repeat(40) })]);
+    }
+    expect(filesHold(directory, marker)).toBe(true);
+    expect(filesHold(directory, secret)).toBe(true);
+    await finishEpoch(store, 1, 0);
+    expect(await store.unpurgedEpochs(idOf('s'))).toEqual([{ epoch: 1n, releasedAtMs: 9_000 }]);
+    await store.purgeEpoch(idOf('s'), 1n);
+    expect(filesHold(directory, marker)).toBe(false);
+    expect(filesHold(directory, secret)).toBe(false);
+    expect(await store.unpurgedEpochs(idOf('s'))).toEqual([]);
+    expect(await store.journal(idOf('s'), 1n, 0n, 10)).toEqual([]);
+    expect(await store.journal(idOf('t'), 1n, 0n, 1_000)).toHaveLength(140);
+    expect(await store.epoch(idOf('s'), 1n)).toMatchObject({ state: 'released', assignmentKey: new Uint8Array(0) });
+    await store.purgeEpoch(idOf('s'), 1n);
+  });
+
+  it('keeps rows that are still needed', async () => {
+    const { store } = bench;
+    await store.openEpoch(epochOf(1));
+    await store.admit([batch('a', 1, 1)]);
+    await expect(store.purgeEpoch(idOf('s'), 1n)).rejects.toMatchObject({ code: 'invariant' });
+    await store.beginClose(idOf('s'), 1n);
+    await store.chargeEpoch(idOf('s'), 1n, '[]', 8_000);
+    await expect(store.purgeEpoch(idOf('s'), 1n)).rejects.toMatchObject({ code: 'invariant' });
+    expect(await store.journal(idOf('s'), 1n, 0n, 10)).toHaveLength(1);
+  });
+
+  it('purges an epoch that lapsed', async () => {
+    await bench.store.openEpoch(epochOf(1));
+    await bench.store.admit([batch('a', 1, 1)]);
+    await bench.store.lapseEpoch(idOf('s'), 1n, 4_000);
+    await bench.store.purgeEpoch(idOf('s'), 1n);
+    expect(await bench.store.journal(idOf('s'), 1n, 0n, 10)).toEqual([]);
+  });
+
+  it('never counts a purged batch again, and never reuses a position', async () => {
+    const { store } = bench;
+    const old = [batch('a', 1, 1), batch('a', 3, 1), batch('a', 4, 1, { rejectAs: 'not-finite' })];
+    await store.openEpoch(epochOf(1));
+    const positions = (await store.admit(old)).map((result) => result.position);
+    await finishEpoch(store, 1, 0);
+    await store.openEpoch(epochOf(2));
+    await store.purgeEpoch(idOf('s'), 1n);
+    // The epoch before the open one can still be named: verdicts are remembered.
+    const remembered = ['duplicate@1', 'duplicate@1', 'rejected:not-finite'];
+    expect(await verdicts(store, old)).toEqual(remembered);
+    expect(await verdicts(store, [batch('a', 1, 2, { content: 'other' })])).toEqual(['rejected:mutated']);
+    await finishEpoch(store, 2, 1);
+    await store.openEpoch(epochOf(3));
+    await store.purgeEpoch(idOf('s'), 2n);
+    await bench.reopen();
+    // Now digests and verdicts are forgotten, but not that the sequences were used.
+    expect(await verdicts(bench.store, [...old, batch('a', 3, 3, { content: 'other' })])).toEqual(
+      ['duplicate', 'duplicate', 'duplicate', 'duplicate']);
+    expect(await bench.store.contributorState(idOf('s'), idOf('a'))).toMatchObject(
+      { nextSequence: 5n, contiguousSequence: 1n, holes: [2n] });
+    const [next] = await bench.store.admit([batch('a', 2, 3)]);
+    expect(next).toMatchObject({ verdict: 'accepted', epoch: 3n, contiguousSequence: 4n });
+    expect(next!.position > positions[1]!).toBe(true);
+  });
+
+  it('forgets digests once no batch can be compared with them', async () => {
+    const { store, directory } = bench;
+    const accepted = batch('a', 1, 1);
+    const refused = batch('b', 1, 1, { rejectAs: 'not-finite' });
+    const holds = () => [accepted, refused].map((one) => filesHold(directory, Buffer.from(one.digest.subarray(0, 16))));
+    await store.openEpoch(epochOf(1));
+    await store.admit([accepted, refused]);
+    expect(holds()).toEqual([true, true]);
+    await finishEpoch(store, 1, 0);
+    await store.openEpoch(epochOf(2));
+    await store.purgeEpoch(idOf('s'), 1n);
+    expect(holds()).toEqual([true, true]);
+    await finishEpoch(store, 2, 1);
+    await store.openEpoch(epochOf(3));
+    await store.purgeEpoch(idOf('s'), 2n);
+    expect(holds()).toEqual([false, false]);
+  });
+
+  it('admits while it purges', async () => {
+    const { store } = bench;
+    await store.openEpoch(epochOf(1));
+    await store.admit(Array.from({ length: 3_000 }, (_, i) => batch(`c${i}`, 1, 1)));
+    await finishEpoch(store, 1, 0);
+    await store.openEpoch(epochOf(2));
+    const purged = store.purgeEpoch(idOf('s'), 1n);
+    expect(await verdicts(store, [batch('c0', 2, 2)])).toEqual(['accepted@2']);
+    await purged;
+    expect(await store.journal(idOf('s'), 2n, 0n, 10)).toHaveLength(1);
+  });
+}
+
+function lifeTests(bench: Bench, open: StoreFactory): void {
+  it('refuses a second writer, and is free again after closing', async () => {
+    await expect(open(bench.directory)).rejects.toMatchObject({ code: 'data-folder-in-use' });
+    await bench.store.close();
+    const second = await open(bench.directory);
+    await second.close();
+    bench.store = await open(bench.directory);
+  });
+
+  it('finishes what was begun when it closes, and refuses later calls', async () => {
+    await bench.store.registerStudy(registration());
+    await bench.store.openEpoch(epochOf(1));
+    const begun = Array.from({ length: 20 }, (_, i) => bench.store.admit([batch(`c${i}`, 1, 1)]));
+    await bench.store.close();
+    for (const [result] of await Promise.all(begun)) expect(result).toMatchObject({ verdict: 'accepted' });
+    await expect(bench.store.admit([batch('d', 1, 1)])).rejects.toMatchObject({ code: 'closed' });
+    await expect(bench.store.studies()).rejects.toMatchObject({ code: 'closed' });
+    await bench.store.close();
+    bench.store = await open(bench.directory);
+    expect(await bench.store.journal(idOf('s'), 1n, 0n, 100)).toHaveLength(20);
+  });
+
+  it('executes a writing call after the batches handed over before it', async () => {
+    await bench.store.registerStudy(registration());
+    await bench.store.openEpoch(epochOf(1));
+    const early = verdicts(bench.store, [batch('a', 1, 1)]);
+    await bench.store.beginClose(idOf('s'), 1n);
+    expect(await early).toEqual(['accepted@1']);
+  });
+
+  it('answers many concurrent calls, each with its own results', async () => {
+    await bench.store.registerStudy(registration());
+    await bench.store.openEpoch(epochOf(1));
+    const calls = Array.from({ length: 200 }, (_, i) => bench.store.admit([batch(`c${i % 50}`, 1 + Math.floor(i / 50), 1)]));
+    const positions = (await Promise.all(calls)).map(([result]) => result!.position);
+    expect(new Set(positions).size).toBe(200);
+    const health = await bench.store.health();
+    expect(health.batches).toBe(200);
+    expect(health.commits).toBeGreaterThan(0);
+    expect(health.commitSeconds99).toBeGreaterThanOrEqual(health.commitSecondsMedian);
+    expect(health.fileBytes).toBeGreaterThan(0);
+    expect(await bench.store.admit([])).toEqual([]);
+  });
+}
