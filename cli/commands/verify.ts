@@ -1,0 +1,60 @@
+import { createReadStream } from 'node:fs';
+import { signing } from '#signing';
+import { logLines, verifyReleaseLog, type LogReport } from '../../src/log/index.js';
+import { defineCommand } from '../command.js';
+import { asInputError } from '../errors.js';
+import type { Io } from '../io.js';
+import { publicKeyFlag } from '../keys.js';
+import type { Output } from '../output.js';
+
+export const verify = defineCommand({
+  name: 'verify',
+  summary: 'Check a release log: chain, signatures and signed head.',
+  details: [
+    'A log proves nothing without the key of the aggregator that you trust, learnt from elsewhere than the log: without '
+    + '--server-key the log is only checked against itself, its key\'s fingerprint is printed for you to compare, '
+    + 'and the exit status is 1.',
+  ],
+  args: {
+    file: { type: 'positional', required: true, description: 'the release log, or - for standard input' },
+    'server-key': { type: 'string', valueHint: 'key', description: 'the aggregator\'s public key, 64 hexadecimal digits' },
+  },
+  examples: [
+    'keelson verify releases.log --server-key 8f40...c2',
+    'curl -s "http://127.0.0.1:8787/v1/releases?study=flights" | keelson verify -',
+  ],
+  async run({ args, io, output }) {
+    const key = args['server-key'] === undefined ? undefined : publicKeyFlag(args['server-key'], '--server-key');
+    const lines = logLines(bytesOf(args.file, io));
+    const report = await verifyReleaseLog(lines, key === undefined ? { signing } : { signing, serverKey: key });
+    output.json({ ...report, columns: report.document?.columns, study: report.document?.study });
+    describe(report, args.file, key !== undefined, output);
+    return report.authentic ? 0 : 1;
+  },
+});
+
+async function* bytesOf(path: string, io: Io): AsyncGenerator<Uint8Array> {
+  try {
+    const stream = path === '-' ? io.stdin : createReadStream(path);
+    for await (const chunk of stream) yield typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Uint8Array);
+  } catch (error) {
+    throw asInputError(error, path === '-' ? 'standard input' : path);
+  }
+}
+
+function describe(report: LogReport, path: string, hasKey: boolean, output: Output): void {
+  if (report.document !== null) output.text(`study        ${report.document.study} (${report.studyId})`);
+  if (report.serverKey !== null) {
+    output.text(`server key   ${report.serverKey}`);
+    output.text(`fingerprint  ${report.fingerprint}`);
+  }
+  output.text(`releases     ${report.count}${report.firstFault === null ? '' : ' verified before the fault'}`);
+  if (report.firstFault !== null) {
+    output.text(`FAILED       ${path}, line ${report.firstFault.line}: ${report.firstFault.text} (${report.firstFault.code})`);
+  } else if (hasKey) {
+    output.text('verified     every signature, the chain and the head');
+  } else {
+    output.text('UNVERIFIED   consistent in itself, but whose key is it? compare the fingerprint with the');
+    output.text('             aggregator\'s, then run again with --server-key');
+  }
+}

@@ -1,0 +1,66 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { signing } from '#signing';
+import { publicKeyFlag, readKeyFile } from '../../cli/keys.js';
+import { toHex } from '../../src/base/bytes.js';
+import { keelson } from '../support/command.js';
+
+const scratch = mkdtempSync(join(tmpdir(), 'keelson-keys-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+describe('keygen', () => {
+  it('writes a key that only its owner reads and prints its public half', async () => {
+    const path = join(scratch, 'a.key');
+    const { status, stdout } = await keelson(['keygen', path, '--json']);
+    expect(status).toBe(0);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const publicKey = toHex(signing.createSigner(readKeyFile(path)).publicKey);
+    expect(JSON.parse(stdout)).toEqual({ file: path, publicKey });
+    expect(stdout).not.toContain(readFileSync(path, 'utf8').trim());
+  });
+
+  it('makes another key each time', async () => {
+    const keys = await Promise.all(['b.key', 'c.key'].map(async (name) => {
+      await keelson(['keygen', join(scratch, name)]);
+      return toHex(readKeyFile(join(scratch, name)));
+    }));
+    expect(keys[0]).not.toBe(keys[1]);
+  });
+
+  it('never overwrites', async () => {
+    const path = join(scratch, 'd.key');
+    writeFileSync(path, 'precious');
+    const { status, stdout, stderr } = await keelson(['keygen', path]);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`${path} exists and is not overwritten`);
+    expect(readFileSync(path, 'utf8')).toBe('precious');
+  });
+
+  it('says when the folder is missing', async () => {
+    expect((await keelson(['keygen', join(scratch, 'none', 'e.key')])).stderr).toContain('there is no such file');
+  });
+});
+
+describe('key files', () => {
+  it('are refused when others may read them, or when they hold something else', async () => {
+    const path = join(scratch, 'f.key');
+    await keelson(['keygen', path]);
+    chmodSync(path, 0o640);
+    expect(() => readKeyFile(path)).toThrow('chmod 600');
+    const other = join(scratch, 'g.key');
+    writeFileSync(other, 'not a key', { mode: 0o600 });
+    expect(() => readKeyFile(other)).toThrow('is not a key file');
+    expect(() => readKeyFile(join(scratch, 'none.key'))).toThrow('there is no such file');
+  });
+});
+
+describe('public keys on the command line', () => {
+  it('are 64 hexadecimal digits of a usable key', () => {
+    const key = toHex(signing.createSigner(new Uint8Array(32).fill(7)).publicKey);
+    expect(toHex(publicKeyFlag(key.toUpperCase(), '--server-key'))).toBe(key);
+    expect(() => publicKeyFlag(key.slice(2), '--server-key')).toThrow('64 hexadecimal digits');
+    expect(() => publicKeyFlag(`01${'00'.repeat(31)}`, '--server-key')).toThrow('--server-key:');
+  });
+});

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { checkArguments } from '../../cli/arguments.js';
+import { commandTable } from '../../cli/commands/table.js';
+import { errorText, exitStatusOf, UsageError } from '../../cli/errors.js';
+import { commandHelp } from '../../cli/help.js';
+import { renderTable, toJson } from '../../cli/output.js';
+import { nearest } from '../../cli/suggest.js';
+import { InvalidInputError, InvariantError, KeelsonError } from '../../src/base/errors.js';
+import { keelson } from '../support/command.js';
+
+const commands = Object.entries(commandTable);
+
+describe('the command line', () => {
+  it('lists its commands', async () => {
+    const { status, stdout } = await keelson(['--help']);
+    expect(status).toBe(0);
+    for (const [name] of commands) expect(stdout).toContain(`  ${name}`);
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(await keelson(['-h'])).toEqual(await keelson(['help']));
+  });
+
+  it('prints its version', async () => {
+    expect((await keelson(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('refuses no command, an unknown one and a flag in its place', async () => {
+    expect(await keelson([])).toMatchObject({ status: 2, stdout: '' });
+    const wrong = await keelson(['verfiy']);
+    expect(wrong).toMatchObject({ status: 2, stdout: '' });
+    expect(wrong.stderr).toContain('unknown command "verfiy": did you mean "verify"?');
+    expect((await keelson(['--jsn'])).stderr).toContain('unknown flag --jsn before the command');
+    expect((await keelson(['constructor'])).status).toBe(2);
+  });
+
+  it.each(commands)('%s: help has its summary, flags and an example, within 80 columns', async (name, entry) => {
+    const command = await entry.load();
+    expect([command.name, command.summary]).toEqual([name, entry.summary]);
+    const { status, stdout } = await keelson([name, '--help']);
+    expect(status).toBe(0);
+    expect(stdout).toBe(commandHelp(command));
+    expect(stdout).toMatchSnapshot();
+    expect(command.examples.length).toBeGreaterThan(0);
+    for (const example of command.examples) expect(example).toContain(`keelson ${name}`);
+    const prose = stdout.split('\n').filter((line) => !line.includes(`keelson ${name} `));
+    expect(Math.max(...prose.map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect((await keelson(['help', name])).stdout).toBe(stdout);
+  });
+
+  it.each(commands)('%s: refuses an unknown flag', async (name) => {
+    const { status, stdout, stderr } = await keelson([name, '--debgu']);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('unknown flag --debgu: did you mean --debug?');
+    expect(stderr).toContain(`keelson ${name} --help`);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('shows stacks with --debug only', async () => {
+    expect((await keelson(['verify', '--wrong'])).stderr).not.toContain('    at ');
+    expect((await keelson(['verify', '--wrong', '--debug'])).stderr).toContain('    at ');
+  });
+});
+
+describe('arguments', () => {
+  const definitions = {
+    file: { type: 'positional', required: true, description: 'the file' },
+    rate: { type: 'string', valueHint: 'r' },
+    set: { type: 'string' },
+    mode: { type: 'enum', options: ['fast', 'slow'] },
+    json: { type: 'boolean', alias: 'j' },
+  } as const;
+  const check = (...words: string[]) => checkArguments(words, definitions, ['set']);
+  const refusal = (...words: string[]): string => {
+    try {
+      check(...words);
+    } catch (error) {
+      expect(error).toBeInstanceOf(UsageError);
+      return (error as Error).message;
+    }
+    throw new Error('it was accepted');
+  };
+
+  it('takes flags in any place, with = or a space, negative numbers and a lone dash', () => {
+    expect(check('--rate', '-1.5', '-', '-j', '--mode=fast').words).toEqual(['--rate=-1.5', '--json', '--mode=fast', '--', '-']);
+    expect(check('--', '--rate').words).toEqual(['--', '--rate']);
+    expect(check('f', '--set', 'a=1', '--set=b=2').repeated).toEqual({ set: ['a=1', 'b=2'] });
+  });
+
+  it('refuses everything that is not declared', () => {
+    expect(refusal('f', '--rat', '1')).toContain('did you mean --rate?');
+    expect(refusal('f', '-x')).toContain('unknown flag -x');
+    expect(refusal('f', '-rate', '1')).toContain('unknown flag -rate');
+    expect(refusal('f', '--file', 'g')).toContain('unknown flag --file');
+    expect(refusal('f', '--no-json')).toContain('unknown flag --no-json');
+    expect(refusal('f', 'g')).toContain('unexpected argument "g"');
+    expect(refusal()).toContain('FILE is missing: the file');
+    expect(refusal('f', '--rate')).toContain('--rate needs a value: write --rate=R');
+    expect(refusal('f', '--rate', '--json')).toContain('--rate needs a value');
+    expect(refusal('f', '--rate=')).toContain('--rate has an empty value');
+    expect(refusal('f', '--rate', '1', '--rate', '2')).toContain('--rate is given 2 times');
+    expect(refusal('f', '--json=true')).toContain('--json takes no value');
+    expect(refusal('f', '--mode', 'fsat')).toContain('--mode is one of fast, slow: did you mean "fast"?');
+  });
+});
+
+describe('output', () => {
+  it('writes typed arrays, big integers and maps as JSON', () => {
+    const value = { row: Float64Array.of(1, 2.5), tags: BigUint64Array.of(3n), small: 4n, big: 2n ** 64n, map: new Map([['a', 1]]) };
+    expect(JSON.parse(toJson(value))).toEqual({
+      row: [1, 2.5], tags: [3], small: 4, big: '18446744073709551616', map: { a: 1 },
+    });
+    expect(toJson({ error: Infinity })).toBe('{"error":null}');
+  });
+
+  it('keeps tables within 80 columns', () => {
+    const table = renderTable(['name', 'text'], [['a', 'word '.repeat(40)], ['b', 'short']]);
+    expect(Math.max(...table.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(table).toContain('short');
+    expect(table.match(/word/g)).toHaveLength(40);
+  });
+
+  it('suggests only what is near', () => {
+    expect(nearest('epsilno', ['epsilon', 'delta'])).toBe('epsilon');
+    expect(nearest('pop', ['mean', 'populous-mean'])).toBe('populous-mean');
+    expect(nearest('zzz', ['epsilon', 'delta'])).toBeUndefined();
+  });
+});
+
+describe('errors', () => {
+  it('end with the status of their kind', () => {
+    expect(exitStatusOf(new KeelsonError('plan-infeasible', ''))).toBe(1);
+    expect(exitStatusOf(new KeelsonError('log-invalid', ''))).toBe(1);
+    expect(exitStatusOf(new InvalidInputError(''))).toBe(2);
+    expect(exitStatusOf(new TypeError(''))).toBe(2);
+  });
+
+  it('say that a defect is one', () => {
+    expect(errorText(new InvariantError('groups do not add up'), 'keelson plan', false)).toContain('a defect in Keelson: groups');
+    expect(errorText(new TypeError('x'), 'keelson plan', false)).toContain('--debug');
+    const system = Object.assign(new Error('ENOENT'), { code: 'ENOENT', syscall: 'open', path: 'here.csv' });
+    expect(errorText(system, 'keelson plan', false)).toBe('keelson plan: here.csv: there is no such file: check the path\n');
+    const chained = new KeelsonError('invalid-input', 'outer', { cause: new Error('inner') });
+    expect(errorText(chained, 'keelson plan', true)).toMatch(/outer[^]*caused by Error: inner/);
+  });
+});
