@@ -1,0 +1,76 @@
+import { assert } from '../../base/assert.js';
+import type { RandomBits } from '../bits.js';
+import { bernoulliExp, bernoulliExpBig } from './bernoulli.js';
+import { discreteLaplace, laplaceMagnitude, type Rational, type Steps } from './discrete-laplace.js';
+
+/** Up to this whole standard deviation, 2 sigma^2 <= 2^53 and the Number path is exact. */
+const fastDeviation = 2 ** 26;
+/** Squares of whole numbers up to this are below 2^53. */
+const fastGap = 94_906_265;
+
+/** Draws P(y) proportional to exp(-y^2 / (2 variance)) over all integers y, exactly. */
+export type GaussianSampler = (bits: RandomBits) => Steps;
+
+/**
+ * CKS20, algorithm 3: a discrete Laplace draw y of scale t is kept with probability exp(-(|y| - v/t)^2 / (2 v)), v the
+ * variance. The product of the two is proportional to exp(-y^2 / (2 v)) for every t > 0, so t is free to choose: t =
+ * sigma when sigma is a whole number (the exponent is then (|y| - sigma)^2 / (2 sigma^2), small integers), else
+ * floor(sigma) + 1. About 0.76 of the draws are kept.
+ *
+ * The time of a draw depends a little on its size (the coins are geometric), so a caller must not let an outsider time
+ * single draws.
+ */
+export function gaussianSampler(variance: Rational): GaussianSampler {
+  const { numerator, denominator } = variance;
+  assert(numerator > 0n && denominator > 0n, 'the variance of a discrete Gaussian is positive');
+  if (numerator % denominator === 0n) {
+    const whole = numerator / denominator;
+    const deviation = squareRoot(whole);
+    if (deviation * deviation === whole && deviation <= BigInt(fastDeviation)) {
+      return (bits) => wholeDeviation(bits, Number(deviation));
+    }
+  }
+  const scale = squareRoot(numerator / denominator) + 1n;
+  return (bits) => anyVariance(bits, variance, scale);
+}
+
+function wholeDeviation(bits: RandomBits, deviation: number): Steps {
+  for (;;) {
+    const magnitude = laplaceMagnitude(bits, deviation);
+    const gap = Math.abs(magnitude - deviation);
+    if (!keepWhole(bits, gap, deviation)) continue;
+    const negative = bits.bit();
+    if (negative && magnitude === 0) continue;
+    return negative ? -magnitude : magnitude;
+  }
+}
+
+function keepWhole(bits: RandomBits, gap: number, deviation: number): boolean {
+  if (gap <= fastGap) return bernoulliExp(bits, gap * gap, 2 * deviation * deviation);
+  const wide = BigInt(gap);
+  return bernoulliExpBig(bits, wide * wide, 2n * BigInt(deviation) ** 2n);
+}
+
+function anyVariance(bits: RandomBits, variance: Rational, scale: bigint): bigint {
+  const { numerator, denominator } = variance;
+  // (|y| - v/t)^2 / (2 v) with v = a/b: (|y| b t - a)^2 / (2 a b t^2).
+  const divisor = 2n * numerator * denominator * scale * scale;
+  for (;;) {
+    const draw = discreteLaplace(bits, { numerator: scale, denominator: 1n });
+    const magnitude = draw < 0n ? -draw : draw;
+    const gap = magnitude * denominator * scale - numerator;
+    if (bernoulliExpBig(bits, gap * gap, divisor)) return draw;
+  }
+}
+
+/** The largest whole number whose square is at most `value`; value >= 0. Newton's method from above. */
+export function squareRoot(value: bigint): bigint {
+  assert(value >= 0n, 'a square root is taken of a number that is not negative');
+  if (value < 2n) return value;
+  let guess = 1n << BigInt((value.toString(2).length + 1) >> 1);
+  for (;;) {
+    const next = (guess + value / guess) >> 1n;
+    if (next >= guess) return guess;
+    guess = next;
+  }
+}

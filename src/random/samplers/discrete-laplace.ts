@@ -1,0 +1,57 @@
+import { assert } from '../../base/assert.js';
+import type { RandomBits } from '../bits.js';
+import { bernoulliExp, bernoulliExpBig, bernoulliInverseE } from './bernoulli.js';
+
+/** A positive rational. Need not be reduced. */
+export interface Rational {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+/** A whole number of grid steps: a Number only while it is a safe integer. */
+export type Steps = number | bigint;
+
+/**
+ * |y| of a discrete Laplace draw of whole-number scale t, before the sign: P(m) proportional to exp(-m / t), m >= 0.
+ * m = u + t v, where u is uniform below t and kept with probability exp(-u / t), and v counts wins of exp(-1).
+ */
+export function laplaceMagnitude(bits: RandomBits, scale: number): number {
+  let offset: number;
+  do offset = bits.below(scale);
+  while (!bernoulliExp(bits, offset, scale));
+  let units = 0;
+  while (bernoulliInverseE(bits)) units += 1;
+  return offset + scale * units;
+}
+
+/**
+ * P(y) proportional to exp(-|y| / scale) over all integers y, exactly. CKS20, algorithm 2: with scale n / d a
+ * geometric draw of scale n is divided by d; minus zero is drawn again, so that zero is not counted twice.
+ * Expected number of coins: bounded, whatever the scale.
+ */
+export function discreteLaplace(bits: RandomBits, scale: Rational): bigint {
+  const { numerator, denominator } = scale;
+  assert(numerator > 0n && denominator > 0n, 'the scale of a discrete Laplace is positive');
+  for (;;) {
+    const offset = bits.belowBig(numerator);
+    if (!bernoulliExpBig(bits, offset, numerator)) continue;
+    let units = 0n;
+    while (bernoulliInverseE(bits)) units += 1n;
+    const magnitude = (offset + numerator * units) / denominator;
+    const negative = bits.bit();
+    if (negative && magnitude === 0n) continue;
+    return negative ? -magnitude : magnitude;
+  }
+}
+
+/**
+ * A discrete Laplace draw conditioned on |y| <= bound, exactly, by drawing again. `bound` >= 0, in grid steps.
+ * Meant for bounds of several scales, where a repeat is rare; expected draws: 1 / P(|y| <= bound).
+ */
+export function truncatedDiscreteLaplace(bits: RandomBits, scale: Rational, bound: bigint): bigint {
+  assert(bound >= 0n, 'the bound of a truncated Laplace is not negative');
+  for (;;) {
+    const draw = discreteLaplace(bits, scale);
+    if (draw <= bound && -draw <= bound) return draw;
+  }
+}
