@@ -3,8 +3,8 @@ import type { Outcome } from '../base/outcome.js';
 
 /**
  * The wire messages as Keelson's code sees them: 64-bit fields are bigint, enums are names, oneofs
- * are unions on `kind`. frames.ts and bodies.ts convert; proto/keelson/v1/wire.proto documents each
- * field.
+ * are unions on `kind`. client-frames.ts, server-frames.ts, bodies.ts and release-body.ts convert;
+ * proto/keelson/v1/wire.proto documents each field.
  */
 export interface Hello {
   readonly kind: 'hello';

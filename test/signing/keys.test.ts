@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { fromHex, toHex } from '../../src/base/bytes.js';
+import { concatBytes, fromHex, toHex } from '../../src/base/bytes.js';
 import { WireError } from '../../src/base/errors.js';
 import { signing as browser } from '../../src/signing/browser.js';
 import { checkPublicKey } from '../../src/signing/index.js';
+import { hasReducedScalar } from '../../src/signing/keys.js';
 import { signing as node } from '../../src/signing/node.js';
-import { encodePoint, fieldPrime, identity, multiply, smallOrderPoints } from '../support/edwards.js';
+import {
+  encodeNumber, encodePoint, fieldPrime, groupOrder, identity, multiply, smallOrderPoints,
+} from '../support/edwards.js';
 
 /** Every 32 bytes that some decoder reads as a point of small order: y may be unreduced, and x = 0 may have a sign. */
 function smallOrderEncodings(): readonly string[] {
@@ -57,6 +60,14 @@ describe('public keys', () => {
     }
     checkPublicKey(encodePoint(fieldPrime - 2n, 0n));
     checkPublicKey(encodePoint(2n, 1n));
+  });
+
+  it('takes the scalars of signatures below the group order only', () => {
+    const signature = (scalar: bigint): Uint8Array => concatBytes(new Uint8Array(32), encodeNumber(scalar));
+    for (const scalar of [0n, 1n, 2n ** 252n, groupOrder - 1n]) expect(hasReducedScalar(signature(scalar))).toBe(true);
+    for (const scalar of [groupOrder, groupOrder + 1n, 2n ** 253n, 2n ** 256n - 1n]) {
+      expect(hasReducedScalar(signature(scalar))).toBe(false);
+    }
   });
 
   it('refuses another length and names it', () => {

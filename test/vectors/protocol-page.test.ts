@@ -24,12 +24,12 @@ const signatures = JSON.parse(text('test/vectors/signatures.json')) as {
   signed: { label: string; message: string; signature: string }[];
 };
 
-const rows = (pattern: RegExp): string[][] => [...page.matchAll(pattern)].map((match) => match.slice(1));
+const rows = (pattern: RegExp): string[][] => [...page.matchAll(pattern)].map(([, ...groups]) => groups);
 
 describe('docs/protocol.md', () => {
   it('shows the vectors', () => {
     const shown = Object.fromEntries(
-      rows(/^```hex ([a-z-]+)\n([0-9a-f\n]+)```$/gm).map(([name, hex]) => [name, hex!.replaceAll('\n', '')]),
+      rows(/^```hex ([a-z-]+)\n([0-9a-f\n]+)```$/gm).map(([name, hex]) => [name!, hex!.replaceAll('\n', '')] as const),
     );
     expect(shown).toEqual({
       'server-seed': signatures.serverSeed,

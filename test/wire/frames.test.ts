@@ -4,6 +4,7 @@ import { wireCodes } from '../../src/base/error-codes.js';
 import { refusalReasons } from '../../src/base/outcome.js';
 import { keelson } from '../../src/wire/generated/wire.js';
 import * as wire from '../../src/wire/index.js';
+import * as samples from '../support/wire-samples.js';
 
 const bytes = (length: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ minLength: length, maxLength: length });
 const body = fc.uint8Array({ maxLength: 200 });
@@ -186,6 +187,21 @@ describe('frames and bodies', () => {
     expect(decoded).toEqual(frame);
     expect((decoded as wire.SignedBatch).body.buffer.byteLength).toBe(3);
     expect((decoded as wire.SignedBatch).body.constructor).toBe(Uint8Array);
+  });
+
+  it('gives every encoding memory of its own', () => {
+    // A window into a pool would make each message to a worker copy the whole pool.
+    const encodings = [
+      ...Object.values(samples.clientFrames).map(wire.encodeClientFrame),
+      ...Object.values(samples.serverFrames).map(wire.encodeServerFrame),
+      wire.encodeBatchBody(samples.batchBody),
+      wire.encodeReleaseBody(samples.releaseBody),
+      wire.encodeHeadBody(samples.headBody),
+    ];
+    for (const encoding of encodings) {
+      expect(encoding.constructor).toBe(Uint8Array);
+      expect(encoding.buffer.byteLength).toBe(encoding.length);
+    }
   });
 
   it('gives the data of a batch as a view of the body', () => {
