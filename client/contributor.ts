@@ -1,0 +1,349 @@
+import { signing } from '#signing';
+import { openTransport as platformTransport } from '#websocket';
+import { equalBytes } from '../src/base/bytes.js';
+import { InvalidParameterError, KeelsonError } from '../src/base/errors.js';
+import type { BatchBody, Spend } from '../src/wire/index.js';
+import type { StudyDocument } from '../src/wire/study-document.js';
+import { clientDefaults, systemRuntime } from './defaults.js';
+import type { Outbox, OutboxItem } from './outbox/contract.js';
+import { memoryOutbox } from './outbox/memory.js';
+import { flattenRows, type RowsInput } from './rows.js';
+import type { ClientRuntime } from './runtime.js';
+import { Broadcast } from './session/broadcast.js';
+import { Channel } from './session/channel.js';
+import type { Batch, Contribution } from './session/contribution.js';
+import { checkedKey } from './session/handshake.js';
+import { Multiplexer } from './session/multiplexer.js';
+import type { Settled } from './session/settled.js';
+import type { ContributorState, ContributorStatus, OpenEpochNews } from './status.js';
+import type { OpenTransport } from './websocket/contract.js';
+import { webSocketUrl } from './websocket/url.js';
+
+export interface ContributorOptions {
+  /** Like ws://127.0.0.1:8787 or wss://example.org/keelson. */
+  readonly url: string;
+  /** The study's name, or its id (64 hexadecimal digits), which pins the exact facts. */
+  readonly study: string;
+  /** 32 bytes: the contributor's secret key. `readSeed` takes it from a key file. */
+  readonly seed: Uint8Array;
+  /** Default: memory. Give `await openOutbox(path)` so that unsettled rows survive this process. The contributor closes it. */
+  readonly outbox?: Outbox;
+  /** 32 bytes: the only server to talk to. Default: the outbox's, else the first one that proves its key. */
+  readonly serverKey?: Uint8Array;
+  /** How numbers travel; float32 halves the bytes and rounds. Default float64. */
+  readonly dataType?: BatchBody['dataType'];
+  /** Aborting it is `abort`. */
+  readonly signal?: AbortSignal;
+  /** Waits between connection attempts, in milliseconds. Default 250 doubling to 30,000, less up to half at random. */
+  readonly backoffInitialMs?: number;
+  readonly backoffMaxMs?: number;
+  /** Silence after which a connection is given up, in milliseconds. Default 30,000. */
+  readonly idleTimeoutMs?: number;
+  /** For tests and other platforms. */
+  readonly runtime?: ClientRuntime;
+  readonly openTransport?: OpenTransport;
+}
+
+/** One contributor's standing connection to one study. */
+export interface Contributor {
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /** Where it stands now. */
+  readonly state: ContributorState;
+  /** What the study's budget has charged to this contributor, as of the last connection; null outside contributor scope. */
+  readonly ownSpend: Spend | null;
+  /** The study's verified facts, once connected. Rejects with the error that ended the contributor before. */
+  study(): Promise<StudyDocument>;
+  /**
+   * Sends rows to the open epoch, or to the next one to open, and resolves once they are settled: durably accepted, or refused for
+   * good. Connections may come and go meanwhile. With `last` the contribution to that epoch is complete.
+   * @throws (rejects) InvalidParameterError for rows that no epoch takes; KeelsonError('overloaded') when too many wait
+   * already; whatever ended the contributor first ('closed', 'server-key-mismatch', 'outbox-failed', ...): a durable outbox then
+   * still holds the rows, and the next run sends them.
+   */
+  send(rows: RowsInput, options?: { readonly last?: boolean }): Promise<Settled>;
+  /** `send` of a whole contribution to one epoch. */
+  contribute(rows: RowsInput): Promise<Settled>;
+  /** The present state, then every change. Any number of readers; a slow one loses the oldest. */
+  status(): AsyncIterable<ContributorStatus>;
+  /** The open epoch, then each one that opens. Ends with the contributor. */
+  epochs(): AsyncIterable<OpenEpochNews>;
+  /** Takes no more rows, waits until all are settled, disconnects. Resolves also when the contributor has ended otherwise. */
+  close(): Promise<void>;
+  /** Stops at once. What waits rejects with `closed`. */
+  abort(): void;
+}
+
+/**
+ * Connects a contributor; returns at once and keeps trying until `close` or `abort`.
+ * @throws InvalidParameterError for a URL, seed or key that can never work.
+ * @example
+ * const contributor = createContributor({ url: 'ws://127.0.0.1:8787', study: 'flight-delays', seed, outbox: await openOutbox('alice.outbox') });
+ * const result = await contributor.contribute([[12, 640], [3, 233]]);
+ * if (result.kind === 'refused') console.error(result.error.code, result.error.message);
+ * await contributor.close();
+ */
+export function createContributor(options: ContributorOptions): Contributor {
+  return new NetworkContributor(options);
+}
+
+class NetworkContributor implements Contributor {
+  readonly publicKey: Uint8Array;
+  private readonly outbox: Outbox;
+  private readonly channel: Channel;
+  private readonly multiplexer: Multiplexer;
+  private readonly statusNews = new Broadcast<ContributorStatus>();
+  private readonly epochNews = new Broadcast<OpenEpochNews>();
+  private readonly loaded: Promise<void>;
+  private readonly studyKnown: Promise<StudyDocument>;
+  private resolveStudy!: (document: StudyDocument) => void;
+  private rejectStudy!: (error: KeelsonError) => void;
+  private serverKey: Uint8Array | null;
+  private current: ContributorState = { kind: 'connecting' };
+  private spend: Spend | null = null;
+  private pinned = false;
+  private nextId = 1;
+  private waitingBytes = 0;
+  /** Sends that are not settled, whether the channel has them yet or not. */
+  private unsettled = 0;
+  private closing: { readonly done: Promise<void>; readonly finish: () => void } | null = null;
+  private released: Promise<void> | null = null;
+
+  constructor(options: ContributorOptions) {
+    webSocketUrl(options.url);
+    this.serverKey = options.serverKey === undefined ? null : checkedKey(options.serverKey, 'the server key');
+    const signer = signing.createSigner(options.seed);
+    this.publicKey = signer.publicKey;
+    this.outbox = options.outbox ?? memoryOutbox();
+    const runtime = options.runtime ?? systemRuntime;
+    this.studyKnown = new Promise((resolve, reject) => {
+      this.resolveStudy = resolve;
+      this.rejectStudy = reject;
+    });
+    // Nobody need ask for the study; its failure is then told by the status.
+    this.studyKnown.catch(() => undefined);
+    this.channel = new Channel({
+      signer,
+      study: options.study,
+      runtime,
+      outbox: this.outbox,
+      ...(options.dataType !== undefined && { dataType: options.dataType }),
+      owner: {
+        onProven: () => this.onProven(),
+        onReady: (_, ready) => {
+          this.spend = ready.ownSpend;
+          this.show(ready.epoch, null);
+        },
+        onEpoch: (_, epoch, closesInMs) => this.onEpoch(epoch, closesInMs),
+        onPutOff: (_, code) => this.statusNews.publish({ kind: 'put-off', code }),
+        onEnded: (_, error) => this.onEnded(error),
+      },
+    });
+    this.multiplexer = new Multiplexer(
+      { ...options, runtime, openTransport: options.openTransport ?? platformTransport },
+      {
+        pinnedKey: () => this.serverKey,
+        onDown: (reason, retryInMs, attempt) => this.setState({ kind: 'reconnecting', reason, retryInMs, attempt }),
+      },
+    );
+    this.multiplexer.add(this.channel);
+    this.loaded = this.load();
+    options.signal?.addEventListener('abort', () => this.abort(), { once: true });
+    if (options.signal?.aborted === true) this.abort();
+  }
+
+  get state(): ContributorState {
+    return this.current;
+  }
+
+  get ownSpend(): Spend | null {
+    return this.spend;
+  }
+
+  study(): Promise<StudyDocument> {
+    return this.studyKnown;
+  }
+
+  send(rows: RowsInput, options: { readonly last?: boolean } = {}): Promise<Settled> {
+    return new Promise((resolve, reject) => {
+      if (this.current.kind === 'ended' && this.current.error !== null) throw this.current.error;
+      if (this.closing !== null) throw new KeelsonError('closed', 'this contributor is closing: create another');
+      const columns = this.channel.study?.document.columns.length ?? null;
+      const values = flattenRows(rows, columns);
+      if (this.waitingBytes + values.byteLength > clientDefaults.waitingBytesMax) {
+        throw new KeelsonError(
+          'overloaded',
+          `more than ${clientDefaults.waitingBytesMax} bytes of rows wait already: await earlier sends first`,
+        );
+      }
+      const { byteLength } = values;
+      this.waitingBytes += byteLength;
+      this.unsettled += 1;
+      const over = (): void => {
+        this.waitingBytes -= byteLength;
+        this.onSettled();
+      };
+      const last = options.last ?? false;
+      void this.loaded.then(() => {
+        this.submit({
+          id: this.nextId++,
+          last,
+          values,
+          batches: [],
+          refusal: null,
+          finish: (result) => { resolve(result); over(); },
+          fail: (error) => { reject(error); over(); },
+        });
+      });
+    });
+  }
+
+  contribute(rows: RowsInput): Promise<Settled> {
+    return this.send(rows, { last: true });
+  }
+
+  status(): AsyncIterable<ContributorStatus> {
+    return this.statusNews.stream([this.current]);
+  }
+
+  epochs(): AsyncIterable<OpenEpochNews> {
+    const { current } = this;
+    return this.epochNews.stream(current.kind === 'ready' ? [current] : []);
+  }
+
+  close(): Promise<void> {
+    if (this.closing === null) {
+      let finish!: () => void;
+      const done = new Promise<void>((resolve) => { finish = resolve; });
+      this.closing = { done, finish };
+      void this.loaded.then(() => this.closeWhenDone());
+    }
+    return this.closing.done;
+  }
+
+  abort(): void {
+    this.channel.end(new KeelsonError('closed', 'the contributor was aborted'));
+  }
+
+  /** Reads what an earlier run left, then connects. Never rejects: failures end the contributor. */
+  private async load(): Promise<void> {
+    try {
+      const contents = await this.outbox.load();
+      if (contents.pin !== null) {
+        if (!equalBytes(contents.pin.contributor, this.publicKey)) {
+          throw new KeelsonError('outbox-failed', 'this outbox belongs to another contributor key: use one outbox per key');
+        }
+        if (this.serverKey !== null && !equalBytes(this.serverKey, contents.pin.serverKey)) {
+          throw new KeelsonError(
+            'server-key-mismatch',
+            'the server key that was given is not the one in the outbox: use a new outbox for another server',
+          );
+        }
+        this.serverKey = contents.pin.serverKey;
+        this.channel.insistOn(contents.pin.studyId);
+        this.pinned = true;
+      }
+      for (const item of contents.items) this.restore(item);
+      if (!this.channel.isEnded) this.multiplexer.open();
+    } catch (error) {
+      const wrapped = new KeelsonError('outbox-failed', 'the outbox cannot be read', { cause: error });
+      this.channel.end(error instanceof KeelsonError ? error : wrapped);
+    }
+  }
+
+  private restore(item: OutboxItem): void {
+    this.unsettled += 1;
+    this.nextId = Math.max(this.nextId, item.id + 1);
+    const contribution: Contribution = {
+      id: item.id,
+      last: item.last,
+      values: item.values,
+      batches: [],
+      refusal: null,
+      finish: (result) => {
+        this.statusNews.publish({ kind: 'recovered', result });
+        this.onSettled();
+      },
+      // A later run finds it again.
+      fail: () => this.onSettled(),
+    };
+    if (item.values !== null) {
+      this.channel.submit(contribution);
+      return;
+    }
+    contribution.batches = item.batches.map(
+      (batch): Batch => ({ ...batch, contribution, place: 'waiting', offered: true, renumbered: 0 }),
+    );
+    this.channel.restore(contribution.batches);
+  }
+
+  private submit(contribution: Contribution): void {
+    // What cannot be signed at once is kept until it can.
+    if (!this.channel.submit(contribution)) return;
+    this.outbox.keep(contribution.id, contribution.values!, contribution.last).catch((error: unknown) => {
+      this.channel.end(error instanceof KeelsonError ? error : new KeelsonError('outbox-failed', 'rows cannot be kept'));
+    });
+  }
+
+  private onProven(): Promise<void> | undefined {
+    const study = this.channel.study!;
+    this.serverKey = this.channel.serverKey!;
+    this.resolveStudy(study.document);
+    if (this.pinned) return undefined;
+    this.pinned = true;
+    return this.outbox.pin({ serverKey: this.serverKey, studyId: study.studyId, contributor: this.publicKey });
+  }
+
+  private onEpoch(epoch: bigint, closesInMs: number | null): void {
+    if (epoch > 0n) this.epochNews.publish({ epoch, closesInMs });
+    this.show(epoch, closesInMs);
+  }
+
+  private show(epoch: bigint, closesInMs: number | null): void {
+    this.setState(epoch === 0n ? { kind: 'waiting-for-epoch' } : { kind: 'ready', epoch, closesInMs });
+  }
+
+  private setState(state: ContributorState): void {
+    const { current } = this;
+    if (current.kind === 'ended') return;
+    // Ready is said once by Ready and once by the epoch in it.
+    const repeated = current.kind === 'ready' && state.kind === 'ready' && current.epoch === state.epoch && state.closesInMs === null;
+    if (repeated || (current.kind === 'waiting-for-epoch' && state.kind === current.kind)) return;
+    this.current = state;
+    this.statusNews.publish(state);
+  }
+
+  private onSettled(): void {
+    this.unsettled -= 1;
+    this.closeWhenDone();
+  }
+
+  private closeWhenDone(): void {
+    if (this.closing !== null && this.unsettled === 0) this.release(null);
+  }
+
+  private onEnded(error: KeelsonError): void {
+    this.rejectStudy(error);
+    this.release(error);
+  }
+
+  /** Gives socket and outbox back, once. */
+  private release(error: KeelsonError | null): void {
+    if (this.released !== null) return;
+    this.multiplexer.close();
+    this.setState({ kind: 'ended', error });
+    this.released = this.outbox.close().catch(() => undefined);
+    this.rejectStudy(error ?? new KeelsonError('closed', 'the contributor was closed before it had connected'));
+    this.channel.end(error ?? new KeelsonError('closed', 'this contributor is closed: create another'));
+    this.statusNews.close();
+    this.epochNews.close();
+    if (this.closing === null) this.closing = { done: this.released, finish: () => undefined };
+    else void this.released.then(this.closing.finish);
+  }
+}
+
+/** Checks a seed the way `createContributor` does, and returns its public key. @throws InvalidParameterError unless it has 32 bytes. */
+export function publicKeyOf(seed: Uint8Array): Uint8Array {
+  if (seed.length !== 32) throw new InvalidParameterError(`a seed has 32 bytes, not ${seed.length}`);
+  return signing.createSigner(seed).publicKey;
+}

@@ -1,0 +1,36 @@
+/**
+ * The client of Keelson, for Node and browsers: contribute rows to a study, follow its releases.
+ *
+ * @example
+ * import { createContributor, openOutbox, readSeed, subscribe } from 'keelson/client';
+ *
+ * const url = 'ws://127.0.0.1:8787';
+ * const contributor = createContributor({ url, study: 'flight-delays', seed, outbox: await openOutbox('alice.outbox') });
+ * const result = await contributor.contribute([[12, 640], [3, 233]]);
+ * await contributor.close();
+ *
+ * for await (const { release } of subscribe({ url, study: 'flight-delays' })) console.log(release.epoch, release.outcome);
+ */
+export { openOutbox } from '#outbox';
+export { signing } from '#signing';
+export { retryableWireCodes, wireCodes } from '../src/base/error-codes.js';
+export type { ErrorCode, LocalCode, WireCode } from '../src/base/error-codes.js';
+export { InvalidInputError, InvalidParameterError, KeelsonError, WireError } from '../src/base/errors.js';
+export type { Outcome, RefusedOutcome, Uncertainty, ValueOutcome } from '../src/base/outcome.js';
+export { LogError } from '../src/log/index.js';
+export type { LogFaultCode } from '../src/log/index.js';
+export type { HeadBody, ReleaseBody, SignedRelease, Spend } from '../src/wire/messages.js';
+export type { StudyDocument } from '../src/wire/study-document.js';
+export { createContributor, publicKeyOf } from './contributor.js';
+export type { Contributor, ContributorOptions } from './contributor.js';
+export { clientDefaults, systemRuntime } from './defaults.js';
+export type { Outbox, OutboxBatch, OutboxContents, OutboxItem, OutboxPin } from './outbox/contract.js';
+export { memoryOutbox } from './outbox/memory.js';
+export type { RowsInput } from './rows.js';
+export type { ClientRuntime } from './runtime.js';
+export { readSeed } from './seed.js';
+export type { Settled } from './session/settled.js';
+export type { ContributorState, ContributorStatus, OpenEpochNews } from './status.js';
+export { subscribe } from './subscriber.js';
+export type { ReleaseSubscription, SubscribeOptions, VerifiedRelease } from './subscriber.js';
+export type { OpenTransport, Transport, TransportHandlers } from './websocket/contract.js';

@@ -1,0 +1,229 @@
+import { open, readFile, realpath, rename, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { concatBytes } from '../../src/base/bytes.js';
+import { KeelsonError } from '../../src/base/errors.js';
+import type { Outbox, OutboxBatch, OutboxContents, OutboxItem, OutboxPin } from './contract.js';
+import { encodeFrame, fileMagic, scanFrames } from './frames.js';
+import { lockFile, type Unlock } from './lock.js';
+import { decodeRecords, encodeRecord, type OutboxRecord } from './records.js';
+
+/** A file is rewritten once it is this large and mostly settled. */
+const compactionBytes = 256 * 1024;
+
+/**
+ * Opens or creates the outbox file of one contributor in one study. It holds unsettled rows: mode 0600.
+ * @param location a path; its folder must exist.
+ * @throws KeelsonError('outbox-failed') when it is in use, damaged, not an outbox, or cannot be written.
+ */
+export async function openOutbox(location: string): Promise<Outbox> {
+  const wanted = resolve(location);
+  try {
+    // The file itself may be replaced by compaction, so its folder gives the identity.
+    const path = join(await realpath(dirname(wanted)), basename(wanted));
+    const unlock = await lockFile(path);
+    try {
+      return await FileOutbox.open(path, unlock);
+    } catch (error) {
+      await unlock();
+      throw error;
+    }
+  } catch (error) {
+    throw asOutboxError(error, wanted);
+  }
+}
+
+interface QueuedWrite {
+  readonly record: OutboxRecord;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Append-only frames; whatever is asked for while one fsync runs shares the next. */
+class FileOutbox implements Outbox {
+  private readonly items = new Map<number, OutboxItem>();
+  private pinned: OutboxPin | null = null;
+  private queue: QueuedWrite[] = [];
+  /** Ids settled since the last write: they ride with the next one. */
+  private settledIds: number[] = [];
+  private writing: Promise<void> | null = null;
+  private failure: KeelsonError | null = null;
+
+  private constructor(
+    private readonly path: string,
+    private file: FileHandle,
+    private readonly unlock: Unlock,
+    private sizeBytes: number,
+  ) {}
+
+  static async open(path: string, unlock: Unlock): Promise<FileOutbox> {
+    const file = await open(path, 'a+', 0o600);
+    try {
+      const bytes = await readFile(path);
+      const { payloads, goodBytes } = scanFrames(bytes);
+      if (goodBytes < bytes.length) await file.truncate(goodBytes);
+      const outbox = new FileOutbox(path, file, unlock, goodBytes);
+      for (const payload of payloads) for (const record of decodeRecords(payload)) outbox.apply(record);
+      if (goodBytes === 0) await outbox.append(fileMagic);
+      await syncFolder(path);
+      return outbox;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  async load(): Promise<OutboxContents> {
+    return { pin: this.pinned, items: [...this.items.values()].sort((left, right) => left.id - right.id) };
+  }
+
+  pin(pin: OutboxPin): Promise<void> {
+    return this.write({ kind: 'pin', ...pin });
+  }
+
+  keep(id: number, values: Float64Array, last: boolean): Promise<void> {
+    return this.write({ kind: 'kept', id, last, values });
+  }
+
+  sign(id: number, last: boolean, batches: readonly OutboxBatch[]): Promise<void> {
+    return this.write({ kind: 'signed', id, last, batches: batches.map(plainBatch) });
+  }
+
+  settle(id: number): void {
+    if (!this.items.delete(id)) return;
+    this.settledIds.push(id);
+    // Nothing is open: a good moment to say so, since a later run would ask the server about it.
+    if (this.items.size === 0) this.startWriting();
+  }
+
+  async close(): Promise<void> {
+    while (this.writing !== null) await this.writing;
+    if (this.settledIds.length > 0 && this.failure === null) await this.drain();
+    this.failure ??= new KeelsonError('closed', 'the outbox is closed');
+    await this.file.close();
+    await this.unlock();
+  }
+
+  private write(record: OutboxRecord): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.failure !== null) throw this.failure;
+      this.apply(record);
+      this.queue.push({ record, resolve, reject });
+      this.startWriting();
+    });
+  }
+
+  private apply(record: OutboxRecord): void {
+    if (record.kind === 'pin') {
+      const { serverKey, studyId, contributor } = record;
+      this.pinned = { serverKey, studyId, contributor };
+    } else if (record.kind === 'settled') {
+      this.items.delete(record.id);
+    } else {
+      const { id, last } = record;
+      const [values, batches] = record.kind === 'kept' ? [record.values, []] : [null, record.batches];
+      this.items.set(id, { id, last, values, batches });
+    }
+  }
+
+  private startWriting(): void {
+    if (this.writing !== null || this.failure !== null) return;
+    this.writing = this.drain().finally(() => {
+      this.writing = null;
+      if (this.queue.length > 0) this.startWriting();
+    });
+  }
+
+  /** Writes all that is queued as one frame, and waits until it is on the medium. Never rejects. */
+  private async drain(): Promise<void> {
+    const writes = this.queue;
+    this.queue = [];
+    const settled = this.settledIds;
+    this.settledIds = [];
+    try {
+      if (this.sizeBytes > compactionBytes && this.liveBytes() < this.sizeBytes / 2) {
+        // The memory holds what was just queued too.
+        await this.compact();
+      } else {
+        // Settled ones last: what was signed and settled since the last write must not come back.
+        const records = [...writes.map((write) => write.record), ...settled.map((id): OutboxRecord => ({ kind: 'settled', id }))];
+        if (records.length > 0) await this.append(encodeFrame(concatBytes(...records.map(encodeRecord))));
+      }
+      for (const write of writes) write.resolve();
+    } catch (error) {
+      this.failure = asOutboxError(error, this.path);
+      for (const write of [...writes, ...this.queue.splice(0)]) write.reject(this.failure);
+    }
+  }
+
+  private async append(bytes: Uint8Array): Promise<void> {
+    await writeAll(this.file, bytes);
+    await this.file.datasync();
+    this.sizeBytes += bytes.length;
+  }
+
+  /** Writes what is open to a new file and puts it in the place of the old one. */
+  private async compact(): Promise<void> {
+    const next = `${this.path}.next`;
+    const file = await open(next, 'w', 0o600);
+    try {
+      const payload = concatBytes(...this.liveRecords().map(encodeRecord));
+      const bytes = payload.length === 0 ? fileMagic : concatBytes(fileMagic, encodeFrame(payload));
+      await writeAll(file, bytes);
+      await file.datasync();
+      await rename(next, this.path);
+      await syncFolder(this.path);
+      await this.file.close();
+      this.file = file;
+      this.sizeBytes = bytes.length;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  private liveRecords(): OutboxRecord[] {
+    const pins: OutboxRecord[] = this.pinned === null ? [] : [{ kind: 'pin', ...this.pinned }];
+    return [
+      ...pins,
+      ...[...this.items.values()].map(({ id, last, values, batches }): OutboxRecord =>
+        values === null ? { kind: 'signed', id, last, batches } : { kind: 'kept', id, last, values }),
+    ];
+  }
+
+  private liveBytes(): number {
+    let bytes = 0;
+    for (const { values, batches } of this.items.values()) {
+      bytes += values?.byteLength ?? 0;
+      for (const batch of batches) bytes += batch.body.length + 128;
+    }
+    return bytes;
+  }
+}
+
+/** Without what a channel hangs on a batch: the outbox must not keep it alive. */
+function plainBatch({ sequence, epoch, body, signature }: OutboxBatch): OutboxBatch {
+  return { sequence, epoch, body, signature };
+}
+
+/** A short write would tear a frame in the middle of the file. */
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  let written = 0;
+  while (written < bytes.length) {
+    const { bytesWritten } = await file.write(bytes, written, bytes.length - written);
+    written += bytesWritten;
+  }
+}
+
+/** Makes a created or renamed file's name durable. Some systems cannot open a folder; there the name is theirs to keep. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(dirname(path), 'r').catch(() => null);
+  if (folder === null) return;
+  await folder.sync().catch(() => undefined);
+  await folder.close();
+}
+
+function asOutboxError(error: unknown, path: string): KeelsonError {
+  if (error instanceof KeelsonError) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new KeelsonError('outbox-failed', `the outbox ${path} cannot be used: ${why}`, { cause: error, details: { path } });
+}

@@ -1,0 +1,456 @@
+import { signing } from '#signing';
+import { equalBytes } from '../../src/base/bytes.js';
+import type { WireCode } from '../../src/base/error-codes.js';
+import { KeelsonError, WireError } from '../../src/base/errors.js';
+import { signHello, verifyReady, type Signer } from '../../src/signing/index.js';
+import {
+  encodeClientFrame, type Ack, type BatchBody, type Notice, type Ready, type Refusal, type Rejection, type WireStudyState,
+} from '../../src/wire/index.js';
+import { clientDefaults } from '../defaults.js';
+import type { Outbox } from '../outbox/contract.js';
+import type { ClientRuntime } from '../runtime.js';
+import { Backoff } from './backoff.js';
+import { BatchBook } from './batch-book.js';
+import { countRows, renumberBatch, signContribution, type Batch, type Contribution, type SigningContext } from './contribution.js';
+import { findStudy, type VerifiedStudy, type VerifiedWelcome } from './handshake.js';
+import { ContributionRoom } from './room.js';
+
+/** The socket that a channel lives on at the moment. */
+export interface ChannelLink {
+  readonly welcome: VerifiedWelcome;
+  send(bytes: Uint8Array): void;
+  readonly writable: boolean;
+  /** Calls `channel.pump()` once there is room again. */
+  whenWritable(channel: Channel): void;
+  /** The server does its work. */
+  progress(): void;
+}
+
+/** What a channel tells its owner. */
+export interface ChannelOwner {
+  /** The server proved its key. What is returned is awaited before anything is sent. */
+  onProven?(channel: Channel): Promise<void> | undefined;
+  onReady?(channel: Channel, ready: Ready): void;
+  /** The open epoch changed; 0n when none is open. `closesInMs` is null when the server did not say. */
+  onEpoch?(channel: Channel, epoch: bigint, closesInMs: number | null): void;
+  /** The server put a batch or a Hello off; it is sent again later. */
+  onPutOff?(channel: Channel, code: WireCode): void;
+  /** Nothing more can be sent. What was open has been finished or failed. */
+  onEnded?(channel: Channel, error: KeelsonError): void;
+}
+
+export interface ChannelOptions {
+  readonly signer: Signer;
+  /** Name, or id in hexadecimal. */
+  readonly study: string;
+  readonly runtime: ClientRuntime;
+  readonly owner: ChannelOwner;
+  readonly dataType?: BatchBody['dataType'];
+  readonly outbox?: Outbox;
+}
+
+/** Signing again under another sequence more often than this means that somebody else uses the key. */
+const renumberingsMax = 3;
+
+/** After these nothing that waits can ever be taken, whatever happens to the client or the server. */
+const finalCodes: ReadonlySet<WireCode> = new Set<WireCode>(['study-ended', 'budget-exhausted']);
+
+/**
+ * One contributor in one study, over as many sockets as it takes: says Hello on each, signs rows once an epoch is open, keeps
+ * the credit, sends again what was not settled, and settles each contribution once. Knows no socket and no file.
+ */
+export class Channel {
+  readonly signer: Signer;
+  private readonly book = new BatchBook();
+  private readonly queue: Contribution[] = [];
+  private readonly room = new ContributionRoom();
+  private readonly retry: Backoff;
+  private state: 'detached' | 'greeting' | 'live' | 'ended' = 'detached';
+  private link: ChannelLink | null = null;
+  private known: VerifiedStudy | null = null;
+  private channelNumber = 0;
+  /** Of every Hello on this socket: the answer to an earlier one may still come. */
+  private clientNonces: Uint8Array[] = [];
+  private openEpoch = 0n;
+  private credit = 1;
+  private helloPutOff = false;
+  private insistedStudy: Uint8Array | null = null;
+  private stopped: WireError | null = null;
+  private cancelRetry: (() => void) | null = null;
+
+  constructor(private readonly options: ChannelOptions) {
+    this.signer = options.signer;
+    this.retry = new Backoff(options.runtime, clientDefaults.retryInitialMs, clientDefaults.retryMaxMs);
+  }
+
+  /** The verified study; null before the first Welcome. */
+  get study(): VerifiedStudy | null {
+    return this.known;
+  }
+
+  /** 32 bytes: the key of the server at the other end; null without a socket. */
+  get serverKey(): Uint8Array | null {
+    return this.link?.welcome.server.publicKey ?? null;
+  }
+
+  /** The server's number for this channel on its present socket; 0 when there is none. */
+  get number(): number {
+    return this.state === 'live' ? this.channelNumber : 0;
+  }
+
+  get epoch(): bigint {
+    return this.openEpoch;
+  }
+
+  get isEnded(): boolean {
+    return this.state === 'ended';
+  }
+
+  /** True while the server owes an answer. */
+  get isAwaiting(): boolean {
+    return (this.state === 'greeting' && !this.helloPutOff) || this.book.flight.size > 0;
+  }
+
+  /** True when nothing is queued or unsettled. */
+  get isIdle(): boolean {
+    return this.queue.length === 0 && this.book.isEmpty;
+  }
+
+  /** Insists on the study that an earlier run used. */
+  insistOn(study: Uint8Array): void {
+    this.insistedStudy = study;
+  }
+
+  /** Takes a contribution to sign and send when its turn comes. @returns true when it has to wait for that. */
+  submit(contribution: Contribution): boolean {
+    if (this.stopped !== null) {
+      this.refuse(contribution, this.stopped);
+      return false;
+    }
+    if (this.state === 'ended') {
+      contribution.fail(new KeelsonError('closed', 'this contributor has ended: create another'));
+      return false;
+    }
+    this.queue.push(contribution);
+    this.pump();
+    return this.queue.at(-1) === contribution;
+  }
+
+  /** Takes batches that an earlier run signed. */
+  restore(batches: readonly Batch[]): void {
+    for (const batch of batches) this.book.add(batch, 'waiting');
+  }
+
+  /** A new socket: says Hello on it. */
+  attach(link: ChannelLink): void {
+    if (this.state === 'ended') return;
+    this.link = link;
+    this.clientNonces = [];
+    try {
+      const study = findStudy(link.welcome, this.options.study);
+      this.checkSameStudy(study);
+      this.known = study;
+    } catch (error) {
+      this.end(error as WireError);
+      return;
+    }
+    this.greet();
+  }
+
+  /** The socket is gone. */
+  detach(): void {
+    if (this.state === 'ended') return;
+    this.state = 'detached';
+    this.link = null;
+    this.cancelRetry?.();
+    this.cancelRetry = null;
+  }
+
+  private checkSameStudy(study: VerifiedStudy): void {
+    const before = this.known?.studyId ?? this.insistedStudy;
+    if (before === null || equalBytes(before, study.studyId)) return;
+    throw new WireError(
+      'unknown-study',
+      `the facts of ${study.document.study} have changed: read them, and create a contributor (and outbox) for the new version`,
+      { details: { study: study.studyIdHex } },
+    );
+  }
+
+  private greet(): void {
+    const { welcome } = this.link!;
+    this.state = 'greeting';
+    this.helloPutOff = false;
+    const clientNonce = signing.randomBytes(32);
+    this.clientNonces.push(clientNonce);
+    const context = { serverKey: welcome.server.publicKey, studyId: this.known!.studyId };
+    const nonces = { serverNonce: welcome.serverNonce, clientNonce };
+    this.link!.send(
+      encodeClientFrame({
+        kind: 'hello',
+        studyId: context.studyId,
+        publicKey: this.signer.publicKey,
+        clientNonce,
+        signature: signHello(this.signer, context, nonces),
+      }),
+    );
+  }
+
+  /** @internal The router found that this Ready is for this channel. */
+  onReady(ready: Ready): void {
+    if (this.state !== 'greeting') return;
+    const { server, serverNonce } = this.link!.welcome;
+    const { publicKey } = this.signer;
+    const isProof = (clientNonce: Uint8Array): boolean =>
+      verifyReady(server, this.known!.studyId, publicKey, { serverNonce, clientNonce }, ready.signature);
+    if (!this.clientNonces.some(isProof)) {
+      this.end(new WireError('bad-signature', 'the server did not prove its key: somebody may stand in between'));
+      return;
+    }
+    const link = this.link;
+    const proven = this.options.owner.onProven?.(this);
+    if (proven === undefined) {
+      this.goLive(ready);
+      return;
+    }
+    proven.then(
+      () => {
+        if (this.state === 'greeting' && this.link === link) this.goLive(ready);
+      },
+      (error: unknown) => this.end(asKeelsonError(error)),
+    );
+  }
+
+  private goLive(ready: Ready): void {
+    this.state = 'live';
+    this.channelNumber = ready.channel;
+    this.credit = Math.max(1, ready.credit);
+    this.link!.progress();
+    const lost = this.book.resume(ready, this.link!.welcome.limits.sequenceWindow);
+    this.options.owner.onReady?.(this, ready);
+    this.setEpoch(ready.epoch, null);
+    for (const batch of lost) this.renumber(batch);
+    this.onState(this.known!.state);
+    this.pump();
+  }
+
+  /** @internal */
+  onAck(ack: Ack): void {
+    if (this.state !== 'live') return;
+    this.link!.progress();
+    // Whatever a server may say, one batch may always go: else nothing would ever ask for more.
+    this.credit = Math.max(1, ack.credit);
+    const rejected = new Map(ack.rejections.map((rejection) => [rejection.sequence, rejection]));
+    for (const [sequence, rejection] of rejected) this.onRejection(sequence, rejection);
+    for (const batch of this.book.settledBy(ack.contiguousSequence)) {
+      this.retry.reset();
+      this.settle(batch, null, ack.epoch);
+    }
+    // An Ack may have been written before the Notice that came ahead of it.
+    if (ack.epoch > this.openEpoch) this.setEpoch(ack.epoch, null);
+    this.pump();
+  }
+
+  private onRejection(sequence: bigint, rejection: Rejection): void {
+    const batch = this.book.flight.get(sequence);
+    if (batch === undefined) return;
+    if (rejection.retryable) {
+      this.book.move(batch, 'deferred');
+      this.putOff(rejection.code);
+    } else if (rejection.code === 'mutated' && batch.renumbered < renumberingsMax) {
+      // Other bytes hold this sequence, so ours never counted: they may go under a fresh one.
+      this.renumber(batch);
+    } else {
+      const details = { sequence, epoch: batch.epoch };
+      this.settle(batch, new WireError(rejection.code, rejection.text, { retryable: false, details }), 0n);
+    }
+  }
+
+  /** @internal A refusal that names this channel, or this key in this study. */
+  onRefusal(refusal: Refusal): void {
+    if (this.state !== 'greeting' && this.state !== 'live') return;
+    if (refusal.code === 'unknown-channel') {
+      this.greet();
+    } else if (refusal.retryable) {
+      this.helloPutOff = this.state === 'greeting';
+      this.book.deferFlight();
+      this.putOff(refusal.code);
+    } else {
+      this.end(new WireError(refusal.code, refusal.text, { retryable: false }));
+    }
+  }
+
+  /** @internal */
+  onNotice(notice: Notice): void {
+    if (this.state !== 'live') return;
+    this.setEpoch(notice.epoch, notice.closesInMs === 0n ? null : Number(notice.closesInMs));
+    this.onState(notice.state);
+    this.pump();
+  }
+
+  private setEpoch(epoch: bigint, closesInMs: number | null): void {
+    if (this.state !== 'live' || (epoch === this.openEpoch && closesInMs === null)) return;
+    const changed = epoch !== this.openEpoch;
+    this.openEpoch = epoch;
+    if (changed) this.book.releaseDeferred();
+    this.options.owner.onEpoch?.(this, epoch, closesInMs);
+  }
+
+  private onState(state: WireStudyState): void {
+    if (state === 'open' || this.stopped !== null) return;
+    this.stopped =
+      state === 'ended'
+        ? new WireError('study-ended', 'the operator ended this study: it takes no more contributions')
+        : new WireError('budget-exhausted', 'the privacy budget of this study is used up: no further epoch opens');
+    for (const contribution of this.queue.splice(0)) this.refuse(contribution, this.stopped);
+    this.endWhenDone();
+  }
+
+  private endWhenDone(): void {
+    if (this.stopped !== null && this.isIdle) this.end(this.stopped);
+  }
+
+  /** Sends what credit and socket allow, and signs more when there is room. Harmless to call at any time. */
+  pump(): void {
+    if (this.state !== 'live') return;
+    this.sendWaiting();
+    while (this.mayOffer && this.openEpoch > 0n && this.queue.length > 0) {
+      this.signNext();
+      this.sendWaiting();
+    }
+  }
+
+  private get mayOffer(): boolean {
+    return this.state === 'live' && this.book.ahead < this.credit;
+  }
+
+  private sendWaiting(): void {
+    for (;;) {
+      const batch = this.state === 'live' ? this.book.next(this.credit) : undefined;
+      if (batch === undefined) return;
+      if (!this.link!.writable) {
+        this.link!.whenWritable(this);
+        return;
+      }
+      this.book.move(batch, 'flight');
+      batch.offered = true;
+      const { body, signature } = batch;
+      this.link!.send(encodeClientFrame({ kind: 'batch', channel: this.channelNumber, body, signature }));
+    }
+  }
+
+  private signNext(): void {
+    const contribution = this.queue.shift()!;
+    try {
+      const { contribution: rule, columns } = this.known!.document;
+      const rows = countRows(contribution.values!, columns.length);
+      this.room.take(this.openEpoch, rows, contribution.last, rule.rowsMax);
+      contribution.batches = signContribution(contribution, this.signingContext());
+    } catch (error) {
+      this.options.outbox?.settle(contribution.id);
+      if (error instanceof WireError) this.refuse(contribution, error);
+      else contribution.fail(asKeelsonError(error));
+      return;
+    }
+    contribution.values = null;
+    for (const batch of contribution.batches) this.book.add(batch, 'signing');
+    this.afterStored(contribution, contribution.batches);
+  }
+
+  private renumber(batch: Batch): void {
+    const { contribution } = batch;
+    const context = this.signingContext();
+    const epoch = context.epoch > batch.epoch ? context.epoch : batch.epoch;
+    const replacement = renumberBatch(batch, { ...context, epoch });
+    this.book.remove(batch);
+    this.book.add(replacement, 'signing');
+    contribution.batches = contribution.batches.map((other) => (other === batch ? replacement : other));
+    this.afterStored(contribution, [replacement]);
+  }
+
+  /** Batches may be offered once the outbox holds them: a crash must not lead to other bytes under their sequences. */
+  private afterStored(contribution: Contribution, batches: readonly Batch[]): void {
+    const offer = (): void => {
+      for (const batch of batches) if (batch.place === 'signing') this.book.move(batch, 'waiting');
+    };
+    const { outbox } = this.options;
+    if (outbox === undefined) {
+      offer();
+      return;
+    }
+    outbox.sign(contribution.id, contribution.last, contribution.batches).then(
+      () => {
+        offer();
+        this.pump();
+      },
+      (error: unknown) => this.end(asKeelsonError(error)),
+    );
+  }
+
+  private signingContext(): SigningContext {
+    const { welcome } = this.link!;
+    const study = this.known!;
+    return {
+      serverKey: welcome.server.publicKey,
+      studyId: study.studyId,
+      signer: this.signer,
+      limits: welcome.limits,
+      columns: study.document.columns.length,
+      dataType: this.options.dataType ?? 'float64',
+      epoch: this.openEpoch,
+      takeSequence: () => this.book.takeSequence(),
+    };
+  }
+
+  private settle(batch: Batch, refusal: WireError | null, openEpoch: bigint): void {
+    const { contribution } = batch;
+    this.book.move(batch, 'settled');
+    this.book.remove(batch);
+    contribution.refusal ??= refusal;
+    if (contribution.batches.some((other) => other.place !== 'settled')) return;
+    this.options.outbox?.settle(contribution.id);
+    if (contribution.refusal !== null) {
+      this.refuse(contribution, contribution.refusal);
+    } else {
+      const sequences = contribution.batches.map((other) => other.sequence);
+      contribution.finish({ kind: 'accepted', epoch: batch.epoch, openEpoch, sequences });
+    }
+    this.endWhenDone();
+  }
+
+  private refuse(contribution: Contribution, error: WireError): void {
+    contribution.finish({ kind: 'refused', error, sequences: contribution.batches.map((batch) => batch.sequence) });
+  }
+
+  private putOff(code: WireCode): void {
+    this.options.owner.onPutOff?.(this, code);
+    this.cancelRetry ??= this.options.runtime.after(this.retry.nextMs(), () => {
+      this.cancelRetry = null;
+      if (this.state === 'greeting' && this.helloPutOff) this.greet();
+      this.book.releaseDeferred();
+      this.pump();
+    });
+  }
+
+  /** Ends for good: fails what is open. What an outbox holds stays there for another run. */
+  end(error: KeelsonError): void {
+    if (this.state === 'ended') return;
+    this.state = 'ended';
+    this.link = null;
+    this.cancelRetry?.();
+    this.cancelRetry = null;
+    const open = new Set([...this.book.contributions(), ...this.queue.splice(0)]);
+    this.book.clear();
+    const final = error instanceof WireError && finalCodes.has(error.code);
+    if (final) for (const contribution of open) this.options.outbox?.settle(contribution.id);
+    this.options.owner.onEnded?.(this, error);
+    for (const contribution of open) {
+      if (final) this.refuse(contribution, error);
+      else contribution.fail(error);
+    }
+  }
+}
+
+function asKeelsonError(error: unknown): KeelsonError {
+  if (error instanceof KeelsonError) return error;
+  return new KeelsonError('invariant', 'the client failed unexpectedly', { cause: error });
+}

@@ -1,0 +1,188 @@
+import { KeelsonError, WireError } from '../../src/base/errors.js';
+import { decodeServerFrame, subprotocol, type ServerFrame } from '../../src/wire/index.js';
+import { clientDefaults } from '../defaults.js';
+import type { ClientRuntime } from '../runtime.js';
+import type { OpenTransport, Transport } from '../websocket/contract.js';
+import { Backoff } from './backoff.js';
+import { verifyWelcome, type VerifiedWelcome } from './handshake.js';
+
+/** The times and surroundings of a connection; client/defaults.ts says what each default is for. */
+export interface ConnectionOptions {
+  readonly url: string;
+  readonly runtime: ClientRuntime;
+  readonly openTransport: OpenTransport;
+  readonly backoffInitialMs?: number;
+  readonly backoffMaxMs?: number;
+  readonly handshakeTimeoutMs?: number;
+  readonly idleTimeoutMs?: number;
+}
+
+/** What a connection tells its owner. */
+export interface ConnectionHooks {
+  /** The key to insist on; null to take the one that is offered. */
+  pinnedKey(): Uint8Array | null;
+  /** A new socket is ready for Hello and Subscribe. Everything said on the one before is forgotten. */
+  onWelcome(welcome: VerifiedWelcome): void;
+  /** Any later message. */
+  onFrame(frame: ServerFrame): void;
+  /** The socket is gone; another attempt begins after `retryInMs`. */
+  onDown(reason: string, retryInMs: number, attempt: number): void;
+  /** This server will never do: the connection has stopped for good. */
+  onFatal(error: KeelsonError): void;
+  /** True while an answer is owed to us: silence is then suspicious also where pings are impossible. */
+  isAwaiting(): boolean;
+}
+
+/**
+ * One WebSocket that is opened again whenever it is lost, for ever, until `close`. It verifies Welcome and watches
+ * for silence; what is said after that is its owner's business.
+ */
+export class Connection {
+  private readonly backoff: Backoff;
+  private readonly handshakeTimeoutMs: number;
+  private readonly idleTimeoutMs: number;
+  private transport: Transport | null = null;
+  /** Counts sockets, so that what an old one still reports is ignored. */
+  private generation = 0;
+  private welcomed = false;
+  private lastSignMs = 0;
+  private stopped = false;
+  private cancelTimer: () => void = () => undefined;
+
+  constructor(
+    private readonly options: ConnectionOptions,
+    private readonly hooks: ConnectionHooks,
+  ) {
+    const { runtime, backoffInitialMs, backoffMaxMs } = options;
+    this.backoff = new Backoff(
+      runtime,
+      backoffInitialMs ?? clientDefaults.backoffInitialMs,
+      backoffMaxMs ?? clientDefaults.backoffMaxMs,
+    );
+    this.handshakeTimeoutMs = options.handshakeTimeoutMs ?? clientDefaults.handshakeTimeoutMs;
+    this.idleTimeoutMs = options.idleTimeoutMs ?? clientDefaults.idleTimeoutMs;
+  }
+
+  /** @throws InvalidParameterError for a URL that can never work. */
+  open(): void {
+    const generation = ++this.generation;
+    const { runtime, openTransport, url } = this.options;
+    const current = (): boolean => !this.stopped && generation === this.generation;
+    this.welcomed = false;
+    this.lastSignMs = runtime.nowMs();
+    this.transport = openTransport(url, subprotocol, {
+      onOpen: () => undefined,
+      onMessage: (bytes) => {
+        if (current()) this.receive(bytes, current);
+      },
+      onActivity: () => {
+        this.lastSignMs = runtime.nowMs();
+      },
+      onClose: (reason) => {
+        if (current()) this.down(reason);
+      },
+    });
+    this.cancelTimer = runtime.after(this.handshakeTimeoutMs, () => {
+      if (current() && !this.welcomed) this.drop(`no Welcome within ${this.handshakeTimeoutMs} ms`);
+    });
+  }
+
+  /** Room in the socket's buffer, and a socket to begin with. */
+  get writable(): boolean {
+    return this.welcomed && this.transport !== null && this.transport.bufferedAmount < clientDefaults.socketBufferBytes;
+  }
+
+  send(bytes: Uint8Array): void {
+    if (this.welcomed) this.transport?.send(bytes);
+  }
+
+  /** Tells that the server is doing its work: the next loss begins with the shortest wait again. */
+  progress(): void {
+    this.backoff.reset();
+  }
+
+  /** Drops the socket and begins again after a wait. */
+  drop(reason: string): void {
+    const transport = this.transport;
+    this.down(reason);
+    transport?.terminate();
+  }
+
+  /** Closes for good. Nothing is reported after it. */
+  close(): void {
+    if (this.stopped) return;
+    this.stopped = true;
+    this.cancelTimer();
+    this.transport?.close();
+    this.transport = null;
+    this.welcomed = false;
+  }
+
+  private receive(bytes: Uint8Array, current: () => boolean): void {
+    this.lastSignMs = this.options.runtime.nowMs();
+    let frame: ServerFrame;
+    try {
+      frame = decodeServerFrame(bytes);
+    } catch (error) {
+      this.drop(error instanceof Error ? error.message : 'unreadable frame');
+      return;
+    }
+    if (this.welcomed) {
+      this.hooks.onFrame(frame);
+    } else if (frame.kind === 'welcome') {
+      verifyWelcome(frame, this.hooks.pinnedKey()).then(
+        (welcome) => {
+          if (!current()) return;
+          this.welcomed = true;
+          this.cancelTimer();
+          this.watchSilence(current);
+          this.hooks.onWelcome(welcome);
+        },
+        (error: unknown) => {
+          if (current()) this.fatal(error);
+        },
+      );
+    } else if (frame.kind === 'refusal') {
+      // Said before Welcome: the server has no room, or is going down.
+      this.drop(frame.text);
+    }
+  }
+
+  private fatal(error: unknown): void {
+    this.close();
+    this.hooks.onFatal(
+      error instanceof KeelsonError
+        ? error
+        : new WireError('malformed', 'the server\'s Welcome cannot be verified', { cause: error }),
+    );
+  }
+
+  private down(reason: string): void {
+    this.generation += 1;
+    this.cancelTimer();
+    this.transport = null;
+    this.welcomed = false;
+    if (this.stopped) return;
+    const retryInMs = this.backoff.nextMs();
+    this.cancelTimer = this.options.runtime.after(retryInMs, () => {
+      if (!this.stopped) this.open();
+    });
+    this.hooks.onDown(reason, retryInMs, this.backoff.attempt);
+  }
+
+  /** Pings at a third of the limit, and drops the socket at the limit. */
+  private watchSilence(current: () => boolean): void {
+    const { runtime } = this.options;
+    const look = (): void => {
+      if (!current()) return;
+      const silentMs = runtime.nowMs() - this.lastSignMs;
+      const canPing = silentMs < this.idleTimeoutMs / 3 || this.transport?.ping() === true;
+      if (silentMs >= this.idleTimeoutMs && (canPing || this.hooks.isAwaiting())) {
+        this.drop(`silent for ${Math.round(silentMs)} ms`);
+        return;
+      }
+      this.cancelTimer = runtime.after(this.idleTimeoutMs / 3, look);
+    };
+    this.cancelTimer = runtime.after(this.idleTimeoutMs / 3, look);
+  }
+}

@@ -1,0 +1,115 @@
+import { signing } from '#signing';
+import { InvalidParameterError, type KeelsonError, type WireError } from '../../src/base/errors.js';
+import { signBatch, type SignatureContext, type Signer } from '../../src/signing/index.js';
+import {
+  decodeBatchBody, encodeBatchBody, encodeRows, numberBytes, type BatchBody, type WireLimits,
+} from '../../src/wire/index.js';
+import type { OutboxBatch } from '../outbox/contract.js';
+import type { Settled } from './settled.js';
+
+/**
+ * Where a signed batch is. `signing`: not yet durable in the outbox. `unknown`: settled by the server, in a way that the lost
+ * socket did not tell. `deferred`: put off by the server.
+ */
+export type BatchPlace = 'signing' | 'waiting' | 'unknown' | 'flight' | 'deferred' | 'settled';
+
+/** One signed batch on its way. */
+export interface Batch extends OutboxBatch {
+  readonly contribution: Contribution;
+  place: BatchPlace;
+  /** True once the bytes were handed to a socket. */
+  offered: boolean;
+  /** How often it was signed under another sequence. */
+  renumbered: number;
+}
+
+/** Rows that are settled together: what one call of `send` gave. */
+export interface Contribution {
+  readonly id: number;
+  readonly last: boolean;
+  /** Row-major; null once signed. */
+  values: Float64Array | null;
+  batches: Batch[];
+  refusal: WireError | null;
+  /** Bytes from numbers. Simulated attackers replace it to send what the checked one refuses. */
+  readonly encode?: (values: Float64Array, dataType: BatchBody['dataType']) => Uint8Array;
+  /** Called once, unless `fail` was. */
+  finish(result: Settled): void;
+  /** The rows never left, or this client gave up on them. Called once, unless `finish` was. */
+  fail(error: KeelsonError): void;
+}
+
+/** What `signContribution` needs to know besides the rows. */
+export interface SigningContext extends SignatureContext {
+  readonly signer: Signer;
+  readonly limits: WireLimits;
+  readonly columns: number;
+  readonly dataType: BatchBody['dataType'];
+  readonly epoch: bigint;
+  /** A sequence that was not used before. */
+  takeSequence(): bigint;
+}
+
+/** Room for the fields of a frame beside the numbers: ids, signature, tags. */
+const frameOverheadBytes = 512;
+
+/**
+ * The number of rows in `values`.
+ * @throws InvalidParameterError unless they are whole rows, and at least one.
+ */
+export function countRows(values: Float64Array, columns: number): number {
+  const rows = values.length / columns;
+  if (Number.isInteger(rows) && rows > 0) return rows;
+  throw new InvalidParameterError(
+    `${values.length} values do not make whole rows of ${columns} columns: give at least one row, all complete`,
+    { values: values.length, columns },
+  );
+}
+
+/**
+ * Splits rows into batches that fit the server's limits, and signs each.
+ * @throws InvalidParameterError when the values are not whole rows of finite numbers, or one row does not fit a frame.
+ */
+export function signContribution(contribution: Contribution, context: SigningContext): Batch[] {
+  const values = contribution.values!;
+  const { columns, dataType, limits } = context;
+  const rows = countRows(values, columns);
+  const fitting = Math.floor((limits.frameBytes - frameOverheadBytes) / (columns * numberBytes[dataType]));
+  const perBatch = Math.min(limits.rowsPerBatch, fitting);
+  if (perBatch < 1) {
+    throw new InvalidParameterError(`a row of ${columns} ${dataType} columns does not fit a frame of ${limits.frameBytes} bytes`);
+  }
+  // All numbers are checked before the first sequence is taken: a sequence given up would stay a hole.
+  const encode = contribution.encode ?? encodeRows;
+  const data = encode(values, dataType);
+  const rowBytes = columns * numberBytes[dataType];
+  const batches: Batch[] = [];
+  for (let start = 0; start < rows; start += perBatch) {
+    const end = Math.min(start + perBatch, rows);
+    const body: BatchBody = {
+      studyId: context.studyId,
+      sequence: context.takeSequence(),
+      epoch: context.epoch,
+      last: contribution.last && end === rows,
+      rows: end - start,
+      columns,
+      dataType,
+      data: data.subarray(start * rowBytes, end * rowBytes),
+    };
+    batches.push(signedBatch(contribution, body, context, 0));
+  }
+  return batches;
+}
+
+/** The same rows under a fresh sequence and the epoch that is open now. */
+export function renumberBatch(batch: Batch, context: SigningContext): Batch {
+  const body = { ...decodeBatchBody(batch.body), sequence: context.takeSequence(), epoch: context.epoch };
+  return signedBatch(batch.contribution, body, context, batch.renumbered + 1);
+}
+
+function signedBatch(contribution: Contribution, body: BatchBody, context: SigningContext, renumbered: number): Batch {
+  const bytes = encodeBatchBody(body);
+  const signature = signBatch(context.signer, context, signing.sha512(bytes));
+  const { sequence, epoch } = body;
+  return { contribution, sequence, epoch, body: bytes, signature, place: 'signing', offered: false, renumbered };
+}

@@ -1,0 +1,78 @@
+import { signing } from '#signing';
+import { equalBytes, fromHex, toHex } from '../../src/base/bytes.js';
+import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/errors.js';
+import { verifyStatement, type Verifier } from '../../src/signing/index.js';
+import {
+  decodeStudyDocument, studyId as idOfFacts, type StudyDocument, type Welcome, type WireLimits, type WireStudyState,
+} from '../../src/wire/index.js';
+
+/** A study whose facts carry the server's signature. */
+export interface VerifiedStudy {
+  /** 32 bytes: SHA-256 of the facts. */
+  readonly studyId: Uint8Array;
+  readonly studyIdHex: string;
+  readonly document: StudyDocument;
+  /** How the study stood when the socket opened; not signed. */
+  readonly state: WireStudyState;
+  /** The open epoch then; 0n when none. */
+  readonly epoch: bigint;
+}
+
+/** A Welcome from the expected server. That it holds the key is proven later, by Ready or by a release. */
+export interface VerifiedWelcome {
+  readonly server: Verifier;
+  /** 32 bytes. */
+  readonly serverNonce: Uint8Array;
+  readonly limits: WireLimits;
+  readonly studies: readonly VerifiedStudy[];
+}
+
+/**
+ * @param pinned the key that this client trusts; null to take the one that is offered.
+ * @throws KeelsonError('server-key-mismatch') for another server; WireError('bad-signature' | 'malformed' |
+ * 'invalid-key') for a Welcome that no honest server sends.
+ */
+export async function verifyWelcome(welcome: Welcome, pinned: Uint8Array | null): Promise<VerifiedWelcome> {
+  if (pinned !== null && !equalBytes(pinned, welcome.serverKey)) {
+    const details = { expected: toHex(pinned), found: toHex(welcome.serverKey) };
+    throw new KeelsonError(
+      'server-key-mismatch',
+      `this server's key is ${details.found}, not the pinned ${details.expected}: check the address, ` +
+        'and ask the operator before you trust a new key',
+      { details },
+    );
+  }
+  const server = signing.createVerifier(welcome.serverKey);
+  const studies = await Promise.all(
+    welcome.studies.map(async (study) => {
+      const studyIdHex = await idOfFacts(study.facts, signing);
+      const studyId = fromHex(studyIdHex);
+      if (!verifyStatement('study', server, studyId, signing.sha512(study.facts), study.signature)) {
+        throw new WireError('bad-signature', `the facts of study ${studyIdHex} are not signed by the server`);
+      }
+      const document = decodeStudyDocument(study.facts);
+      return { studyId, studyIdHex, document, state: study.state, epoch: study.epoch };
+    }),
+  );
+  return { server, serverNonce: welcome.serverNonce, limits: welcome.limits, studies };
+}
+
+/**
+ * The study with this name or id (64 hexadecimal digits).
+ * @throws WireError('unknown-study') naming the studies that the server has.
+ */
+export function findStudy(welcome: VerifiedWelcome, study: string): VerifiedStudy {
+  const wanted = study.toLowerCase();
+  const found =
+    welcome.studies.find((candidate) => candidate.studyIdHex === wanted) ??
+    welcome.studies.find((candidate) => candidate.document.study === study);
+  if (found !== undefined) return found;
+  const names = welcome.studies.map((candidate) => candidate.document.study).join(', ');
+  throw new WireError('unknown-study', `the server has no study ${study}; it has: ${names === '' ? 'none' : names}`);
+}
+
+/** A copy of a 32-byte key that a caller gave. @throws InvalidParameterError when it has another length. */
+export function checkedKey(key: Uint8Array, name: string): Uint8Array {
+  if (key.length !== 32) throw new InvalidParameterError(`${name} has ${key.length} bytes, not 32`);
+  return Uint8Array.from(key);
+}

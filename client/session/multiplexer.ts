@@ -1,0 +1,157 @@
+import { toHex } from '../../src/base/bytes.js';
+import type { KeelsonError } from '../../src/base/errors.js';
+import type { Ready, Refusal, ServerFrame } from '../../src/wire/index.js';
+import { clientDefaults } from '../defaults.js';
+import type { Channel, ChannelLink } from './channel.js';
+import { Connection, type ConnectionOptions } from './connection.js';
+import type { VerifiedWelcome } from './handshake.js';
+
+/** What a multiplexer tells its owner. */
+export interface MultiplexerHooks {
+  /** The key to insist on; null to take the one that is offered. */
+  pinnedKey(): Uint8Array | null;
+  onWelcome?(welcome: VerifiedWelcome): void;
+  onDown?(reason: string, retryInMs: number, attempt: number): void;
+  /** The server will never do. All channels have ended. */
+  onFatal?(error: KeelsonError): void;
+}
+
+/** Carries any number of channels over one connection: an SDK client has one, a simulated fleet hundreds. */
+export class Multiplexer {
+  private readonly connection: Connection;
+  private readonly channels = new Map<string, Channel[]>();
+  private readonly byNumber = new Map<number, Channel>();
+  private readonly starved = new Set<Channel>();
+  private link: ChannelLink | null = null;
+  private cancelPoll: (() => void) | null = null;
+
+  constructor(
+    private readonly options: ConnectionOptions,
+    private readonly hooks: MultiplexerHooks,
+  ) {
+    this.connection = new Connection(options, {
+      pinnedKey: () => hooks.pinnedKey(),
+      onWelcome: (welcome) => this.onWelcome(welcome),
+      onFrame: (frame) => this.onFrame(frame),
+      onDown: (reason, retryInMs, attempt) => {
+        this.onDown();
+        hooks.onDown?.(reason, retryInMs, attempt);
+      },
+      onFatal: (error) => {
+        this.onDown();
+        for (const channel of this.all()) channel.end(error);
+        hooks.onFatal?.(error);
+      },
+      isAwaiting: () => this.all().some((channel) => channel.isAwaiting),
+    });
+  }
+
+  /** @throws InvalidParameterError for a URL that can never work. */
+  open(): void {
+    this.connection.open();
+  }
+
+  add(channel: Channel): void {
+    const key = toHex(channel.signer.publicKey);
+    const known = this.channels.get(key);
+    // One key may be in several studies.
+    if (known === undefined) this.channels.set(key, [channel]);
+    else known.push(channel);
+    if (this.link !== null) channel.attach(this.link);
+  }
+
+  /** Closes the socket for good; the channels stay as they are. */
+  close(): void {
+    this.cancelPoll?.();
+    this.connection.close();
+    this.link = null;
+  }
+
+  private all(): Channel[] {
+    return [...this.channels.values()].flat();
+  }
+
+  private onWelcome(welcome: VerifiedWelcome): void {
+    const { connection } = this;
+    this.link = {
+      welcome,
+      send: (bytes) => connection.send(bytes),
+      get writable() {
+        return connection.writable;
+      },
+      whenWritable: (channel) => this.wait(channel),
+      progress: () => connection.progress(),
+    };
+    this.hooks.onWelcome?.(welcome);
+    for (const channel of this.all()) channel.attach(this.link);
+  }
+
+  private onDown(): void {
+    this.link = null;
+    this.byNumber.clear();
+    this.starved.clear();
+    for (const channel of this.all()) channel.detach();
+  }
+
+  private onFrame(frame: ServerFrame): void {
+    switch (frame.kind) {
+      case 'ready':
+        this.onReady(frame);
+        break;
+      case 'ack':
+        this.byNumber.get(frame.channel)?.onAck(frame);
+        break;
+      case 'notice': {
+        const study = toHex(frame.studyId);
+        for (const channel of this.all()) {
+          if (channel.study?.studyIdHex === study) channel.onNotice(frame);
+        }
+        break;
+      }
+      case 'refusal':
+        this.onRefusal(frame);
+        break;
+      case 'welcome':
+      case 'release':
+      case 'head':
+        // Nothing here asked for these.
+        break;
+    }
+  }
+
+  private find(publicKey: Uint8Array, studyId: Uint8Array): Channel | undefined {
+    const study = toHex(studyId);
+    return this.channels.get(toHex(publicKey))?.find((channel) => channel.study?.studyIdHex === study);
+  }
+
+  private onReady(ready: Ready): void {
+    const channel = this.find(ready.publicKey, ready.studyId);
+    if (channel === undefined) return;
+    this.byNumber.set(ready.channel, channel);
+    channel.onReady(ready);
+  }
+
+  private onRefusal(refusal: Refusal): void {
+    if (refusal.channel !== 0) {
+      this.byNumber.get(refusal.channel)?.onRefusal(refusal);
+    } else if (refusal.publicKey.length > 0 && refusal.studyId.length > 0) {
+      this.find(refusal.publicKey, refusal.studyId)?.onRefusal(refusal);
+    } else if (refusal.code === 'shutting-down') {
+      this.connection.drop(refusal.text);
+    } else {
+      // It concerns the socket: whatever is owed may have been dropped.
+      for (const channel of this.all()) if (channel.isAwaiting && refusal.retryable) channel.onRefusal(refusal);
+    }
+  }
+
+  /** No platform tells a client when its socket's buffer has drained, so it is looked at. */
+  private wait(channel: Channel): void {
+    this.starved.add(channel);
+    this.cancelPoll ??= this.options.runtime.after(clientDefaults.socketPollMs, () => {
+      this.cancelPoll = null;
+      const starved = [...this.starved];
+      this.starved.clear();
+      for (const one of starved) one.pump();
+    });
+  }
+}

@@ -1,0 +1,231 @@
+import { signing } from '#signing';
+import { openTransport as platformTransport } from '#websocket';
+import { toHex } from '../src/base/bytes.js';
+import { KeelsonError, WireError } from '../src/base/errors.js';
+import { chainStart, ReleaseChain } from '../src/log/index.js';
+import {
+  decodeHeadBody, decodeReleaseBody, encodeClientFrame, type HeadBody, type ReleaseBody, type ServerFrame, type SignedHead,
+  type SignedRelease,
+} from '../src/wire/index.js';
+import type { StudyDocument } from '../src/wire/study-document.js';
+import { clientDefaults, systemRuntime } from './defaults.js';
+import type { ClientRuntime } from './runtime.js';
+import { Connection } from './session/connection.js';
+import { checkedKey, findStudy, type VerifiedStudy, type VerifiedWelcome } from './session/handshake.js';
+import type { OpenTransport } from './websocket/contract.js';
+import { webSocketUrl } from './websocket/url.js';
+
+export interface SubscribeOptions {
+  readonly url: string;
+  /** The study's name, or its id (64 hexadecimal digits), which pins the exact facts. */
+  readonly study: string;
+  /** Index of the first release wanted. Default 0, which proves the whole log. */
+  readonly from?: bigint;
+  /** SHA-512 of the body of the release before `from`, so that the first link is checked too. */
+  readonly previousDigest?: Uint8Array;
+  /** 32 bytes: the only server to believe. Default: the key of the first connection, which is then kept. */
+  readonly serverKey?: Uint8Array;
+  /** Ends the iteration. */
+  readonly signal?: AbortSignal;
+  readonly backoffInitialMs?: number;
+  readonly backoffMaxMs?: number;
+  readonly idleTimeoutMs?: number;
+  /** For tests and other platforms. */
+  readonly runtime?: ClientRuntime;
+  readonly openTransport?: OpenTransport;
+}
+
+/** A release whose signature and place in the chain were checked. */
+export interface VerifiedRelease {
+  readonly release: ReleaseBody;
+  /** The signed bytes, to keep or to show to others. */
+  readonly signed: SignedRelease;
+  /** The study's verified facts. */
+  readonly document: StudyDocument;
+  /** Hexadecimal: whose signature it is. */
+  readonly serverKey: string;
+}
+
+/** A running subscription. Iterate it once. */
+export interface ReleaseSubscription extends AsyncIterable<VerifiedRelease> {
+  /** The newest verified head of the log; null before the first. */
+  readonly head: HeadBody | null;
+  /** Tells about lost connections, for progress displays. Replaces the listener before. */
+  onReconnecting(listener: (reason: string, retryInMs: number) => void): void;
+}
+
+/**
+ * Follows the releases of a study, each verified: signature, study, facts, and the digest that chains it to the one before. Connections
+ * are renewed without end; a release that was missed is asked for again. The iteration ends when the study has ended and its signed
+ * head agrees with what was received, or by `signal`.
+ * @throws (from the iteration) LogError('log-invalid') with `details.expected`, the index where the chain breaks;
+ * KeelsonError('server-key-mismatch'); WireError('unknown-study', ...). InvalidParameterError at once for a bad URL or key.
+ * @example
+ * for await (const { release } of subscribe({ url: 'ws://127.0.0.1:8787', study: 'flight-delays' })) {
+ *   if (release.outcome.kind === 'value') console.log(release.epoch, release.outcome.estimate);
+ * }
+ */
+export function subscribe(options: SubscribeOptions): ReleaseSubscription {
+  return new Subscription(options);
+}
+
+class Subscription implements ReleaseSubscription {
+  head: HeadBody | null = null;
+  private readonly connection: Connection;
+  private readonly items: VerifiedRelease[] = [];
+  private serverKey: Uint8Array | null;
+  private study: VerifiedStudy | null = null;
+  private chain: ReleaseChain | null = null;
+  /** A gap was met, or the reader was too slow: nothing is taken until the missing release has been asked for again. */
+  private behind = false;
+  /** The index that was last asked for, so that a server that never has it is not asked for ever. */
+  private askedAgainFor: bigint | null = null;
+  /** Where the chain stood when this socket was first asked: its log cannot be shorter. */
+  private stoodAt = 0n;
+  private done = false;
+  private error: KeelsonError | null = null;
+  private wake: (() => void) | null = null;
+  private listener: (reason: string, retryInMs: number) => void = () => undefined;
+
+  constructor(private readonly options: SubscribeOptions) {
+    webSocketUrl(options.url);
+    this.serverKey = options.serverKey === undefined ? null : checkedKey(options.serverKey, 'the server key');
+    this.connection = new Connection(
+      { ...options, runtime: options.runtime ?? systemRuntime, openTransport: options.openTransport ?? platformTransport },
+      {
+        pinnedKey: () => this.serverKey,
+        onWelcome: (welcome) => this.guard(() => this.onWelcome(welcome)),
+        onFrame: (frame) => this.guard(() => this.onFrame(frame)),
+        onDown: (reason, retryInMs) => this.listener(reason, retryInMs),
+        onFatal: (error) => this.finish(error),
+        // Releases come when they come: only pings can tell that the line is dead.
+        isAwaiting: () => false,
+      },
+    );
+  }
+
+  onReconnecting(listener: (reason: string, retryInMs: number) => void): void {
+    this.listener = listener;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<VerifiedRelease, void, undefined> {
+    const { signal } = this.options;
+    const abort = (): void => this.finish(null);
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      if (signal?.aborted === true) return;
+      this.connection.open();
+      for (;;) {
+        const item = this.items.shift();
+        if (item !== undefined) {
+          yield item;
+          if (this.behind && this.items.length === 0) this.ask();
+        } else if (this.error !== null) throw this.error;
+        else if (this.done) return;
+        else await new Promise<void>((resolve) => { this.wake = resolve; });
+      }
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      this.finish(null);
+    }
+  }
+
+  private guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.finish(error instanceof KeelsonError ? error : new KeelsonError('invariant', 'the subscription failed', { cause: error }));
+    }
+  }
+
+  private finish(error: KeelsonError | null): void {
+    if (this.done || this.error !== null) return;
+    if (error === null) this.done = true;
+    else this.error = error;
+    this.connection.close();
+    this.wake?.();
+  }
+
+  private onWelcome(welcome: VerifiedWelcome): void {
+    this.serverKey = welcome.server.publicKey;
+    const study = findStudy(welcome, this.study?.studyIdHex ?? this.options.study);
+    this.study = study;
+    if (this.chain === null) {
+      const { from = 0n, previousDigest } = this.options;
+      this.chain = new ReleaseChain({
+        server: welcome.server,
+        signing,
+        studyId: study.studyId,
+        document: study.document,
+        from: from === 0n ? chainStart : { index: from, digest: previousDigest ?? null, epoch: null },
+      });
+    }
+    this.stoodAt = this.chain.position.index;
+    this.ask();
+  }
+
+  /** Asks for everything from the next release on. */
+  private ask(): void {
+    this.behind = false;
+    const { studyId } = this.study!;
+    this.connection.send(encodeClientFrame({ kind: 'subscribe', studyId, fromRelease: this.chain!.position.index }));
+  }
+
+  private onFrame(frame: ServerFrame): void {
+    if (this.chain === null) return;
+    if (frame.kind === 'release') this.onRelease(frame, this.chain);
+    else if (frame.kind === 'head') this.onHead(frame, this.chain);
+    else if (frame.kind === 'refusal' && frame.channel === 0) {
+      if (frame.retryable) this.connection.drop(frame.text);
+      else this.finish(new WireError(frame.code, frame.text, { retryable: false }));
+    }
+  }
+
+  private onRelease(signed: SignedRelease, chain: ReleaseChain): void {
+    if (this.behind) return;
+    const expected = chain.position.index;
+    const index = peekIndex(signed);
+    // Subscribing again repeats what was on its way.
+    if (index !== null && index < expected) return;
+    if (index !== null && index > expected && this.askedAgainFor !== expected) {
+      // The server skips ahead for slow readers. Nothing was believed yet: the missing one is asked for.
+      this.askedAgainFor = expected;
+      this.ask();
+      return;
+    }
+    if (this.items.length >= clientDefaults.releasesHeldMax) {
+      this.behind = true;
+      return;
+    }
+    const release = chain.accept(signed);
+    this.connection.progress();
+    this.items.push({ release, signed, document: this.study!.document, serverKey: toHex(this.serverKey!) });
+    this.wake?.();
+  }
+
+  private onHead(signed: SignedHead, chain: ReleaseChain): void {
+    if (this.behind) return;
+    const { count } = decodeHeadBody(signed.body);
+    // Written before releases that are on their way here, or that a skip left out.
+    if (count > chain.position.index && this.askedAgainFor !== chain.position.index) {
+      this.askedAgainFor = chain.position.index;
+      this.ask();
+      return;
+    }
+    // Written before a release that came first; the next head will be newer.
+    if (count < chain.position.index && count >= this.stoodAt) return;
+    const head = chain.checkHead(signed);
+    this.head = head;
+    this.connection.progress();
+    if (head.state !== 'open') this.finish(null);
+  }
+}
+
+/** The index that a release claims; null when it is not readable, which the chain then reports. */
+function peekIndex(signed: SignedRelease): bigint | null {
+  try {
+    return decodeReleaseBody(signed.body).index;
+  } catch {
+    return null;
+  }
+}

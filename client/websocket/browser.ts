@@ -1,0 +1,50 @@
+import type { OpenTransport } from './contract.js';
+import { webSocketUrl } from './url.js';
+
+/** The members of the DOM's events that are read here; the project's types are Node's. */
+interface MessageLike {
+  readonly data: unknown;
+}
+interface CloseLike {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** WebSocket in browsers, and in any runtime with a global `WebSocket`. */
+export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
+  const socket = new globalThis.WebSocket(webSocketUrl(url), subprotocol);
+  socket.binaryType = 'arraybuffer';
+  let closed = false;
+  const closeOnce = (reason: string): void => {
+    if (closed) return;
+    closed = true;
+    handlers.onClose(reason);
+  };
+  socket.addEventListener('open', () => {
+    if (!closed) handlers.onOpen();
+  });
+  socket.addEventListener('message', (event: MessageLike) => {
+    if (closed) return;
+    // Text is not part of the protocol; the decoder refuses the empty frame for us.
+    handlers.onMessage(event.data instanceof ArrayBuffer ? new Uint8Array(event.data) : new Uint8Array(0));
+  });
+  socket.addEventListener('close', (event: CloseLike) => {
+    closeOnce(event.reason === '' ? `closed with code ${event.code}` : `closed with code ${event.code}: ${event.reason}`);
+  });
+  return {
+    send(bytes) {
+      // The copy gives the socket the plain ArrayBuffer that its type asks for.
+      if (socket.readyState === socket.OPEN) socket.send(Uint8Array.from(bytes));
+    },
+    get bufferedAmount() {
+      return socket.bufferedAmount;
+    },
+    ping: () => false,
+    close: () => socket.close(1000),
+    terminate() {
+      socket.close();
+      // A browser waits for the network's timeout before it reports a dead peer; the owner need not.
+      closeOnce('dropped by this client');
+    },
+  };
+};

@@ -1,0 +1,47 @@
+import { WebSocket } from 'ws';
+import { limits } from '../../src/base/limits.js';
+import type { OpenTransport } from './contract.js';
+import { webSocketUrl } from './url.js';
+
+/** WebSocket on Node, by the package ws. */
+export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
+  // One release fits a frame many times over; a server that sends more is not one of ours.
+  const socket = new WebSocket(webSocketUrl(url), subprotocol, {
+    perMessageDeflate: false,
+    maxPayload: limits.frameBytes,
+    skipUTF8Validation: true,
+  });
+  socket.binaryType = 'nodebuffer';
+  let problem: string | null = null;
+  socket.on('open', () => handlers.onOpen());
+  socket.on('message', (data: Buffer, isBinary: boolean) => {
+    // Text is not part of the protocol; the decoder refuses the empty frame for us.
+    handlers.onMessage(isBinary ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(0));
+  });
+  socket.on('ping', () => handlers.onActivity());
+  socket.on('pong', () => handlers.onActivity());
+  socket.on('error', (error: Error & { readonly code?: string }) => {
+    problem ??= error.message === '' ? (error.code ?? 'unknown') : error.message;
+  });
+  socket.on('close', (code: number, reason: Buffer) => {
+    handlers.onClose(problem ?? describeClose(code, reason.toString('utf8')));
+  });
+  return {
+    send(bytes) {
+      if (socket.readyState === WebSocket.OPEN) socket.send(bytes);
+    },
+    get bufferedAmount() {
+      return socket.bufferedAmount;
+    },
+    ping() {
+      if (socket.readyState === WebSocket.OPEN) socket.ping();
+      return true;
+    },
+    close: () => socket.close(1000),
+    terminate: () => socket.terminate(),
+  };
+};
+
+function describeClose(code: number, reason: string): string {
+  return reason === '' ? `closed with code ${code}` : `closed with code ${code}: ${reason}`;
+}

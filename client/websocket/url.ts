@@ -1,0 +1,21 @@
+import { InvalidParameterError } from '../../src/base/errors.js';
+
+/**
+ * The WebSocket address of a server. http and https are taken for ws and wss.
+ * @throws InvalidParameterError for anything that is not such an address.
+ */
+export function webSocketUrl(url: string): string {
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch {
+    throw new InvalidParameterError('the server URL cannot be read: write it like ws://127.0.0.1:8787');
+  }
+  const schemes: Readonly<Record<string, string>> = { 'ws:': 'ws:', 'wss:': 'wss:', 'http:': 'ws:', 'https:': 'wss:' };
+  const scheme = schemes[parsed.protocol];
+  if (scheme === undefined) {
+    throw new InvalidParameterError(`the server URL begins with ${parsed.protocol}: use ws: or wss:`);
+  }
+  if (parsed.hash !== '') throw new InvalidParameterError('the server URL has a fragment (#...): leave it out');
+  return scheme + parsed.href.slice(parsed.protocol.length);
+}
