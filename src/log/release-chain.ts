@@ -65,7 +65,7 @@ export class ReleaseChain {
       });
     }
     if (this.at.digest !== null && !equalBytes(body.previousDigest, this.at.digest)) {
-      throw new LogError('digest-mismatch', `release ${expected} does not continue the release before it`, { expected });
+      throw new LogError('digest-mismatch', `release ${expected} does not continue the one before it`, { expected });
     }
     if (this.at.epoch !== null && body.epoch <= this.at.epoch) {
       throw new LogError('epoch-order', `release ${expected} is of epoch ${body.epoch}, not after ${this.at.epoch}`, {

@@ -9,7 +9,10 @@ import { written } from './writer.js';
 
 import Wire = keelson.v1;
 
-/** The bytes that the server signs as a release. @throws WireError('malformed') for a body that no reader would accept. */
+/**
+ * The bytes that the server signs as a release.
+ * @throws WireError('malformed') for a body that no reader would accept.
+ */
 export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
   return written(Wire.ReleaseBody.encode({
     serverKey: sized(body.serverKey, keyBytes, 'server key'),
@@ -106,7 +109,7 @@ function checkSizes(value: ValueOutcome): void {
     throw malformed(`an estimate of shape ${value.shape.join(' x ')} does not have ${value.estimate.length} entries`);
   }
   for (const end of [value.interval95?.low, value.interval95?.high]) {
-    if (end !== undefined && end.length !== entries) throw malformed('the interval does not have the estimate\'s shape');
+    if (end !== undefined && end.length !== entries) throw malformed('the interval is not of the estimate\'s shape');
   }
 }
 

@@ -5,7 +5,10 @@ import type { ParameterValue } from '../base/facts.js';
 import { limits } from '../base/limits.js';
 import type { StudyDocument } from './study-document.js';
 
-/** The canonical facts: what is signed, sent and hashed. @throws InvalidParameterError on a number that is not finite. */
+/**
+ * The canonical facts: what is signed, sent and hashed.
+ * @throws InvalidParameterError on a number that is not finite.
+ */
 export function encodeStudyDocument(document: StudyDocument): Uint8Array {
   return utf8(canonicalJson(document as unknown as JsonValue));
 }

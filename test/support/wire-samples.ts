@@ -1,7 +1,9 @@
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
 import { signBatch, signHello, signReady, signStatement } from '../../src/signing/index.js';
-import type { BatchBody, ClientFrame, HeadBody, ReleaseBody, ServerFrame, StudyDocument } from '../../src/wire/index.js';
+import type {
+  BatchBody, ClientFrame, HeadBody, ReleaseBody, ServerFrame, StudyDocument,
+} from '../../src/wire/index.js';
 import {
   encodeBatchBody, encodeHeadBody, encodeReleaseBody, encodeRows, encodeStudyDocument, studyId,
 } from '../../src/wire/index.js';
