@@ -539,22 +539,12 @@ function purgeTests(bench: Bench): void {
     expect(next!.position > positions[1]!).toBe(true);
   });
 
-  it('forgets digests once no batch can be compared with them', async () => {
+  it('holds no plain digest of a body: few possible rows could be guessed from it', async () => {
     const { store, directory } = bench;
-    const accepted = batch('a', 1, 1);
-    const refused = batch('b', 1, 1, { rejectAs: 'not-finite' });
-    const holds = () => [accepted, refused].map((one) => filesHold(directory, Buffer.from(one.digest.subarray(0, 16))));
     await store.openEpoch(epochOf(1));
-    await store.admit([accepted, refused]);
-    expect(holds()).toEqual([true, true]);
-    await finishEpoch(store, 1, 0);
-    await store.openEpoch(epochOf(2));
-    await store.purgeEpoch(idOf('s'), 1n);
-    expect(holds()).toEqual([true, true]);
-    await finishEpoch(store, 2, 1);
-    await store.openEpoch(epochOf(3));
-    await store.purgeEpoch(idOf('s'), 2n);
-    expect(holds()).toEqual([false, false]);
+    const batches = [batch('a', 1, 1), batch('b', 1, 1, { rejectAs: 'not-finite' })];
+    await store.admit(batches);
+    for (const one of batches) expect(filesHold(directory, Buffer.from(one.digest.subarray(0, 16)))).toBe(false);
   });
 
   it('admits while it purges', async () => {

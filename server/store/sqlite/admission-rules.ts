@@ -1,3 +1,4 @@
+import { equalBytes } from '../../../src/base/bytes.js';
 import type { WireCode } from '../../../src/base/error-codes.js';
 import { limits } from '../../../src/base/limits.js';
 import type { AdmissionRequest, StudyStateName } from '../contract.js';
@@ -37,22 +38,29 @@ export type Judgement =
 const refuse = (code: WireCode): Judgement => ({ kind: 'refuse', code });
 const consume = (code: WireCode): Judgement => ({ kind: 'consume', code });
 
-/** The admission rules of contract.ts, in their order. Pure. */
-export function judge(batch: AdmissionRequest, study: AdmissionStudy | undefined, state: ContributionState): Judgement {
+/** Fingerprint of the batch's digest under the key of `epoch`; undefined when that key was forgotten. */
+export type FingerprintAt = (epoch: bigint) => Uint8Array | undefined;
+
+/**
+ * The admission rules of contract.ts, in their order. A settled sequence whose fingerprint can no longer be compared is
+ * answered as a duplicate, like one behind the window.
+ */
+export function judge(
+  batch: AdmissionRequest, study: AdmissionStudy | undefined, state: ContributionState, fingerprintAt: FingerprintAt,
+): Judgement {
   if (study === undefined || study.state === 'ended') return refuse('study-ended');
   if (study.state === 'exhausted') return refuse('budget-exhausted');
   const { window } = state;
   // Sequences start at 1; the wire refuses 0, and here it must not look like one that was settled.
   if (batch.sequence < 1n) return refuse('malformed');
   if (batch.sequence > BigInt(window.contiguous + limits.sequenceWindow)) return refuse('sequence-too-far');
-  const earlier = settledEntry(window, Number(batch.sequence), batch.digest);
-  if (earlier !== undefined) {
-    if (!earlier.sameDigest) return refuse('mutated');
-    return earlier.code === 'forgotten'
-      ? { kind: 'repeat', code: undefined, epoch: 0n }
-      : { kind: 'repeat', code: earlier.code, epoch: earlier.epoch };
+  const earlier = settledEntry(window, Number(batch.sequence));
+  const fingerprint = earlier === undefined ? undefined : fingerprintAt(earlier.epoch);
+  if (earlier !== undefined && fingerprint !== undefined) {
+    return equalBytes(earlier.fingerprint, fingerprint) ? { kind: 'repeat', code: earlier.code, epoch: earlier.epoch } : refuse('mutated');
   }
-  if (batch.sequence <= BigInt(window.contiguous)) return { kind: 'repeat', code: undefined, epoch: 0n };
+  const settled = earlier !== undefined || batch.sequence <= BigInt(window.contiguous);
+  if (settled) return { kind: 'repeat', code: undefined, epoch: 0n };
   if (batch.rejectAs !== undefined) return consume(batch.rejectAs);
   const { open } = study;
   if (open === null || batch.epoch > open.epoch) return refuse('epoch-not-open');

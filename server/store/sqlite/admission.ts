@@ -1,12 +1,14 @@
 import type Database from 'better-sqlite3';
 import { assert } from '../../../src/base/assert.js';
+import type { WireCode } from '../../../src/base/error-codes.js';
+import { parseAmount } from '../../../src/privacy/amount.js';
 import type { AdmissionRequest, AdmissionResult, ContributorState, StudyId } from '../contract.js';
 import { judge, type AdmissionStudy, type ContributionState, type OpenEpochFacts } from './admission-rules.js';
 import { capsOf, plus, within, type Spend } from './budgets.js';
 import type { ContributorSpending } from './contributor-spending.js';
+import { Fingerprints, journalKeys, journalTable } from './epoch-tables.js';
 import { sql, type Queries } from './query.js';
-import { emptyWindow, forget, holesOf, newestEpochOf, settle } from './replay-window.js';
-import { parseAmount } from '../../../src/privacy/amount.js';
+import { emptyWindow, holesOf, settle, type ReplayWindow } from './replay-window.js';
 
 interface StudyFacts extends AdmissionStudy {
   readonly studyKey: bigint;
@@ -36,8 +38,8 @@ interface ReplayColumns {
 
 /** Per open epoch and list: what is added to the epoch's counters. */
 type EpochTally = Map<bigint, number>;
-/** Per study: contributors whose windows got their first entry of the newest epoch. */
-type Touched = Map<StudyFacts, number[]>;
+type JournalValues = [bigint, bigint, bigint, number, Uint8Array, Uint8Array];
+type JournalStatement = Database.Statement<JournalValues>;
 
 const noContribution: ContributionState = { window: emptyWindow, epochKey: 0n, rows: 0, complete: false };
 
@@ -50,9 +52,9 @@ export class Admission {
   readonly #addContributor: Database.Statement<[Uint8Array]>;
   readonly #readReplay: Database.Statement<[bigint, bigint], ReplayColumns>;
   readonly #writeReplay: Database.Statement<[bigint, bigint, number, number, Uint8Array, bigint, number, number]>;
-  readonly #journal: Database.Statement<[bigint, bigint, bigint, bigint, number, Uint8Array, Uint8Array]>;
+  readonly #journals = new Map<bigint, JournalStatement>();
+  readonly #fingerprints: Fingerprints;
   readonly #countContributors: Database.Statement<[number, bigint]>;
-  readonly #addSweep: Database.Statement<[bigint, bigint, Uint8Array]>;
   #lastPosition: bigint;
 
   constructor(queries: Queries, spending: ContributorSpending) {
@@ -65,10 +67,8 @@ export class Admission {
       'SELECT contiguous, high, window, epoch_key, row_count, complete FROM replay WHERE study_key = ? AND contributor_id = ?');
     this.#writeReplay = database.prepare(`INSERT OR REPLACE INTO replay
       (study_key, contributor_id, contiguous, high, window, epoch_key, row_count, complete) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
-    this.#journal = database.prepare(`INSERT INTO journal
-      (position, epoch_key, contributor_id, sequence, complete, signature, body) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    this.#fingerprints = new Fingerprints(database);
     this.#countContributors = database.prepare('UPDATE epochs SET contributors = contributors + ? WHERE epoch_key = ?');
-    this.#addSweep = database.prepare('INSERT INTO sweeps (study_key, epoch, contributors) VALUES (?, ?, ?)');
     this.#lastPosition = lastPosition(database);
   }
 
@@ -77,9 +77,11 @@ export class Admission {
     return this.#lastPosition;
   }
 
-  /** Call after any transaction that changed studies, epochs or budgets. */
+  /** Call after any transaction that changed studies, epochs or budgets: what is remembered of them is read again. */
   forgetStudies(): void {
     this.#studies.clear();
+    this.#journals.clear();
+    this.#fingerprints.forgetKeys();
   }
 
   admit(batches: readonly AdmissionRequest[]): AdmissionResult[] {
@@ -95,8 +97,7 @@ export class Admission {
   #admitAll(batches: readonly AdmissionRequest[]): AdmissionResult[] {
     const loaded = new Map<string, Contributor>();
     const tally: EpochTally = new Map();
-    const touched: Touched = new Map();
-    const results = batches.map((batch) => this.#admitOne(batch, loaded, tally, touched));
+    const results = batches.map((batch) => this.#admitOne(batch, loaded, tally));
     for (const { contributorId, study, state, changed } of loaded.values()) {
       if (!changed) continue;
       const { window } = state;
@@ -104,19 +105,14 @@ export class Admission {
         state.epochKey, state.rows, state.complete ? 1 : 0);
     }
     for (const [epochKey, count] of tally) this.#countContributors.run(count, epochKey);
-    for (const [study, ids] of touched) {
-      this.#addSweep.run(study.studyKey, study.newest, new Uint8Array(Float64Array.from(ids).buffer));
-    }
     return results;
   }
 
-  #admitOne(
-    batch: AdmissionRequest, loaded: Map<string, Contributor>, tally: EpochTally, touched: Touched,
-  ): AdmissionResult {
+  #admitOne(batch: AdmissionRequest, loaded: Map<string, Contributor>, tally: EpochTally): AdmissionResult {
     const study = this.#study(batch.studyId);
     const contributor = study === undefined ? undefined : this.#contributor(study, batch, loaded);
     const state = contributor?.state ?? noContribution;
-    const judgement = judge(batch, study, state);
+    const judgement = judge(batch, study, state, (epoch) => this.#fingerprints.of(study!.studyKey, epoch, batch.digest));
     if (judgement.kind === 'refuse') return answer('rejected', state, { code: judgement.code });
     if (judgement.kind === 'repeat') {
       return judgement.code === undefined
@@ -129,8 +125,7 @@ export class Admission {
     if (judgement.kind === 'accept' && judgement.first && !this.#debit(study, identified.contributorId)) {
       code = 'contributor-budget-exhausted';
     }
-    if (newestEpochOf(state.window) !== study.newest) note(touched, study, identified.contributorId);
-    const window = settle(state.window, Number(batch.sequence), code, study.newest, batch.digest);
+    const window = this.#settle(state, study, batch, code);
     identified.changed = true;
     if (judgement.kind === 'consume' || code !== undefined) {
       identified.state = { ...state, window };
@@ -139,12 +134,29 @@ export class Admission {
     const open = study.open!;
     if (judgement.first) tally.set(open.epochKey, (tally.get(open.epochKey) ?? 0) + 1);
     this.#lastPosition += 1n;
-    this.#journal.run(this.#lastPosition, open.epochKey, identified.contributorId, batch.sequence,
+    this.#journal(open.epochKey).run(this.#lastPosition, identified.contributorId, batch.sequence,
       judgement.complete ? 1 : 0, batch.signature, batch.body);
     identified.state = { window, epochKey: open.epochKey, rows: judgement.rows, complete: judgement.complete };
     return answer('accepted', identified.state, {
       epoch: open.epoch, position: this.#lastPosition, complete: judgement.complete,
     });
+  }
+
+  #settle(state: ContributionState, study: StudyFacts, batch: AdmissionRequest, code: WireCode | undefined): ReplayWindow {
+    const fingerprint = this.#fingerprints.of(study.studyKey, study.newest, batch.digest);
+    assert(fingerprint !== undefined, 'the newest epoch of a study has its fingerprint key');
+    return settle(state.window, Number(batch.sequence), { code, epoch: study.newest, fingerprint },
+      (epoch) => !this.#fingerprints.knows(study.studyKey, epoch));
+  }
+
+  #journal(epochKey: bigint): JournalStatement {
+    let statement = this.#journals.get(epochKey);
+    if (statement === undefined) {
+      statement = this.#queries.database.prepare<JournalValues>(`INSERT INTO ${journalTable(epochKey)}
+        (position, contributor_id, sequence, complete, signature, body) VALUES (?, ?, ?, ?, ?, ?)`);
+      this.#journals.set(epochKey, statement);
+    }
+    return statement;
   }
 
   /** Under contributor scope: debits the epoch's cost if it fits. The refusal is for good: it concerns this batch's epoch. */
@@ -202,25 +214,6 @@ export class Admission {
       spend: budgetId === null ? null : this.#spending.spent(budgetId, contributor!.contributorId),
     };
   }
-
-  /** Forgets what the windows of these contributors hold from before `epoch`. Inside the caller's transaction. */
-  forgetWindows(studyKey: bigint, contributorIds: Float64Array, epoch: bigint): void {
-    for (const id of contributorIds) {
-      const row = this.#readReplay.get(studyKey, BigInt(id));
-      if (row === undefined) continue;
-      const state = stateOf(row);
-      const window = forget(state.window, epoch);
-      if (window === state.window) continue;
-      this.#writeReplay.run(studyKey, BigInt(id), window.contiguous, window.high, window.entries,
-        state.epochKey, state.rows, state.complete ? 1 : 0);
-    }
-  }
-}
-
-function note(touched: Touched, study: StudyFacts, contributorId: bigint): void {
-  const ids = touched.get(study);
-  if (ids === undefined) touched.set(study, [Number(contributorId)]);
-  else ids.push(Number(contributorId));
 }
 
 function answer(
@@ -255,10 +248,10 @@ function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
   };
 }
 
-/** The highest position in the journal or noted by a purge: positions are never reused, also after a restart. */
+/** The highest position in a journal or noted by a purge: positions are never reused, also after a restart. */
 function lastPosition(database: Database.Database): bigint {
-  const row = database.prepare<[], { last: bigint }>(`SELECT max(
-    coalesce((SELECT max(position) FROM journal), 0),
-    coalesce((SELECT value FROM meta WHERE name = 'journal_position'), 0)) AS last`).get();
-  return row!.last;
+  const read = (text: string): bigint => database.prepare<[], { last: bigint | null }>(text).get()?.last ?? 0n;
+  return journalKeys(database)
+    .map((key) => read(`SELECT max(position) AS last FROM ${journalTable(key)}`))
+    .reduce((left, right) => (left > right ? left : right), read("SELECT value AS last FROM meta WHERE name = 'journal_position'"));
 }

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { assert } from '../../../src/base/assert.js';
 import { parseAmount } from '../../../src/privacy/amount.js';
+import { journalTable } from './epoch-tables.js';
 import { minus, noSpend, within, type Spend } from './budgets.js';
 
 /**
@@ -10,13 +11,13 @@ import { minus, noSpend, within, type Spend } from './budgets.js';
 export class ContributorSpending {
   readonly #read: Database.Statement<[bigint, bigint], { rho: string; delta: string }>;
   readonly #write: Database.Statement<[bigint, bigint, string, string]>;
-  readonly #participants: Database.Statement<[bigint], { contributor_id: bigint }>;
+  readonly #database: Database.Database;
 
   constructor(database: Database.Database) {
     this.#read = database.prepare('SELECT rho, delta FROM contributor_spend WHERE budget_id = ? AND contributor_id = ?');
     this.#write = database.prepare(
       'INSERT OR REPLACE INTO contributor_spend (budget_id, contributor_id, rho, delta) VALUES (?, ?, ?, ?)');
-    this.#participants = database.prepare('SELECT DISTINCT contributor_id FROM journal WHERE epoch_key = ?');
+    this.#database = database;
   }
 
   spent(budgetId: bigint, contributorId: bigint): Spend {
@@ -30,7 +31,9 @@ export class ContributorSpending {
 
   /** Gives back what an epoch cost its contributors; only for an epoch that lapsed, on which no noise was drawn. */
   refund(epochKey: bigint, budgetId: bigint, cost: Spend): void {
-    for (const { contributor_id: contributorId } of this.#participants.all(epochKey)) {
+    const participants = this.#database.prepare<[], { contributor_id: bigint }>(
+      `SELECT DISTINCT contributor_id FROM ${journalTable(epochKey)}`).all();
+    for (const { contributor_id: contributorId } of participants) {
       const left = minus(this.spent(budgetId, contributorId), cost);
       assert(within(noSpend, left), 'a contributor was debited for every epoch it is in');
       this.write(budgetId, contributorId, left);

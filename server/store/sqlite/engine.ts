@@ -6,6 +6,7 @@ import { Admission } from './admission.js';
 import { balanceOf, budgetByKey, ledgerEntries, verifyLedger } from './budgets.js';
 import { databaseFile, openDataFolder, type DataFolder } from './connection.js';
 import { ContributorSpending } from './contributor-spending.js';
+import { readSecrets } from './epoch-tables.js';
 import * as epochs from './epochs.js';
 import { asStoreError, isFatal } from './failures.js';
 import { Journal, type PurgeProgress } from './journal.js';
@@ -70,6 +71,7 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
   const journal = new Journal(queries, admission);
   const latencies = new Latencies();
   const guard = new Guard();
+  const secrets: epochs.ReadSecrets = (studyKey, epoch) => readSecrets(queries, studyKey, epoch);
   const reads = <T>(action: () => T): T => guard.run(action);
   const writes = <T>(action: () => T): T => guard.run(() => {
     // Also after a failure: what the hot path remembers of studies must be read again.
@@ -86,8 +88,8 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     lapseEpoch: (studyId, epoch, nowMs) => writes(() => epochs.lapseEpoch(queries, studyId, epoch, nowMs,
       (epochKey, budgetId, cost) => spending.refund(epochKey, budgetId, cost))),
     storeRelease: (input) => writes(() => epochs.storeRelease(queries, input)),
-    epoch: (studyId, epoch) => reads(() => epochs.readEpoch(queries, studyId, epoch)),
-    unfinishedEpochs: () => reads(() => epochs.unfinishedEpochs(queries)),
+    epoch: (studyId, epoch) => reads(() => epochs.readEpoch(queries, studyId, epoch, secrets)),
+    unfinishedEpochs: () => reads(() => epochs.unfinishedEpochs(queries, secrets)),
     unpurgedEpochs: (studyId) => reads(() => epochs.unpurgedEpochs(queries, studyId)),
     noteRecovery: (studyId, epoch) => writes(() => epochs.noteRecovery(queries, studyId, epoch)),
     balance: (key) => reads(() => { const row = budgetByKey(queries, key); return row === undefined ? null : balanceOf(row); }),

@@ -6,7 +6,8 @@ import type {
   EpochRecord, EpochState, LedgerBalance, OpenEpoch, OpenEpochResult, StoreRelease, StudyId,
 } from '../contract.js';
 import { addEntry, balanceOf, budgetById, capsOf, minus, plus, totalsOf, within, wholeMs, writeTotals, type Spend } from './budgets.js';
-import { plainBytes, sql, type Queries } from './query.js';
+import { createJournal, createSecrets, type GroupSecrets } from './epoch-tables.js';
+import { sql, type Queries } from './query.js';
 import { existingStudy, studyRow, type StudyRow } from './studies.js';
 import type { EpochsTable } from './tables.js';
 
@@ -70,13 +71,14 @@ export function openEpoch(queries: Queries, input: OpenEpoch): OpenEpochResult {
 function insertEpoch(queries: Queries, studyKey: bigint, input: OpenEpoch): void {
   const open = queries.first(sql.selectFrom('epochs').select('epoch').where('study_key', '=', studyKey).where('state', '=', 'open'));
   if (open !== undefined) throw new InvariantError(`epoch ${open.epoch} is still open: close it before opening ${input.epoch}`);
-  queries.run(sql.insertInto('epochs').values({
+  const { lastInsertRowid } = queries.run(sql.insertInto('epochs').values({
     study_key: studyKey, epoch: input.epoch, state: 'open',
     opens_at_ms: wholeMs(input.opensAtMs), closes_at_ms: wholeMs(input.closesAtMs),
     rho: String(input.rho), delta: String(input.delta),
-    assignment_key: input.assignmentKey, work_seed: input.workSeed, rows_max: BigInt(input.rowsMax), late: input.late,
-    recoveries: 0n, contributors: 0n, released_at_ms: 0n, purged: 0n,
+    rows_max: BigInt(input.rowsMax), late: input.late, recoveries: 0n, contributors: 0n, released_at_ms: 0n, purged: 0n,
   }));
+  createJournal(queries, BigInt(lastInsertRowid));
+  createSecrets(queries, studyKey, input.epoch, input);
 }
 
 export function beginClose(queries: Queries, studyId: StudyId, epoch: bigint): void {
@@ -176,30 +178,32 @@ export function noteRecovery(queries: Queries, studyId: StudyId, epoch: bigint):
   });
 }
 
-const recordOf = (studyId: StudyId, row: EpochRow): EpochRecord => ({
+/** Where an epoch's secrets come from: a reader beside the server is given none. */
+export type ReadSecrets = (studyKey: bigint, epoch: bigint) => GroupSecrets;
+
+const recordOf = (studyId: StudyId, row: EpochRow, secrets: ReadSecrets): EpochRecord => ({
   studyId, epoch: row.epoch, state: row.state, opensAtMs: Number(row.opens_at_ms), closesAtMs: Number(row.closes_at_ms),
-  ...costOf(row), assignmentKey: plainBytes(row.assignment_key), workSeed: plainBytes(row.work_seed),
-  rowsMax: Number(row.rows_max), recoveries: Number(row.recoveries),
+  ...costOf(row), ...secrets(row.study_key, row.epoch), rowsMax: Number(row.rows_max), recoveries: Number(row.recoveries),
 });
 
-export function readEpoch(queries: Queries, studyId: StudyId, epoch: bigint): EpochRecord | null {
+export function readEpoch(queries: Queries, studyId: StudyId, epoch: bigint, secrets: ReadSecrets): EpochRecord | null {
   const study = studyRow(queries, studyId);
   const row = study === undefined ? undefined : epochRow(queries, study.study_key, epoch);
-  return row === undefined ? null : recordOf(studyId, row);
+  return row === undefined ? null : recordOf(studyId, row, secrets);
 }
 
-export function unfinishedEpochs(queries: Queries): EpochRecord[] {
+export function unfinishedEpochs(queries: Queries, secrets: ReadSecrets): EpochRecord[] {
   return queries.all(sql.selectFrom('epochs').innerJoin('studies', 'studies.study_key', 'epochs.study_key')
     .selectAll('epochs').select('studies.study_id')
     .where('epochs.state', 'in', ['open', 'closing', 'charged']).orderBy('epoch_key'))
-    .map((row) => recordOf(row.study_id, row));
+    .map((row) => recordOf(row.study_id, row, secrets));
 }
 
 export function unpurgedEpochs(queries: Queries, studyId: StudyId): { epoch: bigint; releasedAtMs: number }[] {
   const study = studyRow(queries, studyId);
   if (study === undefined) return [];
   return queries.all(sql.selectFrom('epochs').select(['epoch', 'released_at_ms'])
-    .where('study_key', '=', study.study_key).where('purged', '=', 0n).where('state', '=', 'released').orderBy('epoch'))
+    .where('study_key', '=', study.study_key).where('purged', '<', 2n).where('state', '=', 'released').orderBy('epoch'))
     .map((row) => ({ epoch: row.epoch, releasedAtMs: Number(row.released_at_ms) }));
 }
 

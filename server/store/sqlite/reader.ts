@@ -6,12 +6,15 @@ import { asStoreError } from './failures.js';
 import { Queries, sql } from './query.js';
 import { readReleases, readStudies, readStudy } from './studies.js';
 
-/** What may be read beside a running server: public records and epoch states, never rows or contributors. */
+/** What may be read beside a running server: public records and epoch states; never rows, contributors or secrets. */
 export type SqliteReader = Pick<Store,
   'study' | 'studies' | 'epoch' | 'unfinishedEpochs' | 'balance' | 'balances' | 'ledgerEntries' | 'releases' | 'close'>;
 
+const noSecrets = () => ({ assignmentKey: new Uint8Array(0), workSeed: new Uint8Array(0) });
+
 /**
- * Opens a data folder for reading, whether or not a server has it open. Each call sees one consistent state.
+ * Opens a data folder for reading, whether or not a server has it open. Each call sees one consistent
+ * state; the secrets in epoch records are left empty.
  * @throws StorageError when there is no store there, or its schema is another version.
  */
 export async function openSqliteReader(directory: string): Promise<SqliteReader> {
@@ -27,8 +30,8 @@ export async function openSqliteReader(directory: string): Promise<SqliteReader>
   return {
     study: (studyId) => read(() => readStudy(queries, studyId)),
     studies: () => read(() => readStudies(queries)),
-    epoch: (studyId, epoch) => read(() => readEpoch(queries, studyId, epoch)),
-    unfinishedEpochs: () => read(() => unfinishedEpochs(queries)),
+    epoch: (studyId, epoch) => read(() => readEpoch(queries, studyId, epoch, noSecrets)),
+    unfinishedEpochs: () => read(() => unfinishedEpochs(queries, noSecrets)),
     balance: (key) => read(() => { const row = budgetByKey(queries, key); return row === undefined ? null : balanceOf(row); }),
     balances: () => read(() => queries.all(sql.selectFrom('budgets').selectAll().orderBy('budget_id')).map(balanceOf)),
     ledgerEntries: (key, limit) => read(() => ledgerEntries(queries, key, limit)),

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import { InvariantError, KeelsonError } from '../../../src/base/errors.js';
 import type { ReleaseRecord, StudyId, StudyRecord, StudyRegistration, StudyStateName } from '../contract.js';
 import { ensureBudget, wholeMs } from './budgets.js';
+import { createSecrets } from './epoch-tables.js';
 import { plainBytes, sql, type Queries } from './query.js';
 import type { StudiesTable } from './tables.js';
 
@@ -46,10 +47,11 @@ export function registerStudy(queries: Queries, input: StudyRegistration): Study
     const budgetId = ensureBudget(queries, input.budget);
     const present = studyRow(queries, input.studyId);
     if (present === undefined) {
-      queries.run(sql.insertInto('studies').values({
+      const { lastInsertRowid } = queries.run(sql.insertInto('studies').values({
         study_id: input.studyId, name: input.name, document: input.document, budget_id: budgetId, state: 'open',
         release_count: 0n, last_digest: emptyDigest, last_epoch: 0n, registered_at_ms: wholeMs(input.nowMs),
       }));
+      createSecrets(queries, BigInt(lastInsertRowid), 0n);
     } else if (present.budget_id !== budgetId) {
       throw new KeelsonError('invalid-study', `the study ${input.name} is registered with another budget than `
         + `${input.budget.key}; change its facts to make a new version`, { details: { studyId: input.studyId } });

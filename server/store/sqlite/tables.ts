@@ -49,8 +49,6 @@ export interface EpochsTable {
   readonly closes_at_ms: bigint;
   readonly rho: string;
   readonly delta: string;
-  readonly assignment_key: Uint8Array;
-  readonly work_seed: Uint8Array;
   readonly rows_max: bigint;
   readonly late: 'next' | 'drop';
   readonly recoveries: bigint;

@@ -1,6 +1,7 @@
 /**
  * The first schema. Comments inside the statements are kept by SQLite in its own catalogue, so the file explains
  * itself to whoever opens it. Privacy amounts are TEXT: decimal integers in units of 2^-64, too wide for INTEGER.
+ * Journals and secrets are in tables per epoch: epoch-tables.ts.
  */
 export const initialSchema = `
 CREATE TABLE meta (
@@ -46,19 +47,17 @@ CREATE TABLE epochs (
   closes_at_ms INTEGER NOT NULL, -- Unix time of closing; 0 when it closes on a count
   rho TEXT NOT NULL, -- cost of its release under the budget's rule
   delta TEXT NOT NULL, -- delta of its release
-  assignment_key BLOB NOT NULL, -- secret key that assigns contributors to groups; emptied by the purge
-  work_seed BLOB NOT NULL, -- seed of the work randomness; emptied by the purge
   rows_max INTEGER NOT NULL, -- rows that one contributor may give
   late TEXT NOT NULL CHECK (late IN ('next', 'drop')), -- what happens to batches that name the epoch before
   recoveries INTEGER NOT NULL, -- times that a start tried to rebuild it
   contributors INTEGER NOT NULL, -- contributors with an accepted batch; for the operator only
   released_at_ms INTEGER NOT NULL, -- Unix time its release was stored; 0 before
-  purged INTEGER NOT NULL CHECK (purged IN (0, 1)), -- 1 when its rows have left the file
+  purged INTEGER NOT NULL CHECK (purged IN (0, 1, 2)), -- 0 rows in the file, 1 deleted but maybe in the log, 2 gone
   UNIQUE (study_key, epoch)
 ) STRICT;
 CREATE UNIQUE INDEX epochs_one_open ON epochs (study_key) WHERE state = 'open';
 CREATE INDEX epochs_unfinished ON epochs (state) WHERE state IN ('open', 'closing', 'charged');
-CREATE INDEX epochs_unpurged ON epochs (study_key) WHERE purged = 0;
+CREATE INDEX epochs_unpurged ON epochs (study_key) WHERE purged < 2;
 
 CREATE TABLE ledger (
   entry_id INTEGER PRIMARY KEY, -- order of writing
@@ -84,20 +83,12 @@ CREATE TABLE replay (
   contributor_id INTEGER NOT NULL, -- which contributor
   contiguous INTEGER NOT NULL, -- every sequence up to here is settled
   high INTEGER NOT NULL, -- highest settled sequence
-  window BLOB NOT NULL, -- recent settled sequences with verdict and digest prefix: replay-window.ts
+  window BLOB NOT NULL, -- recent settled sequences with verdict and fingerprint: replay-window.ts
   epoch_key INTEGER NOT NULL, -- epoch of the contribution counted in the next two columns; 0 when none
   row_count INTEGER NOT NULL, -- rows accepted for that epoch
   complete INTEGER NOT NULL, -- 1 when that contribution takes no more rows
   PRIMARY KEY (study_key, contributor_id)
 ) STRICT, WITHOUT ROWID;
-
-CREATE TABLE sweeps (
-  sweep_id INTEGER PRIMARY KEY, -- order of writing
-  study_key INTEGER NOT NULL, -- whose replay windows
-  epoch INTEGER NOT NULL, -- newest epoch when those windows were written to
-  contributors BLOB NOT NULL -- contributor_ids as little-endian doubles, whose digests a purge forgets
-) STRICT;
-CREATE INDEX sweeps_epoch ON sweeps (study_key, epoch);
 
 CREATE TABLE contributor_spend (
   budget_id INTEGER NOT NULL, -- which budget of contributor scope
@@ -106,17 +97,6 @@ CREATE TABLE contributor_spend (
   delta TEXT NOT NULL, -- delta spent so far
   PRIMARY KEY (budget_id, contributor_id)
 ) STRICT, WITHOUT ROWID;
-
-CREATE TABLE journal (
-  position INTEGER PRIMARY KEY, -- order of acceptance over all studies, never reused: the replay order
-  epoch_key INTEGER NOT NULL REFERENCES epochs (epoch_key), -- the epoch it counts in
-  contributor_id INTEGER NOT NULL, -- who sent it
-  sequence INTEGER NOT NULL, -- the sender's number of it
-  complete INTEGER NOT NULL, -- 1 when the contribution was complete with it
-  signature BLOB NOT NULL, -- the sender's signature, so that the journal can be verified by others
-  body BLOB NOT NULL -- the signed bytes as received; last, so that the columns before it need no overflow page
-) STRICT;
-CREATE INDEX journal_epoch ON journal (epoch_key);
 
 CREATE TABLE releases (
   study_key INTEGER NOT NULL REFERENCES studies (study_key), -- whose log

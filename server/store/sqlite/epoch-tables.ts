@@ -1,0 +1,132 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type Database from 'better-sqlite3';
+import { assert } from '../../../src/base/assert.js';
+import { plainBytes, type Queries } from './query.js';
+
+/**
+ * Each epoch has two tables of its own, which no other epoch's rows share a page with.
+ *
+ * Why: `secure_delete` overwrites deleted rows and freed pages, but when SQLite moves rows between pages it can leave
+ * stale copies in the unused middle of a page that stays in use. Dropping a table frees all its pages, and a freed page
+ * is overwritten whole. So after `dropJournal` no byte of the epoch's rows is left in the file (nor, once it is truncated,
+ * in the log).
+ *
+ * `secrets` holds one row, too small for its table ever to have a second page, so nothing of it is ever moved. Its
+ * `fingerprint_key` is what replay windows compare bodies with: a window holds only a keyed hash, which tells nothing
+ * once the key is gone. Epoch 0 stands for the time before a study's first epoch.
+ */
+export const journalTable = (epochKey: bigint): string => `journal_${epochKey}`;
+const secretsTable = (studyKey: bigint, epoch: bigint): string => `secrets_${studyKey}_${epoch}`;
+
+export const fingerprintBytes = 16;
+const keyBytes = 32;
+
+export interface GroupSecrets {
+  readonly assignmentKey: Uint8Array;
+  readonly workSeed: Uint8Array;
+}
+
+const none: GroupSecrets = { assignmentKey: new Uint8Array(0), workSeed: new Uint8Array(0) };
+
+export function createJournal(queries: Queries, epochKey: bigint): void {
+  queries.database.exec(`CREATE TABLE ${journalTable(epochKey)} (
+    position INTEGER PRIMARY KEY, -- order of acceptance over all studies, never reused: the replay order
+    contributor_id INTEGER NOT NULL, -- who sent it
+    sequence INTEGER NOT NULL, -- the sender's number of it
+    complete INTEGER NOT NULL, -- 1 when the contribution was complete with it
+    signature BLOB NOT NULL, -- the sender's signature, so that the journal can be verified by others
+    body BLOB NOT NULL -- the signed bytes as received; last, so that the columns before it need no overflow page
+  ) STRICT`);
+}
+
+export function dropJournal(queries: Queries, epochKey: bigint): void {
+  queries.database.exec(`DROP TABLE IF EXISTS ${journalTable(epochKey)}`);
+}
+
+/** Keys of the epochs whose journal is in the file. */
+export function journalKeys(database: Database.Database): bigint[] {
+  return database.prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'journal_[0-9]*'")
+    .all().map(({ name }) => BigInt(name.slice('journal_'.length)));
+}
+
+export function createSecrets(queries: Queries, studyKey: bigint, epoch: bigint, secrets: GroupSecrets = none): void {
+  const table = secretsTable(studyKey, epoch);
+  queries.database.exec(`CREATE TABLE ${table} (
+    assignment_key BLOB NOT NULL, -- secret key that assigns contributors to groups; emptied by the purge
+    work_seed BLOB NOT NULL, -- seed of the work randomness; emptied by the purge
+    fingerprint_key BLOB NOT NULL -- key of the body hashes in replay windows; emptied when no batch can name the epoch
+  ) STRICT`);
+  assert(secrets.assignmentKey.length + secrets.workSeed.length <= 512, 'the secrets of an epoch fit one page');
+  queries.database.prepare(`INSERT INTO ${table} VALUES (?, ?, ?)`)
+    .run(secrets.assignmentKey, secrets.workSeed, randomBytes(keyBytes));
+}
+
+function hasTable(database: Database.Database, name: string): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
+}
+
+/** Empty arrays once the epoch was purged. */
+export function readSecrets(queries: Queries, studyKey: bigint, epoch: bigint): GroupSecrets {
+  const table = secretsTable(studyKey, epoch);
+  if (!hasTable(queries.database, table)) return none;
+  const row = queries.database.prepare<[], { assignment_key: Uint8Array; work_seed: Uint8Array }>(
+    `SELECT assignment_key, work_seed FROM ${table}`).get();
+  return { assignmentKey: plainBytes(row!.assignment_key), workSeed: plainBytes(row!.work_seed) };
+}
+
+/** Makes the epoch's group assignment unreadable: nothing of the journal is left that it could be applied to. */
+export function forgetGroups(queries: Queries, studyKey: bigint, epoch: bigint): void {
+  const table = secretsTable(studyKey, epoch);
+  if (hasTable(queries.database, table)) queries.database.exec(`UPDATE ${table} SET assignment_key = x'', work_seed = x''`);
+}
+
+/**
+ * Forgets the fingerprint keys of all epochs before `epoch`; drops the tables of those that `isPurged`.
+ * Changes answers to repeated batches (see replay-window.ts), never whether one is counted.
+ */
+export function forgetFingerprints(queries: Queries, studyKey: bigint, epoch: bigint, isPurged: (epoch: bigint) => boolean): void {
+  const prefix = `secrets_${studyKey}_`;
+  const names = queries.database.prepare<[string], { name: string }>(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ?").all(`${prefix}[0-9]*`);
+  for (const { name } of names) {
+    const at = BigInt(name.slice(prefix.length));
+    if (at >= epoch) continue;
+    if (at === 0n || isPurged(at)) queries.database.exec(`DROP TABLE ${name}`);
+    else queries.database.exec(`UPDATE ${name} SET fingerprint_key = x''`);
+  }
+}
+
+/** Fingerprints under the keys of a store's epochs; remembers the keys until told that they changed. */
+export class Fingerprints {
+  readonly #database: Database.Database;
+  readonly #keys = new Map<string, Uint8Array | undefined>();
+
+  constructor(database: Database.Database) {
+    this.#database = database;
+  }
+
+  /** Call after any transaction that created or forgot keys. */
+  forgetKeys(): void {
+    this.#keys.clear();
+  }
+
+  knows(studyKey: bigint, epoch: bigint): boolean {
+    return this.#key(studyKey, epoch) !== undefined;
+  }
+
+  /** The first 16 bytes of HMAC-SHA-256(the epoch's key, digest); undefined when the key was forgotten. */
+  of(studyKey: bigint, epoch: bigint, digest: Uint8Array): Uint8Array | undefined {
+    const key = this.#key(studyKey, epoch);
+    return key === undefined ? undefined : createHmac('sha256', key).update(digest).digest().subarray(0, fingerprintBytes);
+  }
+
+  #key(studyKey: bigint, epoch: bigint): Uint8Array | undefined {
+    const table = secretsTable(studyKey, epoch);
+    if (!this.#keys.has(table)) {
+      const row = !hasTable(this.#database, table) ? undefined
+        : this.#database.prepare<[], { fingerprint_key: Uint8Array }>(`SELECT fingerprint_key FROM ${table}`).get();
+      this.#keys.set(table, row === undefined || row.fingerprint_key.length === 0 ? undefined : row.fingerprint_key);
+    }
+    return this.#keys.get(table);
+  }
+}
