@@ -24,7 +24,8 @@ export class WorkerCaller implements Caller {
 
   /** @throws StorageError when the folder cannot be opened. */
   static open(directory: string): Promise<WorkerCaller> {
-    const worker = new Worker(workerUrl(import.meta.url, './worker.js'), { workerData: { directory } });
+    // Not the process's own flags: `node --input-type=module -e ...` would make the worker refuse its file.
+    const worker = new Worker(workerUrl(import.meta.url, './worker.js'), { workerData: { directory }, execArgv: [] });
     const caller = new WorkerCaller(worker);
     return new Promise((resolve, reject) => {
       worker.on('message', (response: Response) => {

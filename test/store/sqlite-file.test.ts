@@ -1,0 +1,221 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../server/clock.js';
+import { openInlineSqliteStore, openSqliteStore } from '../../server/store/sqlite/open.js';
+import { openSqliteReader } from '../../server/store/sqlite/reader.js';
+import type { Store } from '../../server/store/contract.js';
+import { batch, epochOf, finishEpoch, idOf, registration, release, verdicts } from '../support/store-fixtures.js';
+
+let directory: string;
+const file = (): string => join(directory, 'keelson.db');
+const openInline = (): Promise<Store> => openInlineSqliteStore({ directory, clock: systemClock });
+const openThreaded = (): Promise<Store> => openSqliteStore({ directory, clock: systemClock });
+
+/** Changes the closed file as a mistaken hand would. */
+function tamper(statement: string): void {
+  const database = new Database(file());
+  database.exec(statement);
+  database.close();
+}
+
+const filesHold = (bytes: Uint8Array): boolean =>
+  readdirSync(directory).some((name) => readFileSync(join(directory, name)).includes(Buffer.from(bytes)));
+
+beforeEach(() => { directory = mkdtempSync(join(tmpdir(), 'keelson-file-')); });
+afterEach(() => { rmSync(directory, { recursive: true, force: true }); });
+
+describe('opening a data folder', () => {
+  it('refuses a newer schema with both numbers, on either thread and for reading', async () => {
+    await (await openInline()).close();
+    tamper('PRAGMA user_version = 99');
+    for (const open of [openInline, openThreaded, () => openSqliteReader(directory)]) {
+      await expect(open()).rejects.toMatchObject({ code: 'schema-too-new', details: { found: 99, supported: 1 } });
+    }
+    // A refused open leaves the folder free.
+    tamper('PRAGMA user_version = 1');
+    await (await openInline()).close();
+  });
+
+  it('refuses another program\'s database, and a ledger that does not add up', async () => {
+    const foreign = new Database(file());
+    foreign.exec('CREATE TABLE notes (text); PRAGMA user_version = 3');
+    foreign.close();
+    await expect(openInline()).rejects.toMatchObject({ code: 'storage-failed', message: /another program/ });
+    rmSync(file());
+    const store = await openInline();
+    await store.registerStudy(registration());
+    await store.openEpoch(epochOf(1));
+    await finishEpoch(store, 1, 0);
+    await store.close();
+    tamper("UPDATE budgets SET rho_spent = '0'");
+    await expect(openThreaded()).rejects.toMatchObject({ code: 'storage-failed', message: /does not add up/ });
+  });
+
+  it('says so when the folder cannot be made or holds garbage', async () => {
+    writeFileSync(join(directory, 'plain'), '');
+    const inFile = { directory: join(directory, 'plain', 'data'), clock: systemClock };
+    await expect(openInlineSqliteStore(inFile)).rejects.toMatchObject({ code: 'storage-failed', details: { reason: 'ENOTDIR' } });
+    await expect(openSqliteStore(inFile)).rejects.toMatchObject({ code: 'storage-failed', details: { reason: 'ENOTDIR' } });
+    writeFileSync(file(), 'not a database, but long enough to be taken for the head of one'.repeat(200));
+    await expect(openInline()).rejects.toMatchObject({ code: 'storage-failed' });
+  });
+
+  it('keeps the folder and its files from other users', async () => {
+    const nested = join(directory, 'made', 'here');
+    const store = await openInlineSqliteStore({ directory: nested, clock: systemClock });
+    await store.registerStudy(registration());
+    expect(statSync(nested).mode & 0o777).toBe(0o700);
+    for (const name of ['keelson.db', 'keelson.db-wal']) expect(statSync(join(nested, name)).mode & 0o077).toBe(0);
+    await store.close();
+  });
+
+  it('is refused to a second process, and free after the holder was killed', async () => {
+    const script = (then: string) => `import { openSqliteStore } from './dist/server/store/sqlite/open.js';
+      import { systemClock } from './dist/server/clock.js';
+      try { const store = await openSqliteStore({ directory: process.argv[1], clock: systemClock }); ${then} }
+      catch (error) { console.log(error.code); process.exit(0); }`;
+    const run = (then: string): string => {
+      try {
+        return execFileSync(process.execPath, ['--input-type=module', '-e', script(then), directory], { encoding: 'utf8' }).trim();
+      } catch (error) {
+        return (error as { signal: string }).signal;
+      }
+    };
+    const store = await openInline();
+    expect(run("console.log('opened'); await store.close();")).toBe('data-folder-in-use');
+    await store.close();
+    expect(run("process.kill(process.pid, 'SIGKILL'); await new Promise(() => {});")).toBe('SIGKILL');
+    await (await openThreaded()).close();
+  });
+});
+
+describe('the schema', () => {
+  it('explains every column in the file itself', async () => {
+    const store = await openInline();
+    await store.registerStudy(registration());
+    await store.openEpoch(epochOf(1));
+    await store.close();
+    const database = new Database(file(), { readonly: true });
+    const tables = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").all() as { name: string; sql: string }[];
+    const silent = tables.flatMap(({ name, sql }) => (database.pragma(`table_info(${name})`) as { name: string }[])
+      .filter((column) => !new RegExp(`^\\s+${column.name} .*-- \\S+`, 'm').test(sql)).map((column) => `${name}.${column.name}`));
+    database.close();
+    expect(tables.length).toBeGreaterThan(9);
+    expect(silent).toEqual([]);
+  });
+});
+
+describe('reading beside a running server', () => {
+  it('sees public records and epochs, no secrets, and follows commits', async () => {
+    const store = await openThreaded();
+    await store.registerStudy(registration());
+    const reader = await openSqliteReader(directory);
+    expect(await reader.balances()).toMatchObject([{ rhoReserved: 0n }]);
+    await store.openEpoch(epochOf(1));
+    await store.admit([batch('a', 1, 1)]);
+    expect(await reader.balance('study:s')).toMatchObject({ rhoReserved: 100n });
+    expect(await reader.unfinishedEpochs()).toMatchObject([{ epoch: 1n, state: 'open', assignmentKey: new Uint8Array(0) }]);
+    expect(await reader.epoch(idOf('s'), 1n)).toMatchObject({ workSeed: new Uint8Array(0) });
+    await finishEpoch(store, 1, 0);
+    expect((await reader.studies())[0]).toMatchObject({ releaseCount: 1 });
+    expect(await reader.study(idOf('s'))).toEqual(await store.study(idOf('s')));
+    expect(await reader.releases(idOf('s'), 0, 9)).toEqual(await store.releases(idOf('s'), 0, 9));
+    expect(await reader.ledgerEntries('study:s', 1)).toMatchObject([{ kind: 'charged' }]);
+    await store.close();
+    expect(await reader.balances()).toMatchObject([{ rhoSpent: 100n }]);
+    await reader.close();
+    const later = await openSqliteReader(directory);
+    expect(await later.balances()).toMatchObject([{ rhoSpent: 100n }]);
+    await later.close();
+  });
+
+  it('refuses a folder without a store', async () => {
+    mkdirSync(join(directory, 'empty'));
+    await expect(openSqliteReader(join(directory, 'empty'))).rejects.toMatchObject({ code: 'storage-failed', message: /no store/ });
+  });
+
+  it('makes a purge wait, not lie, while a reader holds an old state', async () => {
+    const store = await openThreaded();
+    await store.registerStudy(registration());
+    await store.openEpoch(epochOf(1));
+    await store.admit([batch('a', 1, 1, { content: 'row-that-must-leave' })]);
+    await finishEpoch(store, 1, 0);
+    const reader = new Database(file(), { readonly: true });
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM studies').get();
+    let purged = false;
+    const purge = store.purgeEpoch(idOf('s'), 1n).then(() => { purged = true; });
+    for (let i = 0; i < 5; i++) expect(await verdicts(store, [batch('b', i + 1, 9)])).toEqual(['rejected:epoch-not-open']);
+    expect(purged).toBe(false);
+    expect(await store.unpurgedEpochs(idOf('s'))).toHaveLength(1);
+    reader.exec('COMMIT');
+    reader.close();
+    await purge;
+    expect(filesHold(Buffer.from('row-that-must-leave'))).toBe(false);
+    expect(await store.unpurgedEpochs(idOf('s'))).toEqual([]);
+    await store.close();
+  });
+});
+
+describe('what a purge forgets', () => {
+  it('destroys the keys of fingerprints that no batch can be compared with', async () => {
+    const store = await openInline();
+    await store.registerStudy(registration());
+    const keys: Buffer[] = [];
+    for (const epoch of [1, 2, 3]) {
+      await store.openEpoch(epochOf(epoch));
+      const reader = new Database(file(), { readonly: true });
+      keys.push((reader.prepare(`SELECT fingerprint_key FROM secrets_1_${epoch}`).get() as { fingerprint_key: Buffer }).fingerprint_key);
+      reader.close();
+      await finishEpoch(store, epoch, epoch - 1);
+      await store.purgeEpoch(idOf('s'), BigInt(epoch));
+    }
+    expect(keys.map((key) => key.length)).toEqual([32, 32, 32]);
+    // With epoch 3 the newest, a batch may still be compared with one of epochs 2 and 3.
+    expect(keys.map(filesHold)).toEqual([false, true, true]);
+    await store.close();
+  });
+
+  it('survives being cut off between its steps', async () => {
+    const store = await openInline();
+    await store.registerStudy(registration());
+    await store.openEpoch(epochOf(1));
+    await store.admit(Array.from({ length: 1_500 }, (_, i) => batch(`c${i}`, 1, 1)));
+    await finishEpoch(store, 1, 0);
+    await store.close();
+    // As if the process had died after the table was dropped and before the log was truncated.
+    tamper('DROP TABLE journal_1; UPDATE epochs SET purged = 1');
+    const again = await openInline();
+    expect(await again.unpurgedEpochs(idOf('s'))).toEqual([{ epoch: 1n, releasedAtMs: 9_000 }]);
+    expect(await again.journal(idOf('s'), 1n, 0n, 10)).toEqual([]);
+    await again.purgeEpoch(idOf('s'), 1n);
+    expect(await again.unpurgedEpochs(idOf('s'))).toEqual([]);
+    await again.close();
+  });
+});
+
+describe('failures', () => {
+  it('rolls a whole list back when one batch cannot be stored, and goes on', async () => {
+    const store = await openInline();
+    await store.registerStudy(registration());
+    await store.openEpoch(epochOf(1));
+    const broken = batch('b', 1, 1, { signature: null as unknown as Uint8Array });
+    await expect(store.admit([batch('a', 1, 1), broken])).rejects.toMatchObject({ code: 'storage-failed' });
+    expect(await store.contributorState(idOf('s'), idOf('a'))).toMatchObject({ nextSequence: 1n });
+    const [result] = await store.admit([batch('a', 1, 1)]);
+    expect(result).toMatchObject({ verdict: 'accepted', position: 1n });
+    await store.close();
+  });
+
+  it('carries typed errors over from the store\'s thread', async () => {
+    const store = await openThreaded();
+    await store.registerStudy(registration());
+    await expect(store.storeRelease(release(0, 1))).rejects.toMatchObject(
+      { name: 'InvariantError', code: 'invariant', details: { epoch: '1', state: 'absent' } });
+    await store.close();
+  });
+});
