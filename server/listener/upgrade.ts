@@ -44,5 +44,6 @@ function judgeBrowser(request: IncomingMessage, rules: BrowserRules): UpgradeRef
 function isOwnHost(host: string, rules: BrowserRules): boolean {
   const name = host.replace(/:\d+$/, '').toLowerCase();
   const address = name.replace(/^\[(.*)\]$/, '$1');
-  return isIP(address) !== 0 || name === 'localhost' || name.endsWith('.localhost') || rules.allowedHosts.includes(name);
+  const isLocal = name === 'localhost' || name.endsWith('.localhost');
+  return isLocal || isIP(address) !== 0 || rules.allowedHosts.includes(name);
 }

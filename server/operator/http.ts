@@ -43,15 +43,17 @@ export function createHttpHandler(options: HttpOptions): (request: IncomingMessa
       response.setHeader('WWW-Authenticate', 'Bearer realm="keelson"');
       throw new HttpError(401, 'unauthorized', 'send the operator token: Authorization: Bearer TOKEN');
     }
-    const exchange: Exchange = { ...options, response, query: url.searchParams, operator, isHead: request.method === 'HEAD' };
+    const isHead = request.method === 'HEAD';
+    const exchange: Exchange = { ...options, response, query: url.searchParams, operator, isHead };
     await route.answer(exchange);
   };
 
   return (request, response) => {
     response.on('error', () => response.destroy());
     answer(request, response).catch((error: unknown) => {
-      if (!(error instanceof HttpError)) logger.error({ err: error, path: request.url?.split('?')[0] }, 'a request failed');
-      fail(response, error instanceof HttpError ? error : new HttpError(500, 'internal', 'the server failed: try again'));
+      if (error instanceof HttpError) return fail(response, error);
+      logger.error({ err: error, path: request.url?.split('?')[0] }, 'a request failed');
+      fail(response, new HttpError(500, 'internal', 'the server failed: try again'));
     });
   };
 }

@@ -23,7 +23,8 @@ function sharedBudget(balance: LedgerBalance): object {
   return {
     budget: balance.key,
     scope: balance.scope,
-    rule: balance.rule,
+    // { rule: 'zcdp' | 'pure' } or { rule: 'renyi', order }.
+    ...balance.rule,
     epsilonCap: balance.epsilon,
     deltaTarget: balance.delta,
     cap: amounts(balance.rhoCap, balance.deltaCap),

@@ -68,9 +68,10 @@ export function observeServer(
     hub.studies().map((study) => ({ labels: labelsOf(study), value: value(study) }));
   registry.gauge('keelson_study_epoch', 'The open epoch, 0 when none.', perStudy((study) => Number(study.epoch)));
   registry.gauge('keelson_study_releases', 'Releases in the log.', perStudy((study) => study.releaseCount));
-  registry.gauge('keelson_study_open', '1 while the study is open.', perStudy((study) => Number(study.state === 'open')));
+  registry.gauge('keelson_study_open', '1 while the study is open.', perStudy(({ state }) => Number(state === 'open')));
   registry.gauge('keelson_epoch_contributors', 'Contributors in the open epoch.', () => epochContributors(hub));
-  registry.gauge('keelson_overloaded', '1 while the journal is past its bound.', () => [{ value: Number(hub.overloaded()) }]);
+  const overloaded = (): Sample[] => [{ value: Number(hub.overloaded()) }];
+  registry.gauge('keelson_overloaded', '1 while the journal is past its bound.', overloaded);
   if (storeHealth === undefined) return;
   registry.gauge('keelson_store_commit_seconds', 'Recent commits of the store, in seconds.', async () => {
     const health = await storeHealth();

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { fromHex } from '../../src/base/bytes.js';
+import { limits } from '../../src/base/limits.js';
+import { decodeReleaseBody, decodeServerFrame, encodeClientFrame, type ServerFrame } from '../../src/wire/index.js';
+import { Audience } from '../../server/listener/audience.js';
+import type { ListenerContext, SessionSocket } from '../../server/listener/context.js';
+import { eventFrame } from '../../server/listener/event-frames.js';
+import type { ListenerLimits } from '../../server/listener/options.js';
+import { AddressRates } from '../../server/listener/rates.js';
+import { Session } from '../../server/listener/session.js';
+import { Signal } from '../../server/listener/signal.js';
+import { createServerMetrics } from '../../server/operator/server-metrics.js';
+import { createFakeHub, type FakeHub } from '../support/fake-hub.js';
+import { document } from '../support/wire-samples.js';
+import { HandClock } from './hand-clock.js';
+
+/** A socket whose other side reads as much as the test says. */
+class HandSocket implements SessionSocket {
+  readonly address = 'here';
+  bufferedBytes = 0;
+  readonly sent: ServerFrame[] = [];
+  paused = false;
+  pings = 0;
+  end: string | undefined;
+  drain: () => void = () => undefined;
+  send = (frame: Uint8Array): void => void this.sent.push(decodeServerFrame(frame));
+  together = (write: () => void): void => write();
+  pause = (): void => void (this.paused = true);
+  resume = (): void => void (this.paused = false);
+  ping = (): void => void (this.pings += 1);
+  close = (code: number): void => void (this.end = String(code));
+  terminate = (): void => void (this.end = 'cut');
+  onDrain = (action: () => void): void => void (this.drain = action);
+  kinds = (): string[] => this.sent.map((frame) => frame.kind);
+}
+
+interface Bench {
+  readonly hub: FakeHub;
+  readonly clock: HandClock;
+  readonly socket: HandSocket;
+  readonly session: Session;
+  readonly context: ListenerContext;
+  readonly study: string;
+  subscribe(from?: bigint): Promise<void>;
+  indices(): number[];
+}
+
+async function bench(change: Partial<ListenerLimits> = {}): Promise<Bench> {
+  const hub = await createFakeHub([document]);
+  const clock = new HandClock();
+  const socket = new HandSocket();
+  const quiet = (): void => undefined;
+  const context: ListenerContext = {
+    hub, clock, limits: { ...limits, ...change }, metrics: createServerMetrics(), audience: new Audience(),
+    logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    helloRates: new AddressRates(clock, 1000, 1000, 10), settled: new Signal(clock), stopping: false,
+  };
+  context.audience.follow(hub, (event) => eventFrame(event, hub, clock.nowMs()), (error) => {
+    throw error;
+  });
+  const session = new Session(context, socket);
+  session.start();
+  const study = hub.studies()[0]!.studyId;
+  return {
+    hub, clock, socket, session, context, study,
+    async subscribe(from = 0n) {
+      session.receive(encodeClientFrame({ kind: 'subscribe', studyId: fromHex(study), fromRelease: from }), true);
+      await settled();
+    },
+    indices: () =>
+      socket.sent.flatMap((frame) => (frame.kind === 'release' ? [Number(decodeReleaseBody(frame.body).index)] : [])),
+  };
+}
+
+const publish = (rig: Bench): void => void rig.hub.publish(rig.study);
+
+/** Lets promises that are ready run. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const full = limits.subscriberBufferBytes + 1;
+
+describe('a subscriber that does not keep up', () => {
+  it('skips to the newest release once it reads again', async () => {
+    const rig = await bench();
+    await rig.subscribe();
+    publish(rig);
+    rig.socket.bufferedBytes = full;
+    for (let i = 0; i < 4; i++) publish(rig);
+    expect(rig.indices()).toEqual([0]);
+    rig.socket.bufferedBytes = 0;
+    rig.socket.drain();
+    expect(rig.indices()).toEqual([0, 4]);
+    publish(rig);
+    expect(rig.indices()).toEqual([0, 4, 5]);
+    expect(rig.context.metrics.releasesSkipped.total()).toBe(3);
+  });
+
+  it('reads the stored log no faster than it takes it, and misses nothing of it', async () => {
+    const rig = await bench({ releasesPerPage: 2 });
+    for (let i = 0; i < 5; i++) publish(rig);
+    rig.socket.bufferedBytes = full;
+    await rig.subscribe();
+    expect(rig.indices()).toEqual([]);
+    publish(rig);
+    rig.socket.bufferedBytes = 0;
+    rig.socket.drain();
+    await settled();
+    expect(rig.indices()).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(rig.socket.kinds().at(-1)).toBe('head');
+  });
+
+  it('is cut after the stall limit, not before', async () => {
+    const rig = await bench();
+    await rig.subscribe();
+    rig.socket.bufferedBytes = full;
+    rig.session.check();
+    rig.clock.advance(limits.subscriberStallMs - 1);
+    rig.session.check();
+    expect(rig.socket.end).toBeUndefined();
+    rig.clock.advance(1);
+    rig.session.check();
+    expect(rig.socket.end).toBe('cut');
+    expect(rig.context.metrics.totals.subscriptions).toBe(0);
+    publish(rig);
+    expect(rig.indices()).toEqual([]);
+  });
+
+  it('is not cut when it took something in between', async () => {
+    const rig = await bench();
+    await rig.subscribe();
+    for (let i = 0; i < 4; i++) {
+      rig.socket.bufferedBytes = full;
+      rig.session.check();
+      rig.clock.advance(limits.subscriberStallMs / 2);
+      rig.session.check();
+      rig.socket.bufferedBytes = 0;
+      rig.session.heard();
+      rig.session.check();
+    }
+    expect(rig.socket.end).toBeUndefined();
+  });
+});
+
+describe('back-pressure on a socket', () => {
+  it('stops reading from a client that does not read its answers', async () => {
+    const rig = await bench();
+    rig.socket.bufferedBytes = full;
+    rig.session.receive(Uint8Array.of(255), true);
+    expect(rig.socket.paused).toBe(true);
+    rig.clock.advance(limits.pauseMs);
+    expect(rig.socket.paused).toBe(true);
+    rig.socket.bufferedBytes = 0;
+    rig.clock.advance(limits.pauseMs);
+    expect(rig.socket.paused).toBe(false);
+  });
+
+  it('does not call a paused socket silent', async () => {
+    const rig = await bench();
+    await rig.subscribe();
+    rig.hub.overload = true;
+    rig.session.receive(encodeClientFrame({ kind: 'unsubscribe', studyId: fromHex(rig.study) }), true);
+    await rig.subscribe();
+    expect(rig.socket.paused).toBe(true);
+    for (let i = 0; i < 6; i++) {
+      rig.clock.advance(limits.heartbeatMs);
+      rig.session.check();
+    }
+    expect(rig.socket.end).toBeUndefined();
+    rig.hub.overload = false;
+    rig.clock.advance(limits.pauseMs);
+    rig.session.check();
+    rig.clock.advance(2 * limits.heartbeatMs);
+    rig.session.check();
+    expect(rig.socket.end).toBe('cut');
+  });
+});
+
+describe('a subscription between log and live', () => {
+  it('misses no release that is published while the head is signed', async () => {
+    const rig = await bench();
+    const head = rig.hub.head.bind(rig.hub);
+    let raced = false;
+    rig.hub.head = async (id) => {
+      const old = await head(id);
+      if (!raced) publish(rig);
+      raced = true;
+      return old;
+    };
+    await rig.subscribe();
+    await settled();
+    publish(rig);
+    expect(rig.indices()).toEqual([0, 1]);
+  });
+
+  it('gives up on a log that is shorter than its head says', async () => {
+    const rig = await bench();
+    publish(rig);
+    rig.hub.releases = async () => [];
+    await rig.subscribe();
+    await settled();
+    expect(rig.socket.sent.at(-1)).toMatchObject({ kind: 'refusal', code: 'internal' });
+    expect(rig.context.metrics.totals.subscriptions).toBe(0);
+  });
+});
+
+describe('a handler that fails', () => {
+  it('ends its own socket with 1011 and throws nothing', async () => {
+    const rig = await bench();
+    rig.hub.study = () => {
+      throw new Error('a defect');
+    };
+    rig.session.receive(encodeClientFrame({ kind: 'subscribe', studyId: new Uint8Array(32), fromRelease: 0n }), true);
+    expect(rig.socket.end).toBe('1011');
+  });
+});
