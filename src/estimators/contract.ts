@@ -49,8 +49,10 @@ export interface ParameterSpec {
   readonly name: string;
   /** `scale`: one positive number, or one per column. */
   readonly type: 'number' | 'integer' | 'choice' | 'boolean' | 'scale';
-  /** Absent: the parameter must be given. */
+  /** Absent: the parameter must be given, unless it is optional. */
   readonly default?: ParameterValue;
+  /** The estimator works out a value from public facts when none is given. */
+  readonly optional?: true;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly choices?: readonly string[];

@@ -35,7 +35,7 @@ export function parseParameters(
     const given = raw[spec.name] ?? spec.default;
     if (given !== undefined) {
       values[spec.name] = parseOne(spec, given, facts);
-    } else if (spec.type === 'scale' || !isOptional(spec)) {
+    } else if (spec.optional !== true) {
       throw new InvalidParameterError(
         `parameters.${spec.name} is missing and has no default: give ${ruleOf(spec, facts)} (${spec.description})`,
         { path: `parameters.${spec.name}`, rule: ruleOf(spec, facts) },
@@ -43,11 +43,6 @@ export function parseParameters(
     }
   }
   return Object.freeze(values);
-}
-
-/** A number parameter whose default is worked out from public facts says so in its unit. */
-function isOptional(spec: ParameterSpec): boolean {
-  return spec.unit?.includes('automatic') === true;
 }
 
 function parseOne(spec: ParameterSpec, given: unknown, facts: ParameterFacts): ParameterValue {

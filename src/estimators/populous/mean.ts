@@ -1,0 +1,149 @@
+import { costOfEvents } from '../../privacy/composition.js';
+import type { Estimator, ExpectedError, Infeasible, ParameterValues, Plan, StudyFacts } from '../contract.js';
+import { choiceOf, scaleOf } from '../values.js';
+import { chooseDesign, corruptionTolerated, type Design, type DesignFacts } from './design.js';
+import { cohortName, eventsOf } from './events.js';
+import { groupSummary } from './local.js';
+import { designFactsOf, populousParameters } from './parameters.js';
+import { release } from './release.js';
+import { sizeFactor } from './spread.js';
+
+/**
+ * Subsample and aggregate: contributors are hashed into groups, each group reports one point, and the points are
+ * averaged with weights that only agreement between groups can earn.
+ *
+ * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added. Cost:
+ * (rho1 + rho2, delta)-approximate zCDP, rho1 for the test, rho2 for the average. For all data, whatever a group computes.
+ *
+ * 1. One contributor's group is a keyed hash of its identity, so neighbours differ in the rows of one group,
+ *    present or not, and in one point. A group without rows, or whose point is not a number in range, has no point:
+ *    formally a fixed public point at infinite distance from all others, so losing a group's last row is also a
+ *    replacement of one point.
+ * 2. Test. The number of agreeing pairs of groups is an integer; one point takes part in k - 1 pairs, so the sensitivity
+ *    is k - 1 (in terms of the mean agreement Q = (k + 2 pairs)/k^2: 2 (k - 1)/k^2). A Gaussian threshold
+ *    test on it costs (rho1, delta): if either data set is below the floor, both are below floor + (k - 1) and pass
+ *    with probability at most delta.
+ * 3. Average. If both data sets are at the floor or above, stabilityConstant proves that the weighted average moves by at
+ *    most D = 2 r c_k / k. Each computed coordinate is within one grid step of the exact one, so the
+ *    published sensitivity is D + 2 grid sqrt(d), and Gaussian noise costs rho2 = sensitivity^2 / (2 sigma^2). "At most r"
+ *    is decided in doubles: true distances may exceed r by a factor 1 + (d + 3) 2^-53, which the factor 1 + 2^-40 on D covers.
+ *
+ * Source: Ashtiani and Liaw (2022), Algorithms 1 and 5, with explicit constants.
+ */
+export const populousMean: Estimator = {
+  name: 'populous-mean',
+  title: 'Mean by agreement of many groups',
+  citations: [{
+    key: 'AL22',
+    text: 'H. Ashtiani, C. Liaw. Private and polynomial time algorithms for learning Gaussians and beyond. COLT 2022.',
+    place: 'Algorithms 1 and 5',
+  }],
+  parameters: populousParameters,
+  status: 'stable',
+  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
+    + 'rho split between a test and the average.',
+  plan: planPopulousMean,
+};
+
+function planPopulousMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
+  const designFacts = designFactsOf(values, facts);
+  const design = facts.target.delta > 0 && facts.target.rho > 0 ? chooseDesign(designFacts) : null;
+  return design === null ? infeasible(designFacts, facts) : planFor(values, facts, designFacts, design);
+}
+
+function infeasible(design: DesignFacts, facts: StudyFacts): Infeasible {
+  if (!(facts.target.delta > 0 && facts.target.rho > 0)) {
+    return {
+      kind: 'infeasible',
+      reason: 'the agreement test needs a positive rho and a positive delta',
+      remedy: 'ask for (epsilon, delta) with delta > 0',
+    };
+  }
+  const fits = (cohort: number): boolean => chooseDesign({ ...design, cohort }) !== null;
+  let high = design.cohort;
+  let fitting = false;
+  for (let doubling = 0; doubling < 16 && !fitting && high < 1e8; doubling++) {
+    high *= 2;
+    fitting = fits(high);
+  }
+  const reason = `no number of groups passes the agreement test with ${facts.cohort} contributors, `
+    + `${facts.dimension} columns, a hostile share of ${design.corruption} and rho ${facts.target.rho.toPrecision(3)}`;
+  if (!fitting) {
+    return { kind: 'infeasible', reason, remedy: 'lower corruption, use local: robust, or leave groups and radius out' };
+  }
+  let low = high / 2;
+  while (high - low > Math.max(1, 0.03 * low)) {
+    const middle = Math.floor((low + high) / 2);
+    if (fits(middle)) high = middle;
+    else low = middle;
+  }
+  return {
+    kind: 'infeasible',
+    reason,
+    remedy: `a cohort of ${high}, a larger epsilon or a lower corruption`,
+    cohortNeeded: high,
+  };
+}
+
+function planFor(values: ParameterValues, facts: StudyFacts, designFacts: DesignFacts, design: Design): Plan {
+  const scale = scaleOf(values, facts.dimension);
+  const { test, average } = eventsOf(design, facts);
+  const local = choiceOf(values, 'local') === 'mean' ? 'mean' : 'robust';
+  const corruptionMax = corruptionTolerated(design, designFacts);
+  const expectedError = (corruption: number): ExpectedError =>
+    errorOf(design, designFacts, average.sigma, corruptionMax, corruption);
+  const sampling = expectedError(0).sampling / Math.sqrt(facts.dimension);
+  const events = [test, average];
+  return Object.freeze<Plan>({
+    kind: 'plan',
+    cohorts: [{ name: cohortName, share: 1, unit: 'row', mode: 'disjoint', groups: design.groups }],
+    cost: costOfEvents(events, { disjoint: [] }),
+    events,
+    guarantee: {
+      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      theorem: 'Ashtiani and Liaw (2022), Algorithm 1 with a Gaussian test, constants in src/estimators/populous',
+      assumptions: [
+        'for accuracy: scale is at least the standard deviation of an honest row in every column, and not far above it',
+        'for accuracy: honest rows are about symmetric around their mean, or nearly so after trimming at 2.5 scales',
+      ],
+      corruptionMax,
+    },
+    outputShape: [facts.dimension],
+    noise: Array.from(scale, (unit) => unit * average.sigma),
+    facts: {
+      groups: design.groups,
+      groupSize: design.groupSize,
+      radiusInScales: design.radius,
+      agreementWanted: design.thresholds.agreement,
+      weightlessBelow: design.thresholds.none,
+      fullWeightFrom: design.thresholds.full,
+      stabilityConstant: design.stability,
+      noisePerCoordinateInScales: average.sigma,
+      testShareOfRho: design.testShare,
+      testPassProbability: design.passProbability,
+      groupsSpoiledShare: design.spoiled,
+      local,
+    },
+    expectedError,
+    summary: () => groupSummary(local, scale, average.grid),
+    release: async (summaries, mechanisms) =>
+      release({ design, scale, average, sampling, designFacts }, summaries, mechanisms),
+  });
+}
+
+function errorOf(
+  design: Design,
+  facts: DesignFacts,
+  sigma: number,
+  corruptionMax: number,
+  corruption: number,
+): ExpectedError {
+  const { dimension, local } = facts;
+  const sampling = Math.sqrt((dimension * local.varianceFactor * sizeFactor(design.groupSize)) / facts.cohort);
+  const noise = sigma * Math.sqrt(dimension);
+  if (!(corruption >= 0 && corruption <= corruptionMax)) {
+    return { total: Infinity, sampling, noise, bias: Infinity };
+  }
+  const bias = corruption === 0 ? 0 : local.bias(corruption, design, dimension);
+  return { total: Math.hypot(sampling, noise, bias), sampling, noise, bias };
+}
