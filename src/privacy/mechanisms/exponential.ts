@@ -1,0 +1,47 @@
+import type { RandomBits } from '../../random/bits.js';
+import { chooseByLoss } from '../../random/samplers/choice.js';
+import type { Rational } from '../../random/samplers/discrete-laplace.js';
+import { ratioOfDouble } from '../amount.js';
+import type { ExponentialEvent } from '../events.js';
+
+/**
+ * P6, P7, the exponential mechanism: index i with probability proportional to exp(epsilon u_i / (2 sensitivity)).
+ *
+ * Claim: when no score changes by more than `sensitivity`, one call costs pure epsilon, and epsilon^2 / 8 zCDP.
+ * Source: McSherry and Talwar 2007; the zCDP cost by bounded range, Cesar and Rogers 2021.
+ * Why: log-odds of two candidates move by at most epsilon between neighbours. The choice is exact: the loss
+ * epsilon (max u - u_i) / (2 sensitivity) is formed as a rational from the doubles, and a candidate drawn uniformly is
+ * kept with probability exp(-loss) by exact coins. The score itself is what was given: rounding in its computation
+ * belongs to its sensitivity.
+ */
+export function drawExponential(bits: RandomBits, event: ExponentialEvent, scores: Float64Array): number {
+  let best = -Infinity;
+  for (const score of scores) if (score > best) best = score;
+  const rate = ratioOfDouble(event.epsilon);
+  const width = ratioOfDouble(event.sensitivity);
+  const numerator = rate.numerator * width.denominator;
+  const denominator = 2n * rate.denominator * width.numerator;
+  return chooseByLoss(bits, scores.length, (index) => {
+    const gap = exactDifference(best, scores[index]!);
+    return { numerator: gap.numerator * numerator, denominator: gap.denominator * denominator };
+  });
+}
+
+/** larger - smaller, exactly. */
+function exactDifference(larger: number, smaller: number): Rational {
+  const difference = larger - smaller;
+  if (Number.isSafeInteger(larger) && Number.isSafeInteger(smaller) && Number.isSafeInteger(difference)) {
+    return { numerator: BigInt(difference), denominator: 1n };
+  }
+  const left = signedRatio(larger);
+  const right = signedRatio(smaller);
+  return {
+    numerator: left.numerator * right.denominator - right.numerator * left.denominator,
+    denominator: left.denominator * right.denominator,
+  };
+}
+
+function signedRatio(value: number): Rational {
+  const { numerator, denominator } = ratioOfDouble(Math.abs(value));
+  return { numerator: value < 0 ? -numerator : numerator, denominator };
+}

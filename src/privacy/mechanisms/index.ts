@@ -1,0 +1,111 @@
+import { assert } from '../../base/assert.js';
+import { Released, Sensitive } from '../../base/brands.js';
+import { InvariantError } from '../../base/errors.js';
+import { RandomBits } from '../../random/bits.js';
+import type { NoiseSource } from '../../random/source.js';
+import { checkEvents } from '../event-check.js';
+import type { MechanismEvent } from '../events.js';
+import type { KeptBin, Mechanisms } from './contract.js';
+import { drawExponential } from './exponential.js';
+import { drawGaussian } from './gaussian.js';
+import { drawHistogram } from './histogram.js';
+import { drawLaplace } from './laplace.js';
+import { drawSymmetricGaussian } from './symmetric-gaussian.js';
+import { drawThreshold } from './threshold.js';
+import { drawTruncatedLaplace } from './truncated-laplace.js';
+
+type Kind = MechanismEvent['kind'];
+type EventOf<K extends Kind> = Extract<MechanismEvent, { readonly kind: K }>;
+
+interface Entry {
+  readonly event: MechanismEvent;
+  left: number;
+}
+
+/** The gate between sensitive and released values: every draw is one that was charged. */
+class ChargedMechanisms implements Mechanisms {
+  readonly #entries: ReadonlyMap<string, Entry>;
+  readonly #bits: RandomBits;
+
+  constructor(events: readonly MechanismEvent[], noise: NoiseSource) {
+    checkEvents(events);
+    // Copies, so that a plan whose events change afterwards cannot weaken noise that was charged.
+    this.#entries = new Map(events.map((event) => [
+      event.name,
+      { event: Object.freeze({ ...event }), left: event.kind === 'exponential' ? event.times : 1 },
+    ]));
+    this.#bits = new RandomBits(noise);
+  }
+
+  gaussian(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
+    const spent = this.#spend(event, ['gaussian']);
+    return Released.fromMechanism(drawGaussian(this.#bits, spent, vector(value, spent.dimension)));
+  }
+
+  symmetricGaussian(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
+    const spent = this.#spend(event, ['symmetric-gaussian']);
+    return Released.fromMechanism(drawSymmetricGaussian(this.#bits, spent, vector(value, spent.dimension ** 2)));
+  }
+
+  laplace(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
+    const spent = this.#spend(event, ['laplace']);
+    return Released.fromMechanism(drawLaplace(this.#bits, spent, vector(value, spent.dimension)));
+  }
+
+  truncatedLaplace(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
+    const spent = this.#spend(event, ['truncated-laplace']);
+    return Released.fromMechanism(drawTruncatedLaplace(this.#bits, spent, vector(value, spent.dimension)));
+  }
+
+  threshold(event: string, value: Sensitive<number>): Released<boolean> {
+    const spent = this.#spend(event, ['laplace-threshold', 'gaussian-threshold']);
+    const content = Sensitive.open(value);
+    assert(Number.isFinite(content), 'a value that a mechanism is given is finite');
+    return Released.fromMechanism(drawThreshold(this.#bits, spent, content));
+  }
+
+  histogram(
+    event: string,
+    counts: Sensitive<readonly ReadonlyMap<number, number>[]>,
+  ): Released<readonly (readonly KeptBin[])[]> {
+    const spent = this.#spend(event, ['gaussian-histogram', 'laplace-histogram']);
+    const content = Sensitive.open(counts);
+    const coordinates = spent.kind === 'gaussian-histogram' ? spent.coordinates : 1;
+    assert(content.length === coordinates, 'a histogram has the number of coordinates that was charged');
+    return Released.fromMechanism(drawHistogram(this.#bits, spent, content));
+  }
+
+  exponential(event: string, scores: Sensitive<Float64Array>): Released<number> {
+    const spent = this.#spend(event, ['exponential']);
+    return Released.fromMechanism(drawExponential(this.#bits, spent, vector(scores, spent.candidates)));
+  }
+
+  /** Takes one call from the event, before any noise is drawn. */
+  #spend<K extends Kind>(name: string, kinds: readonly K[]): EventOf<K> {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) throw new InvariantError(`no event ${name} was charged`);
+    if (!(kinds as readonly Kind[]).includes(entry.event.kind)) {
+      throw new InvariantError(`event ${name} was charged as ${entry.event.kind}, not as ${kinds.join(' or ')}`);
+    }
+    if (entry.left === 0) throw new InvariantError(`event ${name} was drawn as often as it was charged`);
+    entry.left -= 1;
+    return entry.event as EventOf<K>;
+  }
+}
+
+/** What an estimator hands over: the charged length, finite. Messages never hold values. */
+function vector(value: Sensitive<Float64Array>, length: number): Float64Array {
+  const content = Sensitive.open(value);
+  assert(content.length === length, 'a value has the length that was charged');
+  for (const entry of content) assert(Number.isFinite(entry), 'a value that a mechanism is given is finite');
+  return content;
+}
+
+/**
+ * The only way from Sensitive to Released: draws noise for the events of one plan, each as often as it was charged.
+ * @throws InvalidParameterError when an event is malformed or two share a name; methods throw InvariantError on an
+ * unknown, exhausted or mismatched event and on values of another length or not finite.
+ */
+export function createMechanisms(events: readonly MechanismEvent[], noise: NoiseSource): Mechanisms {
+  return new ChargedMechanisms(events, noise);
+}

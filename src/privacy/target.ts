@@ -1,0 +1,143 @@
+import { InvalidParameterError } from '../base/errors.js';
+import { amountUnit, capOf, zeroAmount, type Amount } from './amount.js';
+import { chargeOf, freshBalance, releasesThatFit } from './budget.js';
+import { epsilonOfApproximateZcdp, rhoForApproximateZcdp } from './conversion.js';
+import type { BudgetRule } from './cost.js';
+
+/** What one release may cost; the same shape as the estimator contract's. */
+export interface PrivacyTarget {
+  /** zCDP allowed for this release. */
+  readonly rho: number;
+  /** Sum of event deltas allowed. */
+  readonly delta: number;
+  /** The statement asked for: (epsilon, deltaTotal). */
+  readonly epsilon: number;
+  readonly deltaTotal: number;
+}
+
+/** A statement (epsilon, delta) as users ask for it. */
+export interface Statement {
+  readonly epsilon: number;
+  readonly delta: number;
+}
+
+/** Caps of a budget in ledger units, rounded down. Under `pure`, rhoCap holds epsilon; under `renyi`, a divergence. */
+export interface BudgetCaps {
+  readonly rule: BudgetRule;
+  readonly rhoCap: Amount;
+  readonly deltaCap: Amount;
+}
+
+const epsilonMaximum = 100;
+
+function checkStatement({ epsilon, delta }: Statement, deltaMayBeZero: boolean): void {
+  if (!(epsilon > 0 && epsilon <= epsilonMaximum)) {
+    throw new InvalidParameterError(`epsilon must be above 0 and at most ${epsilonMaximum}; usual values are 0.1 to 10`, {
+      epsilon,
+    });
+  }
+  if (!(delta < 0.5 && (delta >= 1e-100 || (deltaMayBeZero && delta === 0)))) {
+    throw new InvalidParameterError(
+      'delta must be in [1e-100, 0.5); usual values are below 1 / (10 * contributors), such as 1e-6', { delta },
+    );
+  }
+}
+
+/**
+ * The zCDP that one release may spend so that it is (epsilon, delta)-DP. `deltaChargeable` is what its events may
+ * charge (default: half of delta); the rest pays the conversion, and rho is the largest that stays within epsilon.
+ * @throws InvalidParameterError when epsilon is not in (0, 100], delta not in [1e-100, 0.5), or deltaChargeable not
+ * below delta.
+ */
+export function resolveTarget(asked: Statement & { readonly deltaChargeable?: number }): PrivacyTarget {
+  checkStatement(asked, false);
+  const chargeable = asked.deltaChargeable ?? asked.delta / 2;
+  const rho = rhoForApproximateZcdp(asked.epsilon, chargeable, asked.delta);
+  return { rho, delta: chargeable, epsilon: asked.epsilon, deltaTotal: asked.delta };
+}
+
+/** A target given in zCDP: half of `delta` for events, epsilon as the conversion reports it. */
+export function targetFromRho(rho: number, delta: number): PrivacyTarget {
+  if (!(rho > 0 && rho <= 1000)) throw new InvalidParameterError('rho must be above 0 and at most 1000', { rho });
+  checkStatement({ epsilon: 1, delta }, false);
+  return { rho, delta: delta / 2, epsilon: epsilonOfApproximateZcdp(rho, delta / 2, delta), deltaTotal: delta };
+}
+
+/**
+ * The order at which a Renyi budget of (epsilon, delta) goes furthest for zCDP releases, and its cap:
+ * R(a) = epsilon + (log((a-1) d) - a log(1 - 1/a)) / (a-1), d the half of delta that pays the conversion; the order
+ * maximises R(a) / a.
+ */
+function renyiCap({ epsilon, delta }: Statement, order?: number): { readonly order: number; readonly cap: number } {
+  const cap = (b: number): number =>
+    epsilon + (Math.log(b * (delta / 2)) + (1 + b) * (Math.log1p(b) - Math.log(b))) / b;
+  if (order !== undefined) return { order, cap: cap(order - 1) };
+  let [best, value] = [2, -Infinity];
+  for (let step = 0; step <= 4000; step++) {
+    const b = 10 ** (-2 + step / 500);
+    const share = cap(b) / (1 + b);
+    if (share > value) [best, value] = [1 + b, share];
+  }
+  return { order: best, cap: cap(best - 1) };
+}
+
+/**
+ * The caps of a budget stated as (epsilon, delta).
+ * - zcdp: half of delta for event deltas, the rest pays the conversion of the whole.
+ * - pure: epsilon, and no delta; the statement's delta is ignored.
+ * - renyi: the divergence at one order (chosen here unless the rule names it), half of delta for events.
+ * @throws InvalidParameterError when a number is outside its range, or the Renyi order leaves nothing to spend.
+ */
+export function capsOf(budget: Statement & { readonly rule: BudgetRule['rule'] | BudgetRule }): BudgetCaps {
+  const rule = typeof budget.rule === 'string' ? budget.rule : budget.rule.rule;
+  checkStatement(budget, rule === 'pure');
+  if (rule === 'pure') return { rule: { rule }, rhoCap: capOf(budget.epsilon), deltaCap: zeroAmount };
+  const deltaCap = capOf(budget.delta / 2);
+  if (rule === 'zcdp') {
+    return { rule: { rule }, rhoCap: capOf(rhoForApproximateZcdp(budget.epsilon, budget.delta / 2, budget.delta)), deltaCap };
+  }
+  const given = typeof budget.rule === 'object' && budget.rule.rule === 'renyi' ? budget.rule.order : undefined;
+  if (given !== undefined && !(given > 1 && Number.isFinite(given))) {
+    throw new InvalidParameterError('the order of a Renyi budget must be above 1', { order: given });
+  }
+  const { order, cap } = renyiCap(budget, given);
+  if (!(cap > 0)) throw new InvalidParameterError('at this order the budget leaves nothing to spend', { order });
+  return { rule: { rule, order }, rhoCap: capOf(cap * (1 - 2 ** -40)), deltaCap };
+}
+
+/**
+ * The target of one release under a zCDP budget. Its chargeable delta is at most half of what it asks for, and at most
+ * an equal share of the budget's delta over the releases that rho allows, so that delta does not run out first.
+ * `epochs`: releases at this target that fit; `binds`: the cap that stops the next one. `epochs` 0 means that the
+ * budget is smaller than one release.
+ */
+export function perReleaseTarget(
+  privacy: Statement,
+  budget: Statement,
+): { readonly target: PrivacyTarget; readonly epochs: number; readonly binds: 'rho' | 'delta' } {
+  const caps = capsOf({ ...budget, rule: 'zcdp' });
+  const balance = freshBalance(caps);
+  const half = resolveTarget(privacy);
+  const allowedByRho = releasesThatFit(balance, chargeOf(half.rho, 0)).count;
+  // Less chargeable delta leaves more for the conversion, hence a larger rho and no more epochs than counted here.
+  const share = allowedByRho === 0 ? half.delta : sharedDelta(caps.deltaCap, allowedByRho);
+  const target = share >= half.delta ? half : resolveTarget({ ...privacy, deltaChargeable: share });
+  const { count, binds } = releasesThatFit(balance, chargeOf(target.rho, target.delta));
+  return { target, epochs: count, binds };
+}
+
+/** cap / parts as a double whose charge, times `parts`, stays within the cap. */
+function sharedDelta(cap: Amount, parts: number): number {
+  const units = cap / BigInt(parts);
+  const near = Number(units) / Number(amountUnit);
+  return near * (1 - 2 ** -50);
+}
+
+/**
+ * A share of a total, rounded down by a little, so that shares whose doubles sum to 1 never add up to more than the
+ * total. Use it to split rho and delta between events.
+ */
+export function shareOf(total: number, share: number): number {
+  if (!(share >= 0 && share <= 1)) throw new InvalidParameterError('a share lies between 0 and 1', { share });
+  return total * share * (1 - 2 ** -48);
+}
