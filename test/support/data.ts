@@ -1,0 +1,57 @@
+import type { WorkRandom } from '../../src/random/source.js';
+import { seededWork } from '../../src/random/work.js';
+import { utf8 } from '../../src/base/bytes.js';
+
+/** Reproducible data for tests: never noise. */
+export interface DataSource {
+  readonly work: WorkRandom;
+  uniform(): number;
+  normal(): number;
+  normals(dimension: number): Float64Array;
+  /** An integer in [0, below). */
+  below(below: number): number;
+  /** 32 bytes. */
+  ticket(): Uint8Array;
+}
+
+export function dataSource(seed: string): DataSource {
+  const work = seededWork(utf8(seed));
+  const uniform = (): number => work.uniform();
+  const normal = (): number => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
+  return {
+    work,
+    uniform,
+    normal,
+    normals: (dimension) => Float64Array.from({ length: dimension }, normal),
+    below: (below) => Math.floor(uniform() * below),
+    ticket() {
+      const bytes = new Uint8Array(32);
+      work.fill(bytes);
+      return bytes;
+    },
+  };
+}
+
+/** The same items in another order. */
+export function shuffled<Item>(items: readonly Item[], data: DataSource): Item[] {
+  const copy = [...items];
+  for (let i = copy.length - 1; i > 0; i--) {
+    const j = data.below(i + 1);
+    [copy[i], copy[j]] = [copy[j]!, copy[i]!];
+  }
+  return copy;
+}
+
+/** A contaminated set: `hostile` first, moved by `shift` in every column. */
+export function contaminated(
+  data: DataSource,
+  count: number,
+  dimension: number,
+  hostileShare: number,
+  shift: number,
+): Float64Array[] {
+  return Array.from({ length: count }, (_, i) => {
+    const row = data.normals(dimension);
+    return i < hostileShare * count ? row.map((entry) => entry + shift) : row;
+  });
+}
