@@ -1,4 +1,4 @@
-import { normalCdf, normalQuantile } from '../../numerics/normal.js';
+import { normalCdf, normalQuantile, normalUpperQuantile } from '../../numerics/normal.js';
 import { AgreementModel, type Agreement, type LocalEstimator } from './spread.js';
 import { groupsMax, groupsMin, stabilityConstant, thresholdChoices, type Thresholds } from './stability.js';
 
@@ -94,7 +94,7 @@ function* candidatesOf(facts: DesignFacts, groups: number): Generator<Candidate>
     underStress: stress.at(radius / radiusSafety / stressed.spread),
   }));
   const wanted = normalQuantile(passWanted);
-  const quantile = normalQuantile(1 - delta);
+  const quantile = normalUpperQuantile(delta);
   for (const thresholds of facts.thresholds === undefined ? thresholdChoices(groups) : [facts.thresholds]) {
     const stability = stabilityConstant(groups, thresholds);
     for (const testShare of facts.testShare === undefined ? testShares : [facts.testShare]) {
@@ -134,7 +134,7 @@ export function testDeviation(groups: number, rho: number): number {
 export function corruptionTolerated(design: Design, facts: DesignFacts): number {
   const deviation = testDeviation(design.groups, facts.rho * design.testShare);
   const barrier = pairsFloor(design.groups, design.thresholds.agreement) + (design.groups - 1)
-    + deviation * normalQuantile(1 - facts.delta) + 1;
+    + deviation * normalUpperQuantile(facts.delta) + 1;
   const wanted = normalQuantile(0.9);
   const passes = (corruption: number): boolean => {
     const model = new AgreementModel(design.groupSize, corruption, facts.dimension, facts.local);

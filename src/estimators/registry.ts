@@ -1,0 +1,19 @@
+import { InvalidParameterError } from '../base/errors.js';
+import type { Estimator } from './contract.js';
+import { populousMean } from './populous/mean.js';
+
+/** Every estimator, in the order in which commands list them. Names are stable: study files and logs hold them. */
+export const estimators: readonly Estimator[] = Object.freeze([populousMean]);
+
+/** @throws InvalidParameterError listing the names when there is no such estimator. */
+export function findEstimator(name: string): Estimator {
+  const found = estimators.find((estimator) => estimator.name === name);
+  if (found === undefined) {
+    const known = estimators.map((estimator) => estimator.name);
+    throw new InvalidParameterError(`there is no estimator ${JSON.stringify(name)}: choose one of ${known.join(', ')}`, {
+      path: 'estimator',
+      known,
+    });
+  }
+  return found;
+}
