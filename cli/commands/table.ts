@@ -12,6 +12,18 @@ const erase = (command: unknown): Command => command as Command;
 
 /** Every command of `keelson`, in the order of its help. */
 export const commandTable: Readonly<Record<string, CommandEntry>> = {
+  estimators: {
+    summary: 'List the estimators: parameters with ranges and defaults, guarantee, source.',
+    load: async () => erase((await import('./estimators.js')).estimators),
+  },
+  estimate: {
+    summary: 'Run one estimator on a file and print the private result.',
+    load: async () => erase((await import('./estimate.js')).estimate),
+  },
+  plan: {
+    summary: 'Sample sizes, noise and expected error from public numbers, without data.',
+    load: async () => erase((await import('./plan.js')).plan),
+  },
   verify: {
     summary: 'Check a release log: chain, signatures and signed head.',
     load: async () => erase((await import('./verify.js')).verify),

@@ -1,0 +1,163 @@
+import type { ArgsDef } from 'citty';
+import { InvalidInputError } from '../../src/base/errors.js';
+import { limits } from '../../src/base/limits.js';
+import { parseParameters } from '../../src/estimators/parameters.js';
+import { findEstimator } from '../../src/estimators/registry.js';
+import { defineCommand } from '../command.js';
+import { UsageError } from '../errors.js';
+import { estimateTable, type EstimateResult } from '../estimation.js';
+import { inputFormats, type InputFormat } from '../input/rows.js';
+import { readTables, type RowTable, type TableRequest } from '../input/table.js';
+import type { Io } from '../io.js';
+import { openRandomness } from '../noise.js';
+import { listFlag, numberFlag, pairsFlag } from '../numbers.js';
+import { formatNumber, type Output } from '../output.js';
+import { privacyArguments, privacyTarget } from '../privacy-flags.js';
+import { startProgress } from '../progress.js';
+
+const rowsArePublic = 'no --cohort was given, so the number of rows is taken for the size and is treated as public; '
+  + 'the guarantee covers what rows contain, not who is present';
+const groupsArePublic = 'the group of a contributor is treated as public; every contributor is in one group at most, '
+  + 'so all groups together cost what one does';
+
+const inputArguments = {
+  input: { type: 'string', required: true, valueHint: 'file', description: '.csv, .ndjson or .npy; - is standard input' },
+  format: { type: 'enum', options: [...inputFormats], description: 'of the input, when its ending does not say' },
+  columns: { type: 'string', valueHint: 'a,b', description: 'columns to use, by name or by index from 0 (default all)' },
+  contributor: { type: 'string', valueHint: 'column', description: 'holds the contributor id: rows of one id become their mean' },
+  'group-by': { type: 'string', valueHint: 'column', description: 'run once per group of this column' },
+  groups: { type: 'string', valueHint: 'a,b', description: 'the groups, a public list; rows of others are left out' },
+  missing: { type: 'enum', options: ['refuse', 'null'], description: 'empty cells: refuse, or count the row without its values' },
+} satisfies ArgsDef;
+
+export const estimate = defineCommand({
+  name: 'estimate',
+  summary: 'Run one estimator on a file and print the private result.',
+  details: [
+    'Each row is one contributor, or --contributor names the column that tells them apart. One run spends the privacy '
+    + 'it was asked for; running twice spends it twice. Exit status 1: the estimator refused, and says why.',
+  ],
+  args: {
+    name: { type: 'positional', required: true, description: 'an estimator; "keelson estimators" lists them' },
+    ...inputArguments,
+    ...privacyArguments,
+    cohort: { type: 'string', valueHint: 'n', description: 'public number of contributors; without it the number of rows is public' },
+    set: { type: 'string', valueHint: 'key=value', description: 'a parameter of the estimator; may be repeated' },
+  },
+  repeatable: ['set'],
+  examples: [
+    'keelson estimate mean --input rows.csv --epsilon 1 --delta 1e-6 --set scale=40',
+    'keelson estimate populous-mean --input rows.csv --columns delay,distance --contributor id --cohort 3000 --epsilon 2 --delta 1e-6 --set scale=40,600',
+  ],
+  async run({ args, repeated, io, output }) {
+    const startedMs = io.monotonicMs();
+    const estimator = findEstimator(args.name);
+    const target = privacyTarget(args);
+    const cohort = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: limits.cohortMax, whole: true });
+    const raw = pairsFlag(repeated['set'] ?? [], '--set');
+    const request = tableRequest(args);
+    const randomness = openRandomness(io);
+    const tables = await readWithProgress(request, io);
+    checkSizes(tables, cohort, request.path);
+    const results: EstimateResult[] = [];
+    const parameters = parseParameters(estimator.parameters, raw, { dimension: tables[0]!.columns.length });
+    for (const table of tables) {
+      const label = table.group ?? 'all';
+      results.push(await estimateTable(table, { estimator, parameters, target, cohort, randomness, label }));
+    }
+    const notes = [...(cohort === undefined ? [rowsArePublic] : []), ...(request.groups === undefined ? [] : [groupsArePublic])];
+    const seconds = Math.round((io.monotonicMs() - startedMs) / 10) / 100;
+    const shared = { parameters, seconds, ...(notes.length === 0 ? {} : { notes }), ...(randomness.insecure ? { insecure: true } : {}) };
+    output.json(request.groups === undefined
+      ? { estimator: estimator.name, ...results[0]!, ...shared }
+      : { estimator: estimator.name, groups: results.map((result, i) => ({ group: tables[i]!.group, ...result })), ...shared });
+    results.forEach((result, i) => print(result, tables[i]!.group, output));
+    for (const note of notes) output.text(`note: ${note}`);
+    return results.every((result) => result.outcome === 'value') ? 0 : 1;
+  },
+});
+
+interface InputFlags {
+  readonly input: string;
+  readonly format?: string | undefined;
+  readonly columns?: string | undefined;
+  readonly contributor?: string | undefined;
+  readonly 'group-by'?: string | undefined;
+  readonly groups?: string | undefined;
+  readonly missing?: string | undefined;
+}
+
+function tableRequest(args: InputFlags): TableRequest {
+  const columns = listFlag(args.columns, '--columns');
+  const groups = listFlag(args.groups, '--groups');
+  const group = args['group-by'];
+  if ((group === undefined) !== (groups === undefined)) {
+    throw new UsageError(
+      group === undefined
+        ? '--groups needs --group-by: name the column that holds the groups'
+        : '--group-by needs --groups, a public list: which groups there are must not depend on the data',
+    );
+  }
+  return {
+    path: args.input,
+    missing: args.missing === 'null' ? 'null' : 'refuse',
+    ...(args.format === undefined ? {} : { format: args.format as InputFormat }),
+    ...(columns === undefined ? {} : { columns }),
+    ...(args.contributor === undefined ? {} : { contributor: args.contributor }),
+    ...(group === undefined || groups === undefined ? {} : { group, groups }),
+  };
+}
+
+async function readWithProgress(request: TableRequest, io: Io): Promise<readonly RowTable[]> {
+  const progress = startProgress('reading', io);
+  try {
+    return await readTables({ ...request, onProgress: (done, total) => progress.update(done, total) }, io.stdin);
+  } finally {
+    progress.end();
+  }
+}
+
+/** Without --cohort the number of rows is the size, which must be one that can be planned for. */
+function checkSizes(tables: readonly RowTable[], cohort: number | undefined, path: string): void {
+  if (cohort !== undefined) return;
+  for (const { count, group } of tables) {
+    const where = group === null ? path : `${path}, group "${group}"`;
+    if (count === 0) throw new InvalidInputError(`${where}: there are no rows`);
+    if (count > limits.cohortMax) {
+      throw new InvalidInputError(`${where}: ${count} rows, at most ${limits.cohortMax} contributors are supported`);
+    }
+  }
+}
+
+function print(result: EstimateResult, group: string | null, output: Output): void {
+  if (group !== null) output.text(`group ${group}`);
+  if (result.outcome === 'refused') {
+    output.text(`refused: ${result.reason}: ${result.text}`);
+    if (result.remedy !== undefined) output.text(`  ${result.remedy}`);
+  } else {
+    output.table(['', 'estimate', '95 % interval'], result.estimate.map((value, i) => [
+      labelOf(result, i),
+      formatNumber(value),
+      result.interval95 === undefined ? '' : `${formatNumber(result.interval95.low[i]!)} to ${formatNumber(result.interval95.high[i]!)}`,
+    ]));
+  }
+  const { epsilon, delta, rho, neighbours } = result.privacy;
+  if (result.charged) {
+    output.text(`privacy: epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)} (rho ${formatNumber(rho)})`);
+    output.text(`  neighbours: ${neighbours}`);
+  } else {
+    output.text('nothing was run and nothing is charged');
+  }
+}
+
+/** The column of a vector's entry; the indexes of a matrix's or tensor's. */
+function labelOf({ shape, columns }: EstimateResult, index: number): string {
+  if (shape.length === 1 && shape[0] === columns.length) return columns[index]!;
+  let rest = index;
+  const place = [...shape].reverse().map((size) => {
+    const position = rest % size;
+    rest = Math.floor(rest / size);
+    return position;
+  });
+  return `[${place.reverse().join(', ')}]`;
+}

@@ -1,0 +1,75 @@
+import type { Estimator, ParameterSpec } from '../../src/estimators/contract.js';
+import { estimators as registry, findEstimator } from '../../src/estimators/registry.js';
+import { defineCommand } from '../command.js';
+import { wrap } from '../help.js';
+import { terminalColumns } from '../io.js';
+import type { Output } from '../output.js';
+
+export const estimators = defineCommand({
+  name: 'estimators',
+  summary: 'List the estimators: parameters with ranges and defaults, guarantee, source.',
+  args: {
+    name: { type: 'positional', required: false, description: 'show only this estimator' },
+  },
+  examples: ['keelson estimators', 'keelson estimators populous-mean'],
+  async run({ args, output }) {
+    const chosen = args.name === undefined ? registry : [findEstimator(args.name)];
+    if (args.name === undefined) {
+      output.table(['name', 'gives', 'status'], chosen.map(({ name, title, status }) => [name, title, status]));
+    }
+    for (const estimator of chosen) {
+      if (args.name === undefined) output.text();
+      describe(estimator, output);
+    }
+    output.json(args.name === undefined ? chosen.map(facts) : facts(chosen[0]!));
+    return 0;
+  },
+});
+
+/** The declared facts of an estimator, without its functions. */
+function facts({ name, title, status, claim, parameters, citations }: Estimator): Record<string, unknown> {
+  return { name, title, status, claim, parameters, citations };
+}
+
+function describe({ name, title, status, claim, parameters, citations }: Estimator, output: Output): void {
+  output.text(`${name}: ${title}${status === 'stable' ? '' : ` (${status})`}`);
+  for (const line of wrap(claim, terminalColumns - 2)) output.text(`  ${line}`);
+  if (parameters.length > 0) {
+    output.table(['  parameter', 'value', 'default', 'meaning'], parameters.map((spec) => [
+      `  ${spec.name}`, rangeOf(spec), defaultOf(spec), meaningOf(spec),
+    ]));
+  }
+  for (const { key, text, place } of citations) {
+    const lines = wrap(`source: [${key}] ${text}, ${place}`, terminalColumns - 4);
+    for (const [index, line] of lines.entries()) output.text(`${index === 0 ? '  ' : '    '}${line}`);
+  }
+}
+
+/** The values a parameter takes, for people. */
+function rangeOf(spec: ParameterSpec): string {
+  switch (spec.type) {
+    case 'choice':
+      return (spec.choices ?? []).join(' | ');
+    case 'boolean':
+      return 'true | false';
+    case 'scale':
+      return 'above 0, one or one per column';
+    case 'number':
+    case 'integer': {
+      const kind = spec.type === 'integer' ? 'whole ' : '';
+      if (spec.minimum !== undefined && spec.maximum !== undefined) return `${kind}${spec.minimum} to ${spec.maximum}`;
+      if (spec.minimum !== undefined) return `${kind}from ${spec.minimum}`;
+      return spec.maximum === undefined ? `${kind}number` : `${kind}up to ${spec.maximum}`;
+    }
+  }
+}
+
+function defaultOf(spec: ParameterSpec): string {
+  if (spec.default !== undefined) return String(spec.default);
+  return spec.unit?.includes('automatic') === true ? 'automatic' : 'must be given';
+}
+
+function meaningOf(spec: ParameterSpec): string {
+  const unit = spec.unit === undefined || spec.unit.includes('automatic') ? '' : ` (${spec.unit})`;
+  return `${spec.description}${unit}`;
+}

@@ -1,0 +1,169 @@
+import { limits } from '../../src/base/limits.js';
+import type { ExpectedError, Infeasible, Plan, PrivacyTarget } from '../../src/estimators/contract.js';
+import { parseParameters } from '../../src/estimators/parameters.js';
+import { findEstimator } from '../../src/estimators/registry.js';
+import { perReleaseTarget } from '../../src/privacy/target.js';
+import { defineCommand } from '../command.js';
+import { UsageError } from '../errors.js';
+import { numberFlag, pairsFlag } from '../numbers.js';
+import { formatNumber, type Output } from '../output.js';
+import { plannerOf, smallestCohort, type PlanFor } from '../planning.js';
+import { privacyArguments, privacyTarget } from '../privacy-flags.js';
+import { statementOf } from '../statement.js';
+
+export const plan = defineCommand({
+  name: 'plan',
+  summary: 'Sample sizes, noise and expected error from public numbers, without data.',
+  details: [
+    'Errors are the root of the expected squared distance from the truth, in units of the scale. With --error the '
+    + 'smallest cohort is found that reaches it, under --corruption. With --budget-epsilon it says how many releases '
+    + 'a budget lasts. Exit status 1: no plan for these numbers, with the reason and what would help.',
+  ],
+  args: {
+    name: { type: 'positional', required: true, description: 'an estimator; "keelson estimators" lists them' },
+    cohort: { type: 'string', valueHint: 'n', description: 'contributors per epoch; may be left out with --error' },
+    dimension: { type: 'string', required: true, valueHint: 'd', description: 'columns of a row' },
+    ...privacyArguments,
+    set: { type: 'string', valueHint: 'key=value', description: 'a parameter of the estimator; may be repeated' },
+    corruption: { type: 'string', valueHint: 'share', description: 'hostile share to plan the error for (default: the estimator\'s)' },
+    error: { type: 'string', valueHint: 'x', description: 'find the smallest cohort whose expected error is at most this' },
+    participation: { type: 'enum', options: ['secret', 'public'], description: 'whether presence is protected (default secret)' },
+    'budget-epsilon': { type: 'string', valueHint: 'e', description: 'epsilon of a whole budget' },
+    'budget-delta': { type: 'string', valueHint: 'd', description: 'delta of the budget (default 10 times --delta)' },
+  },
+  repeatable: ['set'],
+  examples: [
+    'keelson plan mean --cohort 3000 --dimension 2 --epsilon 1 --delta 1e-6 --set scale=1',
+    'keelson plan populous-mean --dimension 2 --epsilon 2 --delta 1e-6 --set scale=1 --corruption 0.1 --error 0.3',
+  ],
+  async run({ args, repeated, output }) {
+    const estimator = findEstimator(args.name);
+    const dimension = numberFlag(args.dimension, '--dimension', { atLeast: 1, atMost: limits.columns, whole: true });
+    const error = numberFlag(args.error, '--error', { above: 0 });
+    const given = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: limits.cohortMax, whole: true });
+    if (given === undefined && error === undefined) throw new UsageError('--cohort is missing: give it, or --error to solve for it');
+    if (given !== undefined && error !== undefined) throw new UsageError('--cohort and --error are both given: --error solves for the cohort');
+    const raw = pairsFlag(repeated['set'] ?? [], '--set');
+    const parameters = parseParameters(estimator.parameters, raw, { dimension });
+    const corruption = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 })
+      ?? (typeof parameters['corruption'] === 'number' ? parameters['corruption'] : 0);
+    const { target, budget } = targets(args);
+    const participation = args.participation === 'public' ? 'public' : 'secret';
+    const planFor = plannerOf(estimator, parameters, { dimension, target, participation });
+    const cohort = given ?? solve(planFor, corruption, error!);
+    const minimumCohort = smallestCohort((size) => planFor(size).kind === 'plan');
+    const header = { estimator: estimator.name, parameters, dimension, corruption, minimumCohort };
+    if (cohort === null) return unreachable(planFor(limits.cohortMax), corruption, error!, header, output);
+    const found = planFor(cohort);
+    if (found.kind === 'infeasible') return infeasible(found, { ...header, cohort }, output);
+    const described = { ...header, cohort, outcome: 'plan', ...describe(found, target, corruption), ...(budget === undefined ? {} : { budget }) };
+    output.json(described);
+    print(described, output);
+    return 0;
+  },
+});
+
+interface BudgetFacts {
+  readonly epsilon: number;
+  readonly delta: number;
+  readonly releases: number;
+  /** What runs out first. */
+  readonly binds: string;
+}
+
+interface TargetFlags {
+  readonly epsilon?: string | undefined;
+  readonly delta?: string | undefined;
+  readonly rho?: string | undefined;
+  readonly 'budget-epsilon'?: string | undefined;
+  readonly 'budget-delta'?: string | undefined;
+}
+
+/** What one release may cost; within a budget its chargeable delta is also bounded by the budget's. */
+function targets(args: TargetFlags): { target: PrivacyTarget; budget?: BudgetFacts } {
+  const alone = privacyTarget(args);
+  const epsilon = numberFlag(args['budget-epsilon'], '--budget-epsilon', { above: 0, atMost: 100 });
+  const delta = numberFlag(args['budget-delta'], '--budget-delta', { atLeast: 1e-100, below: 0.5 });
+  if (epsilon === undefined) {
+    if (delta !== undefined) throw new UsageError('--budget-delta needs --budget-epsilon');
+    return { target: alone };
+  }
+  const whole = { epsilon, delta: delta ?? Math.min(10 * alone.deltaTotal, 0.4) };
+  const found = perReleaseTarget({ epsilon: alone.epsilon, delta: alone.deltaTotal }, whole);
+  return { target: found.target, budget: { ...whole, releases: found.epochs, binds: found.binds } };
+}
+
+function solve(planFor: PlanFor, corruption: number, error: number): number | null {
+  return smallestCohort((size) => {
+    const found = planFor(size);
+    return found.kind === 'plan' && found.expectedError(corruption).total <= error;
+  });
+}
+
+function describe(found: Plan, target: PrivacyTarget, corruption: number) {
+  return {
+    privacy: statementOf(found, target),
+    noise: found.noise,
+    shape: found.outputShape,
+    expectedError: { clean: found.expectedError(0), corrupted: found.expectedError(corruption) },
+    guarantee: found.guarantee,
+    facts: found.facts,
+  };
+}
+
+function infeasible(found: Infeasible, header: Record<string, unknown>, output: Output): 1 {
+  const { reason, remedy, cohortNeeded } = found;
+  output.json({ ...header, outcome: 'infeasible', reason, remedy, ...(cohortNeeded === undefined ? {} : { cohortNeeded }) });
+  output.text(`infeasible: ${reason}`);
+  output.text(`  ${remedy}`);
+  if (typeof header['minimumCohort'] === 'number') output.text(`  the smallest cohort with a plan is ${header['minimumCohort']}`);
+  return 1;
+}
+
+function unreachable(
+  largest: Plan | Infeasible,
+  corruption: number,
+  error: number,
+  header: Record<string, unknown>,
+  output: Output,
+): 1 {
+  if (largest.kind === 'infeasible') return infeasible(largest, header, output);
+  const reached = largest.expectedError(corruption).total;
+  const reason = `no cohort up to ${limits.cohortMax} brings the expected error to ${formatNumber(error)} with `
+    + `${formatNumber(100 * corruption)} % hostile; the largest reaches ${formatNumber(reached)}`;
+  return infeasible({ kind: 'infeasible', reason, remedy: 'allow a larger error, a larger epsilon or a smaller hostile share' }, header, output);
+}
+
+type Described = ReturnType<typeof describe> & {
+  readonly estimator: string;
+  readonly cohort: number;
+  readonly dimension: number;
+  readonly corruption: number;
+  readonly minimumCohort: number | null;
+  readonly budget?: BudgetFacts;
+};
+
+function print(plan: Described, output: Output): void {
+  const { privacy, noise, guarantee } = plan;
+  const errorRow = (name: string, { total, sampling, noise: part, bias }: ExpectedError): string[] =>
+    [name, formatNumber(total), formatNumber(sampling), formatNumber(part), formatNumber(bias)];
+  output.table(['', ''], [
+    ['estimator', plan.estimator],
+    ['cohort', `${plan.cohort}${plan.minimumCohort === null ? '' : ` (at least ${plan.minimumCohort})`}`],
+    ['privacy', `epsilon ${formatNumber(privacy.epsilon)}, delta ${formatNumber(privacy.delta)}, rho ${formatNumber(privacy.rho)}`],
+    ['neighbours', privacy.neighbours],
+    ['hostile share', `up to ${formatNumber(guarantee.corruptionMax)}`],
+    ['noise', noise.length === 0 ? 'not Gaussian' : `standard deviation ${noise.slice(0, 8).map(formatNumber).join(', ')}`],
+    ...Object.entries(plan.facts).map(([name, value]) => [name, typeof value === 'number' ? formatNumber(value) : value]),
+    ...(plan.budget === undefined ? [] : [['budget', budgetText(plan.budget)]]),
+  ]);
+  output.text();
+  output.table(['expected error', 'total', 'sampling', 'noise', 'bias'], [
+    errorRow('nobody hostile', plan.expectedError.clean),
+    errorRow(`${formatNumber(100 * plan.corruption)} % hostile`, plan.expectedError.corrupted),
+  ]);
+}
+
+function budgetText({ epsilon, delta, releases, binds }: BudgetFacts): string {
+  return `epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)} lasts ${releases} releases; ${binds} runs out first`;
+}

@@ -1,0 +1,100 @@
+import type { Outcome } from '../src/base/outcome.js';
+import type {
+  Estimator, Infeasible, ParameterValues, Participation, Plan, PrivacyTarget,
+} from '../src/estimators/contract.js';
+import { runOffline } from '../src/estimators/run.js';
+import { createMechanisms } from '../src/privacy/mechanisms/index.js';
+import type { RowTable } from './input/table.js';
+import type { Randomness } from './noise.js';
+import { statementOf, type PrivacyStatement } from './statement.js';
+
+/** What `estimate` prints for one table of rows. */
+export interface EstimateResult {
+  readonly outcome: 'value' | 'refused';
+  readonly reason?: string;
+  readonly text?: string;
+  readonly remedy?: string;
+  /** False only when the plan failed before any noise was drawn. */
+  readonly charged: boolean;
+  /** Row-major in `shape`; empty when refused. */
+  readonly estimate: readonly number[];
+  readonly tensor?: { readonly order: number; readonly values: readonly number[] };
+  readonly interval95?: { readonly low: readonly number[]; readonly high: readonly number[] };
+  readonly shape: readonly number[];
+  /** The public size: --cohort, or the number of rows where that is treated as public. Never a secret count. */
+  readonly rows: number;
+  readonly dimension: number;
+  readonly columns: readonly string[];
+  readonly privacy: PrivacyStatement;
+  readonly uncertainty: { readonly kind: string };
+}
+
+export interface EstimateRequest {
+  readonly estimator: Estimator;
+  readonly parameters: ParameterValues;
+  readonly target: PrivacyTarget;
+  /** Given: the number of rows is secret. Undefined: it is taken for the public size. */
+  readonly cohort: number | undefined;
+  readonly randomness: Randomness;
+  /** Separates the noise of several runs when it is seeded. */
+  readonly label: string;
+}
+
+/** Plans and runs one release over a table. */
+export async function estimateTable(table: RowTable, request: EstimateRequest): Promise<EstimateResult> {
+  const dimension = table.columns.length;
+  const cohort = request.cohort ?? table.count;
+  const participation: Participation = request.cohort === undefined ? 'public' : 'secret';
+  const plan = request.estimator.plan(request.parameters, { dimension, cohort, participation, target: request.target });
+  const common = { rows: cohort, dimension, columns: table.columns };
+  if (plan.kind === 'infeasible') return { ...common, ...infeasible(plan, request.target) };
+  const outcome = await runOffline({
+    plan,
+    dimension,
+    rows: rowsOf(table),
+    mechanisms: createMechanisms(plan.events, request.randomness.noise(`${request.label}/release`)),
+    // Tickets decide who shares a group with whom: secret, so from the noise source.
+    tickets: request.randomness.noise(`${request.label}/tickets`),
+    work: request.randomness.work(request.label),
+  });
+  return { ...common, ...described(outcome, plan, request.target) };
+}
+
+function* rowsOf({ count, columns, values }: RowTable): Generator<Float64Array> {
+  for (let row = 0; row < count; row++) yield values.subarray(row * columns.length, (row + 1) * columns.length);
+}
+
+type Described = Omit<EstimateResult, 'rows' | 'dimension' | 'columns'>;
+
+function infeasible({ reason, remedy }: Infeasible, target: PrivacyTarget): Described {
+  return {
+    outcome: 'refused',
+    reason: 'infeasible',
+    text: reason,
+    remedy,
+    charged: false,
+    estimate: [],
+    shape: [],
+    privacy: { epsilon: 0, delta: 0, rho: 0, neighbours: `nothing ran; asked were epsilon ${target.epsilon}, delta ${target.deltaTotal}` },
+    uncertainty: { kind: 'none' },
+  };
+}
+
+function described(outcome: Outcome, plan: Plan, target: PrivacyTarget): Described {
+  const privacy = statementOf(plan, target);
+  if (outcome.kind === 'refused') {
+    const { reason, text } = outcome;
+    return { outcome: 'refused', reason, text, charged: true, estimate: [], shape: [], privacy, uncertainty: { kind: 'none' } };
+  }
+  const { estimate, shape, uncertainty, interval95 } = outcome;
+  return {
+    outcome: 'value',
+    charged: true,
+    estimate,
+    ...(shape.length > 2 ? { tensor: { order: shape.length, values: estimate } } : {}),
+    ...(interval95 === undefined ? {} : { interval95 }),
+    shape,
+    privacy,
+    uncertainty,
+  };
+}
