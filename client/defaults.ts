@@ -31,6 +31,8 @@ export const clientDefaults = {
   /** First wait before batches or a Hello that the server put off are sent again; doubles up to the maximum. */
   retryInitialMs: 200,
   retryMaxMs: 10_000,
+  /** A stopped study may still have one release in the making: a subscription ends this long after the head. */
+  endGraceMs: 2_000,
   /** Releases that a subscriber holds for a slow reader; past it they are asked for again later. */
   releasesHeldMax: 256,
   /** Bytes of rows that a contributor holds unsettled; past it `send` refuses. */

@@ -27,6 +27,8 @@ export interface SubscribeOptions {
   readonly serverKey?: Uint8Array;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
+  /** How long to wait for a last release once the study has stopped, in milliseconds. Default 2,000. */
+  readonly endGraceMs?: number;
   readonly backoffInitialMs?: number;
   readonly backoffMaxMs?: number;
   readonly idleTimeoutMs?: number;
@@ -76,15 +78,16 @@ class Subscription implements ReleaseSubscription {
   private serverKey: Uint8Array | null;
   private study: VerifiedStudy | null = null;
   private chain: ReleaseChain | null = null;
-  /** A gap was met, or the reader was too slow: nothing is taken until the missing release has been asked for again. */
-  private behind = false;
-  /** The index that was last asked for, so that a server that never has it is not asked for ever. */
-  private askedAgainFor: bigint | null = null;
+  /** The reader is too slow: the socket is closed until it has caught up. */
+  private paused = false;
+  /** The index that an earlier socket left out. A new socket gets one chance to have it. */
+  private missing: bigint | null = null;
   /** Where the chain stood when this socket was first asked: its log cannot be shorter. */
   private stoodAt = 0n;
   private done = false;
   private error: KeelsonError | null = null;
   private wake: (() => void) | null = null;
+  private cancelEnd: () => void = () => undefined;
   private listener: (reason: string, retryInMs: number) => void = () => undefined;
 
   constructor(private readonly options: SubscribeOptions) {
@@ -96,7 +99,10 @@ class Subscription implements ReleaseSubscription {
         pinnedKey: () => this.serverKey,
         onWelcome: (welcome) => this.guard(() => this.onWelcome(welcome)),
         onFrame: (frame) => this.guard(() => this.onFrame(frame)),
-        onDown: (reason, retryInMs) => this.listener(reason, retryInMs),
+        onDown: (reason, retryInMs) => {
+          this.cancelEnd();
+          this.listener(reason, retryInMs);
+        },
         onFatal: (error) => this.finish(error),
         // Releases come when they come: only pings can tell that the line is dead.
         isAwaiting: () => false,
@@ -119,7 +125,10 @@ class Subscription implements ReleaseSubscription {
         const item = this.items.shift();
         if (item !== undefined) {
           yield item;
-          if (this.behind && this.items.length === 0) this.ask();
+          if (this.paused && this.items.length === 0) {
+            this.paused = false;
+            this.connection.open();
+          }
         } else if (this.error !== null) throw this.error;
         else if (this.done) return;
         else await new Promise<void>((resolve) => { this.wake = resolve; });
@@ -142,6 +151,7 @@ class Subscription implements ReleaseSubscription {
     if (this.done || this.error !== null) return;
     if (error === null) this.done = true;
     else this.error = error;
+    this.cancelEnd();
     this.connection.close();
     this.wake?.();
   }
@@ -161,14 +171,7 @@ class Subscription implements ReleaseSubscription {
       });
     }
     this.stoodAt = this.chain.position.index;
-    this.ask();
-  }
-
-  /** Asks for everything from the next release on. */
-  private ask(): void {
-    this.behind = false;
-    const { studyId } = this.study!;
-    this.connection.send(encodeClientFrame({ kind: 'subscribe', studyId, fromRelease: this.chain!.position.index }));
+    this.connection.send(encodeClientFrame({ kind: 'subscribe', studyId: study.studyId, fromRelease: this.stoodAt }));
   }
 
   private onFrame(frame: ServerFrame): void {
@@ -182,42 +185,45 @@ class Subscription implements ReleaseSubscription {
   }
 
   private onRelease(signed: SignedRelease, chain: ReleaseChain): void {
-    if (this.behind) return;
-    const expected = chain.position.index;
     const index = peekIndex(signed);
-    // Subscribing again repeats what was on its way.
-    if (index !== null && index < expected) return;
-    if (index !== null && index > expected && this.askedAgainFor !== expected) {
-      // The server skips ahead for slow readers. Nothing was believed yet: the missing one is asked for.
-      this.askedAgainFor = expected;
-      this.ask();
-      return;
-    }
+    // The server skips ahead when we are slow to take what it sends. Nothing was believed yet.
+    if (index !== null && index > chain.position.index && this.askAgain(chain.position.index)) return;
     if (this.items.length >= clientDefaults.releasesHeldMax) {
-      this.behind = true;
+      this.paused = true;
+      this.connection.pause();
       return;
     }
     const release = chain.accept(signed);
+    this.cancelEnd();
     this.connection.progress();
     this.items.push({ release, signed, document: this.study!.document, serverKey: toHex(this.serverKey!) });
     this.wake?.();
   }
 
+  /** Renews the connection to get a release that was left out; false when that was done before, in vain. */
+  private askAgain(index: bigint): boolean {
+    if (this.missing === index) return false;
+    this.missing = index;
+    this.connection.drop(`release ${index} was left out`);
+    return true;
+  }
+
   private onHead(signed: SignedHead, chain: ReleaseChain): void {
-    if (this.behind) return;
     const { count } = decodeHeadBody(signed.body);
-    // Written before releases that are on their way here, or that a skip left out.
-    if (count > chain.position.index && this.askedAgainFor !== chain.position.index) {
-      this.askedAgainFor = chain.position.index;
-      this.ask();
-      return;
-    }
+    if (count > chain.position.index && this.askAgain(chain.position.index)) return;
     // Written before a release that came first; the next head will be newer.
     if (count < chain.position.index && count >= this.stoodAt) return;
     const head = chain.checkHead(signed);
     this.head = head;
     this.connection.progress();
-    if (head.state !== 'open') this.finish(null);
+    if (head.state !== 'open') this.endSoon();
+  }
+
+  /** The last epoch may still be in the making when the study stops: a release that comes meanwhile begins the wait anew. */
+  private endSoon(): void {
+    const { runtime = systemRuntime, endGraceMs = clientDefaults.endGraceMs } = this.options;
+    this.cancelEnd();
+    this.cancelEnd = runtime.after(endGraceMs, () => this.finish(null));
   }
 }
 

@@ -58,7 +58,9 @@ class FileOutbox implements Outbox {
   static async open(path: string, unlock: Unlock): Promise<FileOutbox> {
     const file = await open(path, 'a+', 0o600);
     try {
-      const bytes = await readFile(path);
+      const buffer = await readFile(path);
+      // Not as a Buffer: its slices would share memory.
+      const bytes = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
       const { payloads, goodBytes } = scanFrames(bytes);
       if (goodBytes < bytes.length) await file.truncate(goodBytes);
       const outbox = new FileOutbox(path, file, unlock, goodBytes);

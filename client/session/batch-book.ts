@@ -12,6 +12,8 @@ export class BatchBook {
   private waiting: Batch[] = [];
   private unknown: Batch[] = [];
   private probe: Batch | null = null;
+  /** Batches that the outbox is writing. */
+  private signing = 0;
   private nextSequence = 1n;
   private freeHoles: bigint[] = [];
 
@@ -19,9 +21,9 @@ export class BatchBook {
     return this.open.size === 0;
   }
 
-  /** Batches that wait or fly: what counts against the credit when deciding to sign more. */
+  /** Batches on their way out or in flight: what counts against the credit when deciding to sign more. */
   get ahead(): number {
-    return this.waiting.length + this.unknown.length + this.flight.size;
+    return this.signing + this.waiting.length + this.unknown.length + this.flight.size;
   }
 
   contributions(): Set<Contribution> {
@@ -30,10 +32,13 @@ export class BatchBook {
 
   add(batch: Batch, place: BatchPlace): void {
     this.open.add(batch);
-    this.move(batch, place);
+    if (place === 'signing') this.signing += 1;
+    else this.move(batch, place);
   }
 
+  /** Never back to `signing`. */
   move(batch: Batch, place: BatchPlace): void {
+    if (batch.place === 'signing') this.signing -= 1;
     if (batch.place === 'flight') this.flight.delete(batch.sequence);
     if (batch === this.probe) this.probe = null;
     if (batch.place === 'unknown' && place === 'flight') this.probe = batch;
@@ -43,6 +48,7 @@ export class BatchBook {
   }
 
   remove(batch: Batch): void {
+    if (batch.place === 'signing') this.signing -= 1;
     if (batch.place === 'flight') this.flight.delete(batch.sequence);
     if (batch === this.probe) this.probe = null;
     this.open.delete(batch);
@@ -50,6 +56,7 @@ export class BatchBook {
 
   clear(): void {
     this.open.clear();
+    this.signing = 0;
     this.flight.clear();
     this.waiting = [];
     this.unknown = [];

@@ -108,6 +108,15 @@ export class Connection {
     transport?.terminate();
   }
 
+  /** Closes the socket and makes no further attempt until `open` is called again. Nothing is reported. */
+  pause(): void {
+    this.generation += 1;
+    this.cancelTimer();
+    this.transport?.close();
+    this.transport = null;
+    this.welcomed = false;
+  }
+
   /** Closes for good. Nothing is reported after it. */
   close(): void {
     if (this.stopped) return;

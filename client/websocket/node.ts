@@ -1,14 +1,15 @@
 import { WebSocket } from 'ws';
-import { limits } from '../../src/base/limits.js';
 import type { OpenTransport } from './contract.js';
 import { webSocketUrl } from './url.js';
 
+/** A release of a large study may be longer than what a client may send; more than this no server has to say. */
+const serverFrameBytesMax = 64 * 1024 * 1024;
+
 /** WebSocket on Node, by the package ws. */
 export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
-  // One release fits a frame many times over; a server that sends more is not one of ours.
   const socket = new WebSocket(webSocketUrl(url), subprotocol, {
     perMessageDeflate: false,
-    maxPayload: limits.frameBytes,
+    maxPayload: serverFrameBytesMax,
     skipUTF8Validation: true,
   });
   socket.binaryType = 'nodebuffer';

@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { subscribe, type SubscribeOptions, type VerifiedRelease } from '../../client/index.js';
+import { signing } from '../../src/signing/node.js';
+import { FakeServer } from '../support/fake-server.js';
+import { until } from '../support/until.js';
+
+let server: FakeServer;
+beforeEach(async () => { server = await FakeServer.start(); });
+afterEach(() => server.crash());
+
+const follow = (options: Partial<SubscribeOptions> = {}) =>
+  subscribe({ url: server.url, study: 'flight-delays', backoffInitialMs: 5, backoffMaxMs: 20, endGraceMs: 20, ...options });
+
+/** Reads in the background. */
+function collect(subscription: AsyncIterable<VerifiedRelease>): { readonly indexes: number[]; readonly done: Promise<void> } {
+  const indexes: number[] = [];
+  const done = (async () => { for await (const item of subscription) indexes.push(Number(item.release.index)); })();
+  done.catch(() => undefined);
+  return { indexes, done };
+}
+
+describe('a subscription', () => {
+  it('yields stored and new releases, across a restart, and ends with the study\'s head', async () => {
+    server.publish();
+    server.publish();
+    const subscription = follow();
+    const { indexes, done } = collect(subscription);
+    await until(() => indexes.length === 2);
+    server.publish();
+    await until(() => indexes.length === 3);
+    await server.crash();
+    server.publish();
+    await server.listen();
+    await until(() => indexes.length === 4);
+    expect(server.subscriptions).toEqual([0n, 3n]);
+    server.stop('exhausted');
+    server.publish();
+    server.broadcast(server.head());
+    await done;
+    expect(indexes).toEqual([0, 1, 2, 3, 4]);
+    expect(subscription.head).toMatchObject({ count: 5n, state: 'exhausted' });
+  });
+
+  it('gives the decoded release with its signed bytes and the study', async () => {
+    const signed = server.publish();
+    for await (const item of follow()) {
+      expect(item.release).toMatchObject({ index: 0n, epoch: 7n, outcome: { kind: 'value', estimate: [8.25, 731.5] } });
+      expect(item.signed).toEqual(signed);
+      expect(item.document).toEqual(server.document);
+      break;
+    }
+  });
+
+  it('asks again for what was skipped', async () => {
+    server.skipOnce = true;
+    for (let i = 0; i < 4; i++) server.publish();
+    const { indexes } = collect(follow());
+    await until(() => indexes.length === 4);
+    expect(indexes).toEqual([0, 1, 2, 3]);
+    expect(server.subscriptions).toEqual([0n, 0n]);
+  });
+
+  it('loses nothing when the reader is slow', async () => {
+    for (let i = 0; i < 300; i++) server.publish();
+    const iterator = follow()[Symbol.asyncIterator]();
+    expect((await iterator.next()).value).toMatchObject({ release: { index: 0n } });
+    // Full: it leaves, and comes back when the reader has caught up.
+    await until(() => server.connected === 0);
+    for (let i = 1; i < 300; i++) {
+      const { value } = await iterator.next();
+      expect((value as VerifiedRelease).release.index).toBe(BigInt(i));
+    }
+    await iterator.return?.(undefined);
+    expect(server.subscriptions).toEqual([0n, 257n]);
+  });
+
+  it('begins where it is told', async () => {
+    for (let i = 0; i < 3; i++) server.publish();
+    const { indexes } = collect(follow({ from: 2n, previousDigest: signing.sha512(server.releases[1]!.body) }));
+    await until(() => indexes.length === 1);
+    expect(indexes).toEqual([2]);
+  });
+
+  it('ends by its signal', async () => {
+    const abort = new AbortController();
+    const { done } = collect(follow({ signal: abort.signal }));
+    await until(() => server.subscriptions.length === 1);
+    abort.abort();
+    await done;
+  });
+});
+
+describe('what does not verify', () => {
+  const breaks: Readonly<Record<string, { readonly tamper: () => void; readonly fault: string; readonly index: bigint }>> = {
+    'a broken chain': {
+      tamper: () => { server.publish(); server.publish(new Uint8Array(64).fill(1)); }, fault: 'digest-mismatch', index: 1n,
+    },
+    'a signature by another key': {
+      tamper: () => {
+        const release = server.publish();
+        server.releases[0] = { ...release, signature: new Uint8Array(64).fill(1) };
+      },
+      fault: 'signature-invalid',
+      index: 0n,
+    },
+    'a release that is never sent': {
+      tamper: () => { server.publish(); server.publish(); server.releases.shift(); }, fault: 'index-mismatch', index: 0n,
+    },
+    'a changed byte': {
+      tamper: () => {
+        server.publish();
+        const release = server.publish();
+        const body = release.body.slice();
+        body[60]! ^= 1;
+        server.releases[1] = { ...release, body };
+      },
+      fault: 'signature-invalid',
+      index: 1n,
+    },
+  };
+
+  for (const [name, { tamper, fault, index }] of Object.entries(breaks)) {
+    it(`stops at ${name}, and names the index`, async () => {
+      tamper();
+      await expect(collect(follow()).done).rejects.toMatchObject({ code: 'log-invalid', fault, details: { expected: index } });
+    });
+  }
+
+  it('notices a log that was shortened while it was away', async () => {
+    for (let i = 0; i < 3; i++) server.publish();
+    const { indexes, done } = collect(follow());
+    await until(() => indexes.length === 3);
+    await server.crash();
+    server.releases.pop();
+    await server.listen();
+    await expect(done).rejects.toMatchObject({ code: 'log-invalid', fault: 'head-mismatch' });
+  });
+
+  it('notices a chain that was rewritten while it was away', async () => {
+    for (let i = 0; i < 2; i++) server.publish();
+    const { indexes, done } = collect(follow());
+    await until(() => indexes.length === 2);
+    await server.crash();
+    server.releases[1] = server.signRelease(1n, new Uint8Array(64).fill(3));
+    server.releases.push(server.signRelease(2n));
+    await server.listen();
+    await expect(done).rejects.toMatchObject({ code: 'log-invalid', fault: 'digest-mismatch', details: { expected: 2n } });
+  });
+
+  it('refuses another server, and a study that is not there', async () => {
+    const serverKey = signing.createSigner(signing.generateSeed()).publicKey;
+    await expect(collect(follow({ serverKey })).done).rejects.toMatchObject({ code: 'server-key-mismatch' });
+    await expect(collect(follow({ study: 'other' })).done).rejects.toMatchObject({ code: 'unknown-study' });
+    expect(() => follow({ url: 'x' })).toThrow(/URL/);
+  });
+});

@@ -1,0 +1,261 @@
+import { WebSocketServer, type WebSocket } from 'ws';
+import { fromHex, toHex } from '../../src/base/bytes.js';
+import type { WireCode } from '../../src/base/error-codes.js';
+import { retryableWireCodes } from '../../src/base/error-codes.js';
+import { signReady, signStatement, verifyBatch, verifyHello, type Signer } from '../../src/signing/index.js';
+import { signing } from '../../src/signing/node.js';
+import {
+  batchRows, decodeBatchBody, decodeClientFrame, encodeHeadBody, encodeReleaseBody, encodeServerFrame, encodeStudyDocument,
+  studyId as idOfFacts, subprotocol, type BatchBody, type Hello, type ServerFrame, type SignedBatch, type SignedRelease,
+  type StudyDocument, type WireStudyState,
+} from '../../src/wire/index.js';
+import { document as sampleDocument, releaseBody, server as sampleSigner } from './wire-samples.js';
+
+/** A batch that the fake server took for good. */
+export interface TakenBatch {
+  readonly contributor: string;
+  readonly sequence: bigint;
+  readonly epoch: bigint;
+  readonly last: boolean;
+  readonly rows: number;
+  readonly values: Float64Array;
+}
+
+interface Window {
+  contiguous: bigint;
+  readonly settled: Map<bigint, { readonly digest: string; readonly code: WireCode | null }>;
+}
+
+interface FakeChannel {
+  readonly hello: Hello;
+  readonly verifier: ReturnType<typeof signing.createVerifier>;
+}
+
+/** The server that a client test scripts: its members say what it refuses, withholds and forgets. */
+export class FakeServer {
+  readonly taken: TakenBatch[] = [];
+  /** Every batch frame that arrived: body bytes in hex. */
+  readonly offered: string[] = [];
+  hellos = 0;
+  subscriptions: bigint[] = [];
+  epoch = 7n;
+  credit = 64;
+  state: WireStudyState = 'open';
+  releases: SignedRelease[] = [];
+  /** Settles batches but tells nobody. */
+  mute = false;
+  /** Hears batches and does nothing. */
+  deaf = false;
+  /** Refuses instead of taking; null takes. Retryable codes leave the sequence free. */
+  judge: (body: BatchBody) => WireCode | null = () => null;
+  /** Answers this to Hello. */
+  refuseHello: WireCode | null = null;
+  readyForger: Signer | null = null;
+  /** Sends the newest release first, as to a slow reader. */
+  skipOnce = false;
+  maxInFlight = 0;
+  facts: Uint8Array;
+  id = '';
+  private readonly windows = new Map<string, Window>();
+  private readonly sockets = new Set<WebSocket>();
+  private server: WebSocketServer | null = null;
+  port = 0;
+
+  private constructor(readonly signer: Signer, public document: StudyDocument) {
+    this.facts = encodeStudyDocument(document);
+  }
+
+  static async start(document: Partial<StudyDocument> = {}, signer: Signer = sampleSigner): Promise<FakeServer> {
+    const fake = new FakeServer(signer, { ...sampleDocument, ...document });
+    await fake.rename({});
+    await fake.listen();
+    return fake;
+  }
+
+  get url(): string {
+    return `ws://127.0.0.1:${this.port}`;
+  }
+
+  get studyId(): Uint8Array {
+    return fromHex(this.id);
+  }
+
+  get connected(): number {
+    return this.sockets.size;
+  }
+
+  async rename(change: Partial<StudyDocument>): Promise<void> {
+    this.document = { ...this.document, ...change };
+    this.facts = encodeStudyDocument(this.document);
+    this.id = await idOfFacts(this.facts, signing);
+  }
+
+  /** Comes (back) up on the same port, with everything that it had settled. */
+  async listen(): Promise<void> {
+    const server = new WebSocketServer({ port: this.port, host: '127.0.0.1', handleProtocols: () => subprotocol });
+    this.server = server;
+    await new Promise<void>((resolve, reject) => {
+      server.once('listening', resolve);
+      server.once('error', reject);
+    });
+    this.port = (server.address() as { port: number }).port;
+    server.on('connection', (socket) => this.onSocket(socket));
+  }
+
+  /** Dies without a word. */
+  async crash(): Promise<void> {
+    for (const socket of this.sockets) socket.terminate();
+    this.sockets.clear();
+    await new Promise((resolve) => this.server!.close(resolve));
+  }
+
+  dropSockets(): void {
+    for (const socket of this.sockets) socket.terminate();
+    this.sockets.clear();
+  }
+
+  openEpoch(epoch: bigint, closesInMs = 1000): void {
+    this.epoch = epoch;
+    this.notice(closesInMs);
+  }
+
+  stop(state: WireStudyState): void {
+    this.state = state;
+    this.epoch = 0n;
+    this.notice(0);
+    this.broadcast(this.head());
+  }
+
+  notice(closesInMs: number): void {
+    this.broadcast({
+      kind: 'notice', studyId: this.studyId, state: this.state, epoch: this.epoch, closesInMs: BigInt(closesInMs),
+    });
+  }
+
+  /** Signs a release that continues the log; `previous` replaces the digest that it should name. */
+  publish(previous?: Uint8Array): SignedRelease {
+    const release = this.signRelease(BigInt(this.releases.length), previous);
+    this.releases.push(release);
+    this.broadcast(release);
+    return release;
+  }
+
+  signRelease(index: bigint, previous?: Uint8Array): SignedRelease {
+    const before = index === 0n ? new Uint8Array(64) : signing.sha512(this.releases[Number(index) - 1]!.body);
+    const { study, estimator, participation, cohort, columns } = this.document;
+    const body = encodeReleaseBody({
+      ...releaseBody, serverKey: this.signer.publicKey, studyId: this.studyId, study, estimator, participation, columns,
+      cohort: BigInt(cohort), index, epoch: 7n + index, previousDigest: previous ?? before,
+    });
+    return { kind: 'release', body, signature: signStatement('release', this.signer, this.studyId, signing.sha512(body)) };
+  }
+
+  head(count = this.releases.length): ServerFrame {
+    const digest = count === 0 ? new Uint8Array(64) : signing.sha512(this.releases[count - 1]!.body);
+    const body = encodeHeadBody({
+      serverKey: this.signer.publicKey, studyId: this.studyId, count: BigInt(count), digest, state: this.state,
+    });
+    return { kind: 'head', body, signature: signStatement('head', this.signer, this.studyId, signing.sha512(body)) };
+  }
+
+  broadcast(frame: ServerFrame): void {
+    const bytes = encodeServerFrame(frame);
+    for (const socket of this.sockets) socket.send(bytes);
+  }
+
+  private onSocket(socket: WebSocket): void {
+    this.sockets.add(socket);
+    const channels: FakeChannel[] = [];
+    const serverNonce = signing.randomBytes(32);
+    const say = (frame: ServerFrame): void => socket.send(encodeServerFrame(frame));
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.sockets.delete(socket));
+    say({
+      kind: 'welcome', serverKey: this.signer.publicKey, serverNonce,
+      limits: { frameBytes: 1 << 20, rowsPerBatch: 16, creditBatches: this.credit, channelsPerSocket: 64, sequenceWindow: 64 },
+      studies: [{
+        facts: this.facts, state: this.state, epoch: this.epoch,
+        signature: signStatement('study', this.signer, this.studyId, signing.sha512(this.facts)),
+      }],
+    });
+    socket.on('message', (data: Buffer) => {
+      const frame = decodeClientFrame(data);
+      if (frame.kind === 'hello') this.onHello(frame, serverNonce, channels, say);
+      else if (frame.kind === 'batch') this.onBatch(frame, channels, say);
+      else if (frame.kind === 'subscribe') this.onSubscribe(frame.fromRelease, say);
+    });
+  }
+
+  private onHello(hello: Hello, serverNonce: Uint8Array, channels: FakeChannel[], say: (frame: ServerFrame) => void): void {
+    this.hellos += 1;
+    const verifier = signing.createVerifier(hello.publicKey);
+    const nonces = { serverNonce, clientNonce: hello.clientNonce };
+    const context = { serverKey: this.signer.publicKey, studyId: hello.studyId };
+    if (!verifyHello(verifier, context, nonces, hello.signature)) throw new Error('a Hello with a wrong signature');
+    if (this.refuseHello !== null) {
+      const { studyId, publicKey } = hello;
+      const retryable = retryableWireCodes.has(this.refuseHello);
+      say({ kind: 'refusal', code: this.refuseHello, retryable, text: 'scripted', channel: 0, studyId, publicKey });
+      return;
+    }
+    channels.push({ hello, verifier });
+    const window = this.window(toHex(hello.publicKey));
+    const next = [...window.settled.keys()].reduce((max, one) => (one > max ? one : max), 0n) + 1n;
+    const holes: bigint[] = [];
+    for (let i = window.contiguous + 1n; i < next; i++) if (!window.settled.has(i)) holes.push(i);
+    say({
+      kind: 'ready', channel: channels.length, studyId: hello.studyId, publicKey: hello.publicKey, epoch: this.epoch,
+      signature: signReady(this.readyForger ?? this.signer, hello.studyId, hello.publicKey, nonces),
+      nextSequence: next, holes, credit: this.credit, ownSpend: null,
+    });
+  }
+
+  private onBatch(frame: SignedBatch, channels: FakeChannel[], say: (frame: ServerFrame) => void): void {
+    this.offered.push(toHex(frame.body));
+    if (this.deaf) return;
+    const { hello, verifier } = channels[frame.channel - 1]!;
+    const digest = signing.sha512(frame.body);
+    const context = { serverKey: this.signer.publicKey, studyId: hello.studyId };
+    if (!verifyBatch(verifier, context, digest, frame.signature)) throw new Error('a batch with a wrong signature');
+    const body = decodeBatchBody(frame.body);
+    const code = this.settle(toHex(hello.publicKey), body, toHex(digest));
+    if (this.mute) return;
+    const retryable = code !== null && retryableWireCodes.has(code);
+    say({
+      kind: 'ack', channel: frame.channel, epoch: this.epoch, credit: this.credit,
+      contiguousSequence: this.window(toHex(hello.publicKey)).contiguous,
+      rejections: code === null ? [] : [{ sequence: body.sequence, code, retryable, text: 'scripted' }],
+    });
+  }
+
+  /** The rules of the store, in short. */
+  private settle(contributor: string, body: BatchBody, digest: string): WireCode | null {
+    const window = this.window(contributor);
+    const before = window.settled.get(body.sequence);
+    if (before !== undefined) return before.digest === digest ? before.code : 'mutated';
+    if (body.sequence > window.contiguous + 64n) return 'sequence-too-far';
+    const code = this.judge(body);
+    if (code !== null && retryableWireCodes.has(code)) return code;
+    window.settled.set(body.sequence, { digest, code });
+    while (window.settled.has(window.contiguous + 1n)) window.contiguous += 1n;
+    if (code === null) {
+      const { sequence, epoch, last, rows } = body;
+      this.taken.push({ contributor, sequence, epoch, last, rows, values: batchRows(body) });
+    }
+    return code;
+  }
+
+  private onSubscribe(from: bigint, say: (frame: ServerFrame) => void): void {
+    this.subscriptions.push(from);
+    const start = this.skipOnce ? Math.max(Number(from), this.releases.length - 1) : Number(from);
+    this.skipOnce = false;
+    for (const release of this.releases.slice(start)) say(release);
+    say(this.head());
+  }
+
+  window(contributor: string): Window {
+    const found = this.windows.get(contributor) ?? { contiguous: 0n, settled: new Map() };
+    this.windows.set(contributor, found);
+    return found;
+  }
+}
