@@ -78,6 +78,17 @@ describe('upgrade', () => {
     expect((await upgradeAnswer(perAddress.listener.port, {})).status).toBe(429);
   });
 
+  it('hangs up on those it refuses and on those who dribble', async () => {
+    const rig = await startRig({ limits: { handshakeTimeoutMs: 60 } });
+    // Both resolve only when the server itself closes the connection.
+    const refused = [
+      'GET / HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Protocol: x', '', '',
+    ].join('\r\n');
+    expect(await rawExchange(rig.listener.port, refused)).toContain(' 400 ');
+    expect(await rawExchange(rig.listener.port, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow:')).toMatch(/ 40[08] |^$/);
+    await rig.expectService();
+  });
+
   it('outlives bytes that are no HTTP', async () => {
     const rig = await startRig();
     expect(await rawExchange(rig.listener.port, 'nonsense\r\n\r\n')).toContain('400');
