@@ -162,8 +162,8 @@ export function gaussianThresholdEvent(asked: ThresholdAsked & { readonly rho: n
   return checked({ kind: 'gaussian-threshold', name, cohort, sensitivity, sigma, delta, floor, grid });
 }
 
-/** Counts are whole numbers, so any grid of at most 1 holds them; a fine one keeps the margin of one step small. */
-function countGrid(noise: number): number {
+/** Grid of a count whose noise has this deviation: counts are whole, so any grid up to 1 holds them; a fine one costs less. */
+export function countGrid(noise: number): number {
   return Math.min(1, powerOfTwoBelow(Math.max(noise / stepsPerDeviation, 2 ** -300)));
 }
 
