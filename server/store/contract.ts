@@ -52,6 +52,7 @@ export interface StudyRecord {
   readonly releaseCount: number;
   /** SHA-512 of the last release body, hex; 128 zeros when none. */
   readonly lastDigest: string;
+  /** Highest epoch ever opened, also when it lapsed; 0n when none. The next one is larger. */
   readonly lastEpoch: bigint;
 }
 
@@ -78,9 +79,9 @@ export interface OpenEpoch {
   /** The plan's cost under the budget's rule: reserved now. */
   readonly rho: Amount;
   readonly delta: Amount;
-  /** Secret: the HMAC key that assigns contributors to groups. Kept so that replay rebuilds the same groups. */
+  /** Secret: the HMAC key that assigns contributors to groups. Kept so that replay rebuilds the same groups; empty once purged. */
   readonly assignmentKey: Uint8Array;
-  /** Seed of the epoch's work randomness. Not secret-critical. */
+  /** Seed of the epoch's work randomness. Not secret-critical. Empty once purged. */
   readonly workSeed: Uint8Array;
   /** Contribution rule, enforced in `admit`. */
   readonly rowsMax: number;
@@ -218,6 +219,7 @@ export interface Store {
   noteRecovery(studyId: StudyId, epoch: bigint): Promise<number>;
   balance(budgetKey: string): Promise<LedgerBalance | null>;
   balances(): Promise<readonly LedgerBalance[]>;
+  /** Newest first. */
   ledgerEntries(budgetKey: string, limit: number): Promise<readonly LedgerEntry[]>;
 
   // ---- journal

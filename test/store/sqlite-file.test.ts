@@ -178,6 +178,10 @@ describe('what a purge forgets', () => {
     // With epoch 3 the newest, a batch may still be compared with one of epochs 2 and 3.
     expect(keys.map(filesHold)).toEqual([false, true, true]);
     await store.close();
+    const database = new Database(file(), { readonly: true });
+    const left = database.prepare("SELECT name FROM sqlite_schema WHERE name GLOB 'journal_*' OR name GLOB 'secrets_*' ORDER BY name").pluck().all();
+    database.close();
+    expect(left).toEqual(['secrets_1_2', 'secrets_1_3']);
   });
 
   it('survives being cut off between its steps', async () => {
