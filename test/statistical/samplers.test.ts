@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { normalCdf } from '../../src/numerics/normal.js';
+import { RandomBits } from '../../src/random/bits.js';
+import { seededNoise } from '../../src/random/insecure.js';
+import { bernoulliExpBig, bernoulliInverseE } from '../../src/random/samplers/bernoulli.js';
+import { chooseByLoss } from '../../src/random/samplers/choice.js';
+import { discreteLaplace, truncatedDiscreteLaplace } from '../../src/random/samplers/discrete-laplace.js';
+import { gaussianSampler } from '../../src/random/samplers/discrete-gaussian.js';
+import {
+  distanceLimit, distanceToCdf, distanceToMass, gaussianMass, laplaceMass, massOf, type Mass,
+} from '../support/goodness.js';
+
+const draws = 60_000;
+const limit = distanceLimit(draws);
+
+function sampled(seed: string, draw: (bits: RandomBits) => number | bigint): number[] {
+  const bits = new RandomBits(seededNoise(seed));
+  return Array.from({ length: draws }, () => Number(draw(bits)));
+}
+
+/** The draws match the distribution, and do not match it with its scale 10 % larger or smaller. */
+function expectScale(values: readonly number[], mass: (factor: number) => Mass): void {
+  expect(distanceToMass(values, mass(1))).toBeLessThan(limit);
+  expect(distanceToMass(values, mass(1.1))).toBeGreaterThan(limit);
+  expect(distanceToMass(values, mass(0.9))).toBeGreaterThan(limit);
+}
+
+describe('samplers have their distributions (DKW, false failure 1e-6 per test)', () => {
+  it.each([[1n, 1n], [4n, 1n], [9n, 4n], [7n, 3n], [400n, 1n], [12_345n, 10n]])(
+    'discrete Gaussian of variance %s / %s',
+    (numerator, denominator) => {
+      const sigma = Math.sqrt(Number(numerator) / Number(denominator));
+      const sample = gaussianSampler({ numerator, denominator });
+      expectScale(sampled(`g${numerator}/${denominator}`, sample), (factor) => gaussianMass(sigma * factor));
+    },
+  );
+
+  it.each([[1n << 40n, 1n], [(1n << 39n) + 1n, 1n], [1n << 80n, 1n], [(1n << 81n) + 3n, 5n]])(
+    'discrete Gaussian of variance %s / %s, against the continuous one',
+    (numerator, denominator) => {
+      const sigma = Math.sqrt(Number(numerator) / Number(denominator));
+      const values = sampled(`c${numerator}`, gaussianSampler({ numerator, denominator }));
+      const distance = (factor: number): number => distanceToCdf(values, (x) => normalCdf(x / (sigma * factor)));
+      expect(distance(1)).toBeLessThan(limit);
+      expect(distance(1.1)).toBeGreaterThan(limit);
+      expect(distance(0.9)).toBeGreaterThan(limit);
+    },
+  );
+
+  it.each([[1n, 1n], [5n, 2n], [100n, 7n]])('discrete Laplace of scale %s / %s', (numerator, denominator) => {
+    const scale = Number(numerator) / Number(denominator);
+    const values = sampled(`l${numerator}`, (bits) => discreteLaplace(bits, { numerator, denominator }));
+    expectScale(values, (factor) => laplaceMass(scale * factor));
+  });
+
+  it('truncated discrete Laplace', () => {
+    const scale = { numerator: 100n, denominator: 7n };
+    const values = sampled('t', (bits) => truncatedDiscreteLaplace(bits, scale, 60n));
+    expectScale(values, (factor) => laplaceMass((100 / 7) * factor, 60));
+  });
+
+  it.each([[0n, 1n], [1n, 3n], [1n, 1n], [5n, 2n], [10n ** 25n, 10n ** 25n + 1n]])('coin of exp(-%s/%s)', (top, bottom) => {
+    const wins = sampled(`e${top}`, (bits) => (bernoulliExpBig(bits, top, bottom) ? 1 : 0));
+    const p = Math.exp(-Number(top) / Number(bottom));
+    expect(distanceToMass(wins, { low: 0, probabilities: Float64Array.of(1 - p, p) })).toBeLessThan(limit);
+  });
+
+  it('coin of exp(-1)', () => {
+    const wins = sampled('inverse', (bits) => (bernoulliInverseE(bits) ? 1 : 0));
+    expect(Math.abs(wins.reduce((sum, win) => sum + win, 0) / draws - Math.exp(-1))).toBeLessThan(limit);
+  });
+
+  it('uniform integers below an awkward bound', () => {
+    const values = sampled('u', (bits) => bits.below(1_000_003));
+    expect(distanceToCdf(values, (x) => (x + 0.5) / 1_000_003)).toBeLessThan(limit);
+    const wide = sampled('w', (bits) => bits.belowBig(3n << 80n));
+    expect(distanceToCdf(wide, (x) => x / (3 * 2 ** 80))).toBeLessThan(limit);
+  });
+
+  it('choice by loss', () => {
+    // Two of each loss; the one without hope never wins.
+    const losses = Array.from({ length: 40 }, (_, i) => (i === 39 ? 4000n : BigInt(i >> 1)));
+    const values = sampled('choice', (bits) =>
+      chooseByLoss(bits, losses.length, (i) => ({ numerator: losses[i]!, denominator: 4n })));
+    expectScale(values, (factor) => massOf(0, losses.length - 1, (i) => Math.exp((-Number(losses[i]) / 4) * factor)));
+    expect(values).not.toContain(39);
+  });
+});
