@@ -1,9 +1,10 @@
 import { InvalidParameterError } from '../base/errors.js';
 import type { Estimator } from './contract.js';
+import { mean } from './baseline/mean.js';
 import { populousMean } from './populous/mean.js';
 
 /** Every estimator, in the order in which commands list them. Names are stable: study files and logs hold them. */
-export const estimators: readonly Estimator[] = Object.freeze([populousMean]);
+export const estimators: readonly Estimator[] = Object.freeze([mean, populousMean]);
 
 /** @throws InvalidParameterError listing the names when there is no such estimator. */
 export function findEstimator(name: string): Estimator {

@@ -1,0 +1,219 @@
+import { assert } from '../../base/assert.js';
+import type { Released } from '../../base/brands.js';
+import type { Outcome } from '../../base/outcome.js';
+import { normalUpperQuantile } from '../../numerics/normal.js';
+import { centreEvents, privateCentre } from '../../privacy/centre.js';
+import { clippedMeanEvents, privateClippedMean, type ClippedMeanEvents } from '../../privacy/clipped-mean.js';
+import { costOfEvents } from '../../privacy/composition.js';
+import type { GaussianHistogramEvent, MechanismEvent } from '../../privacy/events.js';
+import { keepingCount } from '../../privacy/mechanisms/bounds.js';
+import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
+import { shareOf } from '../../privacy/target.js';
+import type {
+  Estimator, ExpectedError, Finished, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
+} from '../contract.js';
+import { rowsSummary } from '../summaries/rows.js';
+import { corruptionParameter, numberOf, optionalNumberOf, scaleOf, scaleParameter } from '../values.js';
+
+const cohortName = 'rows';
+/** Hostile share past which the centre itself may be theirs. */
+const corruptionLimit = 0.3;
+/** Share of honest rows that the fullest bin, four scales wide, holds in the worst position of the bins. */
+const fullestBin = 0.38;
+
+const parameters: readonly ParameterSpec[] = [
+  scaleParameter,
+  corruptionParameter(corruptionLimit, 'hostile share with which the centre must still be found; the mean itself is not robust'),
+  {
+    name: 'centre-share', type: 'number', default: 0.2, minimum: 0.02, maximum: 0.8, unit: 'share of rho',
+    description: 'part of the cost that finding the centre takes',
+  },
+  {
+    name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e6, unit: 'scales',
+    description: 'rows farther than this from the centre are pulled in; 1.35 sqrt(columns) + 3 when absent',
+  },
+];
+
+/**
+ * The private mean that robust estimators are compared with: a private centre, rows clipped to a ball around it, and
+ * the noisy sum over the noisy count.
+ *
+ * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added. Cost: (rho, delta),
+ * delta-approximate zCDP: the centre's (privacy/centre) and the clipped mean's (privacy/clipped-mean), which compose because
+ * the second is calibrated for every centre that the first may answer. Dividing rows by the public scale before,
+ * and multiplying after, changes neither.
+ *
+ * Not robust: a share of the contributors that all stand at the edge of the ball in one direction moves the answer by
+ * that share times the radius.
+ *
+ * Source: the clipped mean of Karwa and Vadhan (2018) and Kamath, Singhal and Ullman (2020), with the exact
+ * centre of privacy/centre.
+ */
+export const mean: Estimator = {
+  name: 'mean',
+  title: 'Private mean (baseline, not robust)',
+  citations: [{
+    key: 'KSU20',
+    text: 'G. Kamath, V. Singhal, J. Ullman. Private mean estimation of heavy-tailed distributions. COLT 2020.',
+    place: 'the clipped mean that its section 1 starts from',
+  }],
+  parameters,
+  status: 'stable',
+  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
+    + 'rho split between the centre and the mean.',
+  plan: planMean,
+};
+
+interface Design {
+  readonly facts: StudyFacts;
+  readonly scale: Float64Array;
+  readonly corruption: number;
+  readonly events: readonly MechanismEvent[];
+  readonly clipped: ClippedMeanEvents;
+}
+
+function planMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
+  const { dimension, target } = facts;
+  if (!(target.rho > 0 && target.delta > 0)) {
+    return {
+      kind: 'infeasible',
+      reason: 'finding the centre needs a positive rho and a positive delta',
+      remedy: 'ask for (epsilon, delta) with delta > 0',
+    };
+  }
+  const centreShare = numberOf(values, 'centre-share');
+  const radius = optionalNumberOf(values, 'radius') ?? 1.35 * Math.sqrt(dimension) + 3;
+  const [bins, median] = centreEvents({
+    cohort: cohortName, dimension, rho: shareOf(target.rho, centreShare), delta: target.delta,
+  });
+  const clipped = clippedMeanEvents({
+    cohort: cohortName, dimension, radius, rho: shareOf(target.rho, 1 - centreShare),
+  });
+  const corruption = numberOf(values, 'corruption');
+  const needed = cohortForCentre(bins, dimension, corruption);
+  if (facts.cohort < needed) {
+    return {
+      kind: 'infeasible',
+      reason: `with ${facts.cohort} contributors, ${dimension} columns and rho ${target.rho.toPrecision(3)} the noise hides `
+        + 'where the rows are',
+      remedy: `a cohort of ${needed}, fewer columns, a larger epsilon or a larger centre-share`,
+      cohortNeeded: needed,
+    };
+  }
+  const scale = scaleOf(values, dimension);
+  return planFor({ facts, scale, corruption, events: [bins, median, clipped.sum, clipped.count], clipped });
+}
+
+/** Rows with which every column's fullest bin clears the threshold, noise included, 99 times in 100. */
+function cohortForCentre(bins: GaussianHistogramEvent, dimension: number, corruption: number): number {
+  const wanted = keepingCount(bins) + bins.sigma * normalUpperQuantile(0.01 / dimension);
+  return Math.ceil(wanted / (fullestBin * (1 - corruption)));
+}
+
+function planFor(design: Design): Plan {
+  const { facts, scale, events, clipped } = design;
+  const { dimension, cohort } = facts;
+  return Object.freeze<Plan>({
+    kind: 'plan',
+    cohorts: [{ name: cohortName, share: 1, unit: 'row', mode: 'pooled', groups: 1 }],
+    cost: costOfEvents(events, { disjoint: [] }),
+    events,
+    guarantee: {
+      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      theorem: 'noisy clipped mean around a private centre; proofs in src/privacy/centre and src/privacy/clipped-mean',
+      assumptions: [
+        'for accuracy: scale is at least the standard deviation of a row in every column, and not far above it',
+        'for accuracy: nearly all rows lie within the radius of the centre',
+      ],
+      corruptionMax: 0,
+    },
+    outputShape: [dimension],
+    noise: Array.from(scale, (unit) => (unit * clipped.sum.sigma) / cohort),
+    facts: {
+      clipRadiusInScales: clipped.ball.radius,
+      noisePerCoordinateInScales: clipped.sum.sigma / cohort,
+      noiseOfCount: clipped.count.sigma,
+      movedByHostileShareInScales: clipped.ball.radius,
+    },
+    expectedError: (corruption) => errorOf(design, corruption),
+    summary: () => rowsSummary(dimension),
+    release: async (summaries, mechanisms) => release(design, summaries, mechanisms),
+  });
+}
+
+function errorOf({ facts, clipped }: Design, corruption: number): ExpectedError {
+  const { dimension, cohort } = facts;
+  const sampling = Math.sqrt(dimension / cohort);
+  const noise = (clipped.sum.sigma * Math.sqrt(dimension)) / cohort;
+  if (!(corruption >= 0 && corruption <= corruptionLimit)) return { total: Infinity, sampling, noise, bias: Infinity };
+  const bias = corruption * clipped.ball.radius;
+  return { total: Math.hypot(sampling, noise, bias), sampling, noise, bias };
+}
+
+function release(design: Design, summaries: FinishedSummaries, mechanisms: Mechanisms): Released<Outcome> {
+  const { facts, scale, clipped } = design;
+  const finished = summaries.get(cohortName);
+  assert(finished !== undefined, 'a release gets the summaries of its plan');
+  const rows = finished.map((list) => rowsInScale(list, scale));
+  const found = privateCentre(mechanisms, rows, facts.dimension, 1);
+  const centre = found.value;
+  if (centre.kind === 'failed') return found.map<Outcome>(() => notFound(facts, centre.coordinates));
+  const options = { centre: centre.centre, ball: clipped.ball, cohort: facts.cohort };
+  return privateClippedMean(mechanisms, rows, options).map((answer): Outcome => {
+    if (answer.kind === 'participation-below-plan') {
+      return {
+        kind: 'refused',
+        reason: 'participation-below-plan',
+        text: `the noisy count is below a quarter of the ${facts.cohort} contributors planned for: `
+          + 'plan for a smaller cohort or wait longer',
+      };
+    }
+    return valueOf(design, centre.centre, answer.mean, answer.present);
+  });
+}
+
+/** Dividing by a public scale keeps one contributor one row; an entry that leaves the doubles makes it the null row. */
+function rowsInScale(
+  finished: readonly Finished[],
+  scale: Float64Array,
+): { readonly count: number; readonly dimension: number; readonly values: Float64Array } {
+  const [only] = finished;
+  assert(only?.kind === 'pooled' && finished.length === 1, 'the rows come in one pool');
+  const { count, dimension, values } = only.rows;
+  const scaled = new Float64Array(count * dimension);
+  for (let i = 0; i < scaled.length; i++) scaled[i] = values[i]! / scale[i % dimension]!;
+  return { count, dimension, values: scaled };
+}
+
+function notFound(facts: StudyFacts, coordinates: readonly number[]): Outcome {
+  return {
+    kind: 'refused',
+    reason: 'centre-not-found',
+    text: `no stretch of four scales held enough rows in column ${coordinates.map((j) => j + 1).join(', ')} (counted from 1). `
+      + `Planned for ${facts.cohort} contributors whose rows vary by about one scale: check both, then raise scale, `
+      + 'or lower cohort.',
+  };
+}
+
+function valueOf(design: Design, centre: Float64Array, answer: Float64Array, present: number): Outcome {
+  const { scale, clipped } = design;
+  const estimate = Array.from(answer, (entry, j) => entry * scale[j]!);
+  if (!estimate.every((entry) => Number.isFinite(entry))) {
+    return { kind: 'refused', reason: 'numerical-failure', text: 'the noisy mean times scale is beyond the range of doubles' };
+  }
+  // The noise of the sum, and that of the count through the distance between mean and centre: both numbers are released.
+  const noise = estimate.map((_, j) =>
+    Math.hypot(clipped.sum.sigma, (answer[j]! - centre[j]!) * clipped.count.sigma) / present);
+  // Covers the noise and the sampling of rows no wider than scale; not what hostile rows moved.
+  const half = noise.map((deviation, j) => 1.96 * scale[j]! * Math.hypot(deviation, 1 / Math.sqrt(present)));
+  return {
+    kind: 'value',
+    estimate,
+    shape: [estimate.length],
+    uncertainty: { kind: 'gaussian', standardDeviation: noise.map((deviation, j) => deviation * scale[j]!) },
+    interval95: {
+      low: estimate.map((entry, j) => entry - half[j]!),
+      high: estimate.map((entry, j) => entry + half[j]!),
+    },
+  };
+}

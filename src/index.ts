@@ -1,0 +1,40 @@
+/**
+ * The library: estimators, privacy accounting and offline runs. The server and the client have their own entries,
+ * `keelson/server` and `keelson/client`.
+ */
+export {
+  InvalidInputError, InvalidParameterError, InvariantError, KeelsonError, StorageError, WireError,
+} from './base/errors.js';
+export type { ErrorCode, LocalCode, WireCode } from './base/error-codes.js';
+export { limits, type Limits } from './base/limits.js';
+export type { Interval95, Outcome, RefusalReason, RefusedOutcome, Uncertainty, ValueOutcome } from './base/outcome.js';
+export { refusalReasons } from './base/outcome.js';
+export type { Released, Sensitive } from './base/brands.js';
+
+export type {
+  Citation, CohortPlan, Compute, Estimator, ExpectedError, Guarantee, Infeasible, ParameterSpec, ParameterValue,
+  ParameterValues, Participation, Plan, PrivacyTarget, StudyFacts,
+} from './estimators/contract.js';
+export { estimators, findEstimator } from './estimators/registry.js';
+export { parseParameters } from './estimators/parameters.js';
+export {
+  createGroups, decodeGroups, inlineCompute, releaseGroups, runOffline, ticketBytes,
+  type ByteSource, type Groups, type GroupsProgress, type OfflineRun,
+} from './estimators/run.js';
+
+export type { NoiseSource, WorkRandom } from './random/source.js';
+export { secureNoise } from './random/secure.js';
+export { seededWork } from './random/work.js';
+
+export { amountOf, amountToNumber, parseAmount, type Amount } from './privacy/amount.js';
+export type { BudgetRule, PrivacyCost } from './privacy/cost.js';
+export type { MechanismEvent } from './privacy/events.js';
+export type { Mechanisms } from './privacy/mechanisms/contract.js';
+export { createMechanisms } from './privacy/mechanisms/index.js';
+export { costOfEvents, costWithin } from './privacy/composition.js';
+export { eventsFromJson, eventsToJson } from './privacy/event-codec.js';
+export { analyticGaussianDelta, analyticGaussianSigma } from './privacy/analytic-gaussian.js';
+export {
+  deltaOfZcdp, epsilonOfApproximateZcdp, epsilonOfZcdp, rhoForApproximateZcdp, rhoForZcdp,
+} from './privacy/conversion.js';
+export { capsOf, perReleaseTarget, resolveTarget, targetFromRho } from './privacy/target.js';
