@@ -185,7 +185,7 @@ describe('frames that are refused outright', () => {
   });
 
   it('broken WebSocket framing harms nobody', async () => {
-    const rig = await startRig();
+    const rig = await startRig({ limits: { closeTimeoutMs: 50 } });
     const upgrade = [
       'GET / HTTP/1.1', `Host: 127.0.0.1:${rig.listener.port}`, 'Connection: Upgrade', 'Upgrade: websocket',
       'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',

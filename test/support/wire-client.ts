@@ -154,13 +154,20 @@ export function newSigner(): Signer {
   return signing.createSigner(signing.generateSeed());
 }
 
-/** Bytes over TCP, for what no honest library sends. Collects the answer until the other side hangs up. */
+/**
+ * Bytes over TCP, for what no honest library sends. Collects the answer until the server has let go of
+ * the connection. This side never ends its half by itself: a server that only ends its own is found out.
+ */
 export async function rawExchange(port: number, text: string): Promise<string> {
-  const socket: Socket = createConnection(port, '127.0.0.1');
+  const socket: Socket = createConnection({ port, host: '127.0.0.1', allowHalfOpen: true });
   const parts: Buffer[] = [];
   socket.on('data', (part: Buffer) => parts.push(part));
   socket.on('error', () => undefined);
-  socket.write(text);
-  await once(socket, 'close');
+  socket.write(text, 'latin1');
+  // Bytes sent to a closed connection are answered with a reset; to a half-open one, with nothing.
+  const knocking = setInterval(() => socket.readableEnded && socket.write('.'), 5);
+  // Not `once`: a reset is an error event too, and the end that is wanted here.
+  await new Promise((resolve) => socket.on('close', resolve));
+  clearInterval(knocking);
   return Buffer.concat(parts).toString('latin1');
 }
