@@ -45,7 +45,9 @@ export class StateWriter {
   /** A length and the bytes. */
   block(bytes: Uint8Array): this {
     this.integer(bytes.length);
-    this.#bytes.set(bytes, this.#reserve(bytes.length));
+    // Reserving may replace the buffer, so it comes first.
+    const at = this.#reserve(bytes.length);
+    this.#bytes.set(bytes, at);
     return this;
   }
 

@@ -1,0 +1,7 @@
+import { Sensitive } from '../../src/base/brands.js';
+import type { Finished, FinishedSummaries } from '../../src/estimators/contract.js';
+
+/** Looks into summaries, as no production code may. */
+export function opened(summaries: FinishedSummaries): Map<string, readonly Finished[]> {
+  return new Map([...summaries].map(([name, groups]) => [name, Sensitive.open(groups)]));
+}
