@@ -36,6 +36,8 @@ export interface EpochProgress {
  * in tests and simulation. Deterministic given the same parts in the same order, but for noise.
  */
 export interface EpochRunner {
+  /** Bytes of parts handed over and not yet folded: the server refuses batches before this grows without bound. */
+  readonly backlogBytes: number;
   open(setup: EpochSetup): Promise<void>;
   /** Parts in journal order. Not awaited on the hot path. */
   add(studyId: string, epoch: bigint, parts: readonly RowPart[]): void;

@@ -217,6 +217,11 @@ export interface Store {
   unpurgedEpochs(studyId: StudyId): Promise<readonly { readonly epoch: bigint; readonly releasedAtMs: number }[]>;
   /** Counts a recovery attempt; returns the new count. */
   noteRecovery(studyId: StudyId, epoch: bigint): Promise<number>;
+  /**
+   * The epoch was rebuilt: forgets the attempts counted so far, so that clean restarts within one long epoch do not
+   * add up to a crash loop. Optional: without it every restart counts.
+   */
+  noteRecovered?(studyId: StudyId, epoch: bigint): Promise<void>;
   balance(budgetKey: string): Promise<LedgerBalance | null>;
   balances(): Promise<readonly LedgerBalance[]>;
   /** Newest first. */

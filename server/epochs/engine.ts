@@ -1,0 +1,121 @@
+import { assert } from '../../src/base/assert.js';
+import { InvariantError } from '../../src/base/errors.js';
+import type { Outcome } from '../../src/base/outcome.js';
+import type { Estimator, Plan } from '../../src/estimators/contract.js';
+import { createGroups, inlineCompute, type Groups } from '../../src/estimators/run.js';
+import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
+import type { NoiseSource, WorkRandom } from '../../src/random/source.js';
+import { seededWork } from '../../src/random/work.js';
+import type { EpochProgress, EpochSetup, RowPart } from './contract.js';
+import { publishable } from './outcome.js';
+import { OpenContributions } from './reduction.js';
+import { ticketOf } from './tickets.js';
+
+/** Finds an estimator by the name in a study's facts. */
+export type FindEstimator = (name: string) => Estimator;
+
+/** Groups finished in one go while rows still arrive: small, so that rows do not wait for long. */
+const preparedAtOnce = 64;
+/** Between two looks for groups to finish early, this share of the cohort arrives. */
+const prepareShare = 1 / 8;
+
+/**
+ * One epoch: the running contributions and the groups' summaries. The same setup and the same parts in the same order
+ * give the same summaries, on any thread and after any restart.
+ *
+ * Memory: one open row per incomplete contribution, and what the plan's summaries hold.
+ */
+export class EpochEngine {
+  readonly #plan: Plan;
+  readonly #groups: Groups;
+  readonly #contributions: OpenContributions;
+  readonly #work: WorkRandom;
+  /** Rows a group has at full participation, where groups may be finished early; null otherwise. */
+  readonly #nominalRows: number | null;
+  readonly #assignmentKey: Uint8Array;
+  readonly #prepareEvery: number;
+  #complete = 0;
+  #nextPrepareAt: number;
+  #released = false;
+
+  constructor(setup: EpochSetup, findEstimator: FindEstimator) {
+    this.#plan = planOf(setup, findEstimator);
+    this.#groups = createGroups(this.#plan, setup.document.columns.length);
+    this.#contributions = new OpenContributions(setup.document.contribution.reduce);
+    this.#work = seededWork(setup.workSeed);
+    this.#assignmentKey = setup.assignmentKey.slice();
+    this.#nominalRows = nominalRows(this.#plan, setup.document.cohort);
+    this.#prepareEvery = Math.max(1, Math.ceil(setup.document.cohort * prepareShare));
+    this.#nextPrepareAt = this.#prepareEvery;
+  }
+
+  /** Parts in journal order. */
+  add(parts: readonly RowPart[]): void {
+    assert(!this.#released, 'no part arrives after the release');
+    for (const part of parts) {
+      const row = this.#contributions.take(part);
+      if (row === null) continue;
+      this.#complete += 1;
+      this.#fold(part.contributor, row);
+    }
+    this.#prepare();
+  }
+
+  progress(): EpochProgress {
+    const { groups, groupsStarted } = this.#groups.progress();
+    return {
+      contributors: this.#complete + this.#contributions.size,
+      complete: this.#complete,
+      groups,
+      groupsReached: groupsStarted,
+    };
+  }
+
+  /**
+   * Folds what is incomplete, finishes the summaries and draws the release. Call once, after the charge of the plan's
+   * events is durable: the mechanisms are built from those same events, so what was charged is what is drawn.
+   */
+  async release(noise: NoiseSource): Promise<Outcome> {
+    assert(!this.#released, 'an epoch draws its noise once');
+    this.#released = true;
+    for (const { contributor, row } of this.#contributions.takeAll()) this.#fold(contributor, row);
+    const mechanisms = createMechanisms(this.#plan.events, noise);
+    const summaries = this.#groups.finish(this.#work);
+    const released = await this.#plan.release(summaries, mechanisms, inlineCompute());
+    return publishable(released.value, this.#plan.outputShape);
+  }
+
+  #fold(contributor: Uint8Array, row: Float64Array): void {
+    this.#groups.add(ticketOf(this.#assignmentKey, contributor), row);
+  }
+
+  /**
+   * Finishes groups that have their nominal rows, so that the close has less to do. A later row makes a group be
+   * finished again, hence only at a few points of an epoch and a few groups at a time.
+   */
+  #prepare(): void {
+    if (this.#nominalRows === null || this.#complete < this.#nextPrepareAt) return;
+    const finished = this.#groups.prepare(this.#work, preparedAtOnce, this.#nominalRows);
+    if (finished < preparedAtOnce) this.#nextPrepareAt = this.#complete + this.#prepareEvery;
+  }
+}
+
+/** The plan that a study's facts and target lead to; pure, so every thread has the same. */
+export function planOf(setup: Pick<EpochSetup, 'document' | 'target'>, findEstimator: FindEstimator): Plan {
+  const { document, target } = setup;
+  const plan = findEstimator(document.estimator).plan(document.parameters, {
+    dimension: document.columns.length,
+    cohort: document.cohort,
+    participation: document.participation,
+    target,
+  });
+  if (plan.kind === 'infeasible') throw new InvariantError('a study that runs has a feasible plan', { details: { reason: plan.reason } });
+  return plan;
+}
+
+/** Null when a summary keeps all rows: finishing it early would sort them over and over. */
+function nominalRows(plan: Plan, cohort: number): number | null {
+  if (plan.cohorts.some((part) => part.mode === 'pooled' || part.unit === 'pair')) return null;
+  const sizes = plan.cohorts.map((part) => (cohort * part.share) / part.groups);
+  return Math.max(1, Math.ceil(Math.max(...sizes)));
+}

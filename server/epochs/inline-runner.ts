@@ -1,0 +1,84 @@
+import { InvariantError } from '../../src/base/errors.js';
+import type { Outcome } from '../../src/base/outcome.js';
+import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
+import { secureNoise } from '../../src/random/secure.js';
+import type { NoiseSource } from '../../src/random/source.js';
+import type { EpochProgress, EpochRunner, EpochSetup, RowPart } from './contract.js';
+import { EpochEngine, type FindEstimator } from './engine.js';
+
+export interface InlineRunnerOptions {
+  /** Default: the registry. */
+  readonly findEstimator?: FindEstimator;
+  /** @internal Noise for tests and demonstrations only; asked for once per release. Default: the system's. */
+  readonly noise?: () => NoiseSource;
+}
+
+interface Holder {
+  readonly engine: EpochEngine | null;
+  /** Why the epoch cannot be released any more; nothing else of the server is concerned. */
+  failure: unknown;
+}
+
+/** Epochs on the calling thread: for tests and simulation, and inside the worker thread of WorkerEpochRunner. */
+export class InlineEpochRunner implements EpochRunner {
+  readonly backlogBytes = 0;
+  readonly #epochs = new Map<string, Holder>();
+  readonly #findEstimator: FindEstimator;
+  readonly #noise: () => NoiseSource;
+
+  constructor(options: InlineRunnerOptions = {}) {
+    this.#findEstimator = options.findEstimator ?? findRegistered;
+    this.#noise = options.noise ?? secureNoise;
+  }
+
+  async open(setup: EpochSetup): Promise<void> {
+    const name = nameOf(setup.studyId, setup.epoch);
+    if (this.#epochs.has(name)) throw new InvariantError('an epoch is opened once');
+    try {
+      this.#epochs.set(name, { engine: new EpochEngine(setup, this.#findEstimator), failure: null });
+    } catch (failure) {
+      this.#epochs.set(name, { engine: null, failure });
+      throw failure;
+    }
+  }
+
+  add(studyId: string, epoch: bigint, parts: readonly RowPart[]): void {
+    const holder = this.#holder(studyId, epoch);
+    if (holder.engine === null || holder.failure !== null) return;
+    try {
+      holder.engine.add(parts);
+    } catch (failure) {
+      // Summaries are half changed: this epoch cannot be trusted any more, all others can.
+      holder.failure = failure;
+    }
+  }
+
+  async progress(studyId: string, epoch: bigint): Promise<EpochProgress> {
+    return this.#holder(studyId, epoch).engine?.progress() ?? { contributors: 0, complete: 0, groupsReached: 0, groups: 0 };
+  }
+
+  async release(studyId: string, epoch: bigint): Promise<Outcome> {
+    const holder = this.#holder(studyId, epoch);
+    this.drop(studyId, epoch);
+    if (holder.engine === null || holder.failure !== null) throw holder.failure;
+    return holder.engine.release(this.#noise());
+  }
+
+  drop(studyId: string, epoch: bigint): void {
+    this.#epochs.delete(nameOf(studyId, epoch));
+  }
+
+  async close(): Promise<void> {
+    this.#epochs.clear();
+  }
+
+  #holder(studyId: string, epoch: bigint): Holder {
+    const holder = this.#epochs.get(nameOf(studyId, epoch));
+    if (holder === undefined) throw new InvariantError('an epoch is open until it is released or dropped');
+    return holder;
+  }
+}
+
+export function nameOf(studyId: string, epoch: bigint): string {
+  return `${studyId}/${epoch}`;
+}

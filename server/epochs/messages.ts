@@ -1,0 +1,33 @@
+import type { ErrorCode } from '../../src/base/error-codes.js';
+import { InvariantError, KeelsonError } from '../../src/base/errors.js';
+import type { EpochSetup } from './contract.js';
+import type { PackedParts } from './packing.js';
+
+/** To the epochs' thread, executed in the order sent. `id` is answered once. */
+export type EpochRequest =
+  | { readonly kind: 'open'; readonly id: number; readonly setup: EpochSetup }
+  | { readonly kind: 'add'; readonly id: number; readonly studyId: string; readonly epoch: bigint; readonly parts: PackedParts }
+  | { readonly kind: 'progress'; readonly id: number; readonly studyId: string; readonly epoch: bigint }
+  | { readonly kind: 'release'; readonly id: number; readonly studyId: string; readonly epoch: bigint }
+  | { readonly kind: 'drop'; readonly id: number; readonly studyId: string; readonly epoch: bigint };
+
+export type EpochResponse =
+  | { readonly kind: 'value'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'error'; readonly id: number; readonly error: ErrorParts };
+
+/** An error in a form that crosses threads. Estimators put no data into their texts; others give only their name. */
+export interface ErrorParts {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export function partsOfError(error: unknown): ErrorParts {
+  if (error instanceof KeelsonError) return { code: error.code, message: error.message, details: error.details };
+  const name = error instanceof Error ? error.name : 'failure';
+  return { code: 'internal', message: `the epoch's work ended with an unexpected ${name}`, details: {} };
+}
+
+export function errorOfParts({ code, message, details }: ErrorParts): KeelsonError {
+  return code === 'invariant' ? new InvariantError(message, { details }) : new KeelsonError(code, message, { details });
+}

@@ -1,0 +1,121 @@
+import { assert } from '../../src/base/assert.js';
+import { limits } from '../../src/base/limits.js';
+import { seededWork } from '../../src/random/work.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { RowPart } from './contract.js';
+import { recordSeedOf } from './tickets.js';
+
+/** One accepted batch, as the journal orders them. */
+export interface AcceptedBatch {
+  /** 32 bytes. */
+  readonly contributor: Uint8Array;
+  readonly sequence: bigint;
+  /** Row-major, rows * dimension, finite. */
+  readonly values: Float64Array;
+  readonly rows: number;
+  /** The contribution is complete with it. */
+  readonly complete: boolean;
+}
+
+/**
+ * What a batch adds to its contributor's single row. However many rows a contributor sends, an estimator sees one row
+ * of it: that is why every cost is per contributor.
+ *
+ * `mean`: the row is the average of all records, each clipped to the coarse box first. The box only keeps sums finite;
+ * estimators clip to what they mean.
+ * `one`: the row is the record of smallest rank among all records of the contributor. Ranks come from a keyed hash of
+ * the record's name (contributor, sequence, position), so which record wins does not depend on how it was cut into
+ * batches or on what it says.
+ */
+export function reduceBatch(
+  reduce: StudyDocument['contribution']['reduce'],
+  dimension: number,
+  assignmentKey: Uint8Array,
+  batch: AcceptedBatch,
+): RowPart {
+  const { contributor, values, rows, complete } = batch;
+  assert(values.length === rows * dimension && rows > 0, 'an accepted batch has rows of the study\'s dimension');
+  if (reduce === 'mean') return { contributor, values: sumOf(values, rows, dimension), rows, rank: 0n, complete };
+  const random = seededWork(recordSeedOf(assignmentKey, contributor, batch.sequence));
+  let best = 0;
+  let smallest = Infinity;
+  for (let row = 0; row < rows; row++) {
+    const rank = random.uniform();
+    if (rank < smallest) [best, smallest] = [row, rank];
+  }
+  const chosen = values.slice(best * dimension, (best + 1) * dimension).map(clipped);
+  return { contributor, values: chosen, rows, rank: BigInt(smallest * 2 ** 53), complete };
+}
+
+function sumOf(values: Float64Array, rows: number, dimension: number): Float64Array {
+  const sum = new Float64Array(dimension);
+  let at = 0;
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < dimension; column++) sum[column]! += clipped(values[at++]!);
+  }
+  return sum;
+}
+
+function clipped(value: number): number {
+  return Math.min(Math.max(value, -limits.coarseBox), limits.coarseBox);
+}
+
+/**
+ * The contributions of one epoch that are not complete: a sum and a count, or the best record so far, each. In order
+ * of their first part, so that folding what is left at the close is the same after a replay.
+ */
+export class OpenContributions {
+  readonly #open = new Map<string, OpenContribution>();
+
+  constructor(private readonly reduce: StudyDocument['contribution']['reduce']) {}
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Takes a part; returns the contributor's row when the contribution is complete with it. */
+  take(part: RowPart): Float64Array | null {
+    const name = Buffer.from(part.contributor).toString('latin1');
+    const found = this.#open.get(name);
+    const merged = found === undefined
+      ? { contributor: part.contributor.slice(), values: part.values.slice(), rows: part.rows, rank: part.rank }
+      : this.#merge(found, part);
+    if (!part.complete) {
+      if (found === undefined) this.#open.set(name, merged);
+      return null;
+    }
+    this.#open.delete(name);
+    return this.#rowOf(merged);
+  }
+
+  /** Hands over what is left, and forgets it. */
+  *takeAll(): Generator<{ readonly contributor: Uint8Array; readonly row: Float64Array }> {
+    for (const contribution of this.#open.values()) {
+      yield { contributor: contribution.contributor, row: this.#rowOf(contribution) };
+    }
+    this.#open.clear();
+  }
+
+  #merge(into: OpenContribution, part: RowPart): OpenContribution {
+    if (this.reduce === 'mean') {
+      for (let i = 0; i < into.values.length; i++) into.values[i]! += part.values[i]!;
+    } else if (part.rank < into.rank) {
+      into.values.set(part.values);
+      into.rank = part.rank;
+    }
+    into.rows += part.rows;
+    return into;
+  }
+
+  #rowOf(contribution: OpenContribution): Float64Array {
+    const { rows, values } = contribution;
+    return this.reduce === 'mean' ? values.map((sum) => sum / rows) : values;
+  }
+}
+
+interface OpenContribution {
+  readonly contributor: Uint8Array;
+  readonly values: Float64Array;
+  rows: number;
+  rank: bigint;
+}

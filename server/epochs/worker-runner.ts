@@ -1,0 +1,124 @@
+import { InvariantError, type KeelsonError } from '../../src/base/errors.js';
+import type { Outcome } from '../../src/base/outcome.js';
+import type { EpochProgress, EpochRunner, EpochSetup, RowPart } from './contract.js';
+import { EpochThread } from './epoch-thread.js';
+import { nameOf } from './inline-runner.js';
+import { buffersOf, bytesOf, packParts } from './packing.js';
+
+export interface WorkerRunnerOptions {
+  /** Threads at most; one is started when an epoch finds all others in use. Default 2: one releases, one takes rows. */
+  readonly threads?: number;
+  /** A thread ended by itself. The server must stop: a restart rebuilds the epochs from the journal. */
+  readonly onDeath: (error: KeelsonError) => void;
+}
+
+interface Home {
+  readonly thread: EpochThread;
+  readonly studyId: string;
+  readonly epoch: bigint;
+  readonly dimension: number;
+  /** Parts that wait for the end of this turn of the event loop. */
+  waiting: RowPart[];
+}
+
+/** Epochs on worker threads, so that neither summaries nor a release of a million rows delays an ack. */
+export class WorkerEpochRunner implements EpochRunner {
+  readonly #homes = new Map<string, Home>();
+  readonly #threads: EpochThread[] = [];
+  readonly #dirty = new Set<Home>();
+  readonly #threadsMax: number;
+  #backlogBytes = 0;
+
+  constructor(private readonly options: WorkerRunnerOptions) {
+    this.#threadsMax = options.threads ?? 2;
+  }
+
+  get backlogBytes(): number {
+    return this.#backlogBytes;
+  }
+
+  async open(setup: EpochSetup): Promise<void> {
+    const name = nameOf(setup.studyId, setup.epoch);
+    if (this.#homes.has(name)) throw new InvariantError('an epoch is opened once');
+    const thread = this.#threadFor();
+    thread.epochs += 1;
+    const { studyId, epoch } = setup;
+    this.#homes.set(name, { thread, studyId, epoch, dimension: setup.document.columns.length, waiting: [] });
+    await thread.call({ kind: 'open', setup });
+  }
+
+  add(studyId: string, epoch: bigint, parts: readonly RowPart[]): void {
+    const home = this.#home(studyId, epoch);
+    home.waiting.push(...parts);
+    if (this.#dirty.size === 0) queueMicrotask(() => this.#flushAll());
+    this.#dirty.add(home);
+  }
+
+  async progress(studyId: string, epoch: bigint): Promise<EpochProgress> {
+    const home = this.#home(studyId, epoch);
+    this.#flush(home);
+    return await home.thread.call({ kind: 'progress', studyId, epoch }) as EpochProgress;
+  }
+
+  async release(studyId: string, epoch: bigint): Promise<Outcome> {
+    const home = this.#home(studyId, epoch);
+    this.#flush(home);
+    try {
+      return await home.thread.call({ kind: 'release', studyId, epoch }) as Outcome;
+    } finally {
+      this.#forget(home);
+    }
+  }
+
+  drop(studyId: string, epoch: bigint): void {
+    const home = this.#homes.get(nameOf(studyId, epoch));
+    if (home === undefined) return;
+    this.#forget(home);
+    // Nothing can be done about a thread that is gone, and its end was reported.
+    home.thread.call({ kind: 'drop', studyId, epoch }).catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    this.#homes.clear();
+    this.#dirty.clear();
+    await Promise.all(this.#threads.map((thread) => thread.close()));
+  }
+
+  #threadFor(): EpochThread {
+    const least = this.#threads.toSorted((left, right) => left.epochs - right.epochs)[0];
+    if (least !== undefined && (least.epochs === 0 || this.#threads.length >= this.#threadsMax)) return least;
+    const thread = new EpochThread((error) => this.options.onDeath(error));
+    this.#threads.push(thread);
+    return thread;
+  }
+
+  #home(studyId: string, epoch: bigint): Home {
+    const home = this.#homes.get(nameOf(studyId, epoch));
+    if (home === undefined) throw new InvariantError('an epoch is open until it is released or dropped');
+    return home;
+  }
+
+  #forget(home: Home): void {
+    this.#dirty.delete(home);
+    home.waiting = [];
+    if (this.#homes.delete(nameOf(home.studyId, home.epoch))) home.thread.epochs -= 1;
+  }
+
+  #flushAll(): void {
+    for (const home of [...this.#dirty]) this.#flush(home);
+  }
+
+  #flush(home: Home): void {
+    this.#dirty.delete(home);
+    if (home.waiting.length === 0) return;
+    const packed = packParts(home.waiting, home.dimension);
+    home.waiting = [];
+    const bytes = bytesOf(packed);
+    this.#backlogBytes += bytes;
+    const { studyId, epoch } = home;
+    home.thread.call({ kind: 'add', studyId, epoch, parts: packed }, buffersOf(packed))
+      // An epoch whose work failed says so at its release; a dead thread was reported.
+      .catch(() => undefined)
+      .finally(() => { this.#backlogBytes -= bytes; });
+  }
+}

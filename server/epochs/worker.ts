@@ -1,0 +1,28 @@
+import { parentPort } from 'node:worker_threads';
+import { assert } from '../../src/base/assert.js';
+import { InlineEpochRunner } from './inline-runner.js';
+import { partsOfError, type EpochRequest, type EpochResponse } from './messages.js';
+import { unpackParts } from './packing.js';
+
+/** The thread that holds summaries and draws releases. One request after the other, so parts keep the journal's order. */
+assert(parentPort !== null, 'this module is the entry of a worker thread');
+const port = parentPort;
+const runner = new InlineEpochRunner();
+const send = (response: EpochResponse): void => port.postMessage(response);
+
+async function execute(request: EpochRequest): Promise<unknown> {
+  switch (request.kind) {
+    case 'open': return runner.open(request.setup);
+    case 'add': return runner.add(request.studyId, request.epoch, unpackParts(request.parts));
+    case 'progress': return runner.progress(request.studyId, request.epoch);
+    case 'release': return runner.release(request.studyId, request.epoch);
+    case 'drop': return runner.drop(request.studyId, request.epoch);
+  }
+}
+
+port.on('message', (request: EpochRequest) => {
+  execute(request).then(
+    (value) => send({ kind: 'value', id: request.id, value }),
+    (error: unknown) => send({ kind: 'error', id: request.id, error: partsOfError(error) }),
+  );
+});

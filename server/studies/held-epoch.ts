@@ -1,0 +1,45 @@
+import { signing } from '#signing';
+import type { Amount } from '../../src/privacy/amount.js';
+import type { EpochSetup } from '../epochs/contract.js';
+import type { EpochRecord, OpenEpoch } from '../store/contract.js';
+import type { StudyDefinition } from './definition.js';
+import type { EpochTimes } from './schedule.js';
+
+/** An epoch that is open, or closed and not yet released, in this process. */
+export interface HeldEpoch {
+  readonly epoch: bigint;
+  readonly opensAtMs: number;
+  /** Scheduled; 0 when the epoch closes on a count. */
+  readonly closesAtMs: number;
+  readonly rho: Amount;
+  readonly delta: Amount;
+  /** Secret. */
+  readonly assignmentKey: Uint8Array;
+  readonly workSeed: Uint8Array;
+  /** Complete contributions: what an epoch that closes on a count counts. */
+  complete: number;
+}
+
+/** A fresh epoch: its assignment key has never been seen by anyone, so nobody can choose a group. */
+export function freshEpoch(definition: StudyDefinition, epoch: bigint, times: EpochTimes): HeldEpoch {
+  const { rho, delta } = definition.charge;
+  return {
+    epoch, ...times, rho, delta, assignmentKey: signing.randomBytes(32), workSeed: signing.randomBytes(32), complete: 0,
+  };
+}
+
+export function heldEpochOf(record: EpochRecord): HeldEpoch {
+  const { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed } = record;
+  return { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed, complete: 0 };
+}
+
+export function setupOf(studyId: string, definition: StudyDefinition, held: HeldEpoch): EpochSetup {
+  const { document, target } = definition;
+  return { studyId, epoch: held.epoch, document, target, assignmentKey: held.assignmentKey, workSeed: held.workSeed };
+}
+
+export function openingOf(studyId: string, definition: StudyDefinition, held: HeldEpoch): OpenEpoch {
+  const { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed } = held;
+  const { contribution, late } = definition.document;
+  return { studyId, epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed, rowsMax: contribution.rowsMax, late };
+}

@@ -1,0 +1,46 @@
+import type { KeelsonError } from '../../src/base/errors.js';
+import type { Signer } from '../../src/signing/index.js';
+import type { Clock } from '../clock.js';
+import type { EpochRunner } from '../epochs/contract.js';
+import type { FindEstimator } from '../epochs/engine.js';
+import type { StudyHub } from '../hub.js';
+import type { Logger } from '../logger.js';
+import type { Store } from '../store/contract.js';
+import type { StudyDefinition } from './definition.js';
+
+export interface StudyHubOptions {
+  readonly store: Store;
+  /** @param onDeath for the runner to call when its epochs are lost. */
+  readonly runnerFactory: (onDeath: (error: KeelsonError) => void) => EpochRunner;
+  readonly clock: Clock;
+  /** The server's key. */
+  readonly signer: Signer;
+  /** Studies with the same name are versions; give the current one only. */
+  readonly studies: readonly StudyDefinition[];
+  readonly logger: Logger;
+  /**
+   * The store failed, or an invariant broke. Nothing is acknowledged any more; stop the process and start again:
+   * recovery decides what holds. Called once.
+   */
+  readonly onFatal: (error: unknown) => void;
+  /** Default: the registry. */
+  readonly findEstimator?: FindEstimator;
+}
+
+/** A hub with the controls of who runs it. */
+export interface RunningHub extends StudyHub {
+  /**
+   * Runs one more study; a running one of the same name is ended when its open epoch ends.
+   * @throws KeelsonError('invalid-study') when it would change its budget in a way that is not allowed.
+   */
+  addStudy(definition: StudyDefinition): Promise<void>;
+  /** The open epoch ends as planned, then the study is ended for good. @throws WireError('unknown-study'). */
+  endStudy(studyId: string): Promise<void>;
+  /** Resolves when no epoch is being opened or released. */
+  settled(): Promise<void>;
+  /**
+   * Refuses batches from now on, waits for those that were submitted and for releases in progress. Epochs that are open stay
+   * open in the store. Closes the runner, not the store.
+   */
+  close(): Promise<void>;
+}

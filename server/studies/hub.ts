@@ -1,0 +1,202 @@
+import { fromHex } from '../../src/base/bytes.js';
+import { KeelsonError, WireError } from '../../src/base/errors.js';
+import { limits } from '../../src/base/limits.js';
+import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
+import { signReady } from '../../src/signing/index.js';
+import type { EpochProgress, EpochRunner } from '../epochs/contract.js';
+import type { HubEvent, StudyView, SubmitResult, VerifiedBatch } from '../hub.js';
+import type { AdmissionRequest, ContributorState, LedgerBalance, ReleaseRecord } from '../store/contract.js';
+import { AdmissionQueue } from './admission-queue.js';
+import type { HubContext } from './context.js';
+import type { StudyDefinition } from './definition.js';
+import type { RunningHub, StudyHubOptions } from './hub-options.js';
+import type { LiveStudy } from './live-study.js';
+import { signHead } from './release-body.js';
+import { StudySet } from './study-set.js';
+
+export type { RunningHub, StudyHubOptions } from './hub-options.js';
+
+/**
+ * Runs studies over a store: takes up what an earlier process left, opens epochs on schedule, takes batches, releases.
+ * Resolves when every study has an open epoch, or cannot have one.
+ * @throws KeelsonError('invalid-study') when a study contradicts what the store holds; StorageError when the store fails.
+ */
+export async function createStudyHub(options: StudyHubOptions): Promise<RunningHub> {
+  const hub = new Hub(options);
+  try {
+    await hub.start();
+  } catch (error) {
+    await hub.abandon();
+    throw error;
+  }
+  return hub;
+}
+
+class Hub implements RunningHub {
+  readonly serverKey: Uint8Array;
+  readonly #queue: AdmissionQueue;
+  readonly #runner: EpochRunner;
+  readonly #studies: StudySet;
+  readonly #listeners = new Set<(event: HubEvent) => void>();
+  #failure: Error | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(private readonly options: StudyHubOptions) {
+    const { store, clock, signer, logger } = options;
+    const fatal = (error: unknown): void => this.#fail(error);
+    this.serverKey = signer.publicKey;
+    this.#queue = new AdmissionQueue(store, fatal);
+    this.#runner = options.runnerFactory(fatal);
+    const context: HubContext = {
+      store, clock, signer, logger, fatal,
+      runner: this.#runner,
+      findEstimator: options.findEstimator ?? findRegistered,
+      emit: (event) => this.#emit(event),
+      drained: () => this.#queue.drained(),
+      stopped: () => this.#failure !== undefined,
+    };
+    this.#studies = new StudySet(context);
+  }
+
+  async start(): Promise<void> {
+    await this.#studies.startAll(this.options.studies);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** After a start that failed: leaves nothing running. */
+  async abandon(): Promise<void> {
+    this.#failure ??= new KeelsonError('closed', 'the hub did not start');
+    await this.#studies.close();
+    await this.#runner.close();
+  }
+
+  studies(): readonly StudyView[] {
+    return this.#studies.all().map((study) => study.view);
+  }
+
+  study(studyId: string): StudyView | undefined {
+    return this.#studies.get(studyId)?.view;
+  }
+
+  async submit(batch: VerifiedBatch): Promise<SubmitResult> {
+    const study = this.#studies.get(batch.studyId);
+    if (study === undefined) return refusal('unknown-study');
+    if (this.#closing !== undefined) return refusal('shutting-down');
+    if (this.#failure !== undefined) throw new KeelsonError('internal', 'the server stopped after a failure', { cause: this.#failure });
+    const bytes = batch.body.length + (batch.values?.byteLength ?? 0);
+    return this.#queue.submit(requestOf(batch, study.definition), bytes, (result) => study.settle(batch, result));
+  }
+
+  overloaded(): boolean {
+    return this.#queue.batches >= limits.journalQueueBatches
+      || this.#queue.bytes >= limits.journalQueueBytes
+      || this.#runner.backlogBytes >= limits.journalQueueBytes;
+  }
+
+  admits(studyId: string, contributor: Uint8Array): boolean {
+    const study = this.#studies.get(studyId);
+    if (study === undefined) return false;
+    const { enrolled } = study.definition;
+    return enrolled === null || enrolled.has(hexOf(contributor));
+  }
+
+  contributorState(studyId: string, contributor: Uint8Array): Promise<ContributorState> {
+    return this.options.store.contributorState(studyId, hexOf(contributor));
+  }
+
+  releases(studyId: string, fromIndex: number, limit: number): Promise<readonly ReleaseRecord[]> {
+    return this.options.store.releases(studyId, fromIndex, limit);
+  }
+
+  async head(studyId: string): Promise<{ readonly body: Uint8Array; readonly signature: Uint8Array }> {
+    const study = this.#study(studyId);
+    const { releaseCount, state } = study.view;
+    return signHead(this.options.signer, { studyId, count: releaseCount, digest: study.digest, state });
+  }
+
+  signReady(studyId: string, contributor: Uint8Array, serverNonce: Uint8Array, clientNonce: Uint8Array): Uint8Array {
+    return signReady(this.options.signer, fromHex(studyId), contributor, { serverNonce, clientNonce });
+  }
+
+  balances(): Promise<readonly LedgerBalance[]> {
+    return this.options.store.balances();
+  }
+
+  async progress(studyId: string): Promise<EpochProgress | null> {
+    return this.#study(studyId).progress();
+  }
+
+  onEvent(listener: (event: HubEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  addStudy(definition: StudyDefinition): Promise<void> {
+    return this.#studies.add(definition);
+  }
+
+  async endStudy(studyId: string): Promise<void> {
+    await this.#study(studyId).end();
+  }
+
+  async settled(): Promise<void> {
+    await this.#queue.drained();
+    await this.#studies.settled();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#queue.drained();
+    await this.#studies.close();
+    await this.#runner.close();
+  }
+
+  #study(studyId: string): LiveStudy {
+    const study = this.#studies.get(studyId);
+    if (study === undefined) throw new WireError('unknown-study', 'this server runs no study with that id');
+    return study;
+  }
+
+  #emit(event: HubEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.options.logger.error({ event: event.kind, err: error }, 'a listener of the hub failed');
+      }
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error instanceof Error ? error : new KeelsonError('internal', 'the server failed', { cause: error });
+    this.options.logger.error({ err: error }, 'the server stops: what is durable stays, and the next start goes on from it');
+    this.options.onFatal(this.#failure);
+  }
+}
+
+function requestOf(batch: VerifiedBatch, definition: StudyDefinition): AdmissionRequest {
+  const { studyId, sequence, epoch, last, rows, digest, body, signature } = batch;
+  const rejectAs = batch.rejectAs ?? (fits(batch, definition) ? undefined : 'wrong-dimension');
+  return {
+    studyId, contributor: hexOf(batch.contributor), sequence, epoch, last, rows, digest, body, signature,
+    ...(rejectAs !== undefined && { rejectAs }),
+  };
+}
+
+/** What the listener has checked; an embedder may not have. */
+function fits({ values, rows, columns }: VerifiedBatch, definition: StudyDefinition): boolean {
+  return values !== undefined && rows > 0 && columns === definition.document.columns.length && values.length === rows * columns;
+}
+
+function refusal(code: 'unknown-study' | 'shutting-down'): SubmitResult {
+  return { verdict: 'rejected', code, contiguousSequence: 0n, currentEpoch: 0n };
+}
+
+function hexOf(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('hex');
+}

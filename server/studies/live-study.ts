@@ -1,0 +1,299 @@
+import { assert } from '../../src/base/assert.js';
+import { KeelsonError, StorageError } from '../../src/base/errors.js';
+import type { EpochProgress } from '../epochs/contract.js';
+import { reduceBatch } from '../epochs/reduction.js';
+import type { StudyView, SubmitResult, VerifiedBatch } from '../hub.js';
+import type { AdmissionResult, EpochRecord, OpenEpochResult, StudyRecord, StudyStateName } from '../store/contract.js';
+import type { HubContext } from './context.js';
+import type { StudyDefinition } from './definition.js';
+import { freshEpoch, heldEpochOf, openingOf, setupOf, type HeldEpoch } from './held-epoch.js';
+import { rebuildEpoch, recoveriesMax } from './recovery.js';
+import { ReleaseLine, type ClosedEpoch } from './release-line.js';
+import type { Retention } from './retention.js';
+import { delayUntilClose, nextTimes } from './schedule.js';
+
+/** Closed epochs that may wait for their release; past it the open one stays open longer instead of adding to them. */
+const waitingMax = 2;
+
+/** A study's identity: its facts as signed bytes. */
+export interface StudyIdentity {
+  readonly studyId: string;
+  readonly facts: Uint8Array;
+  readonly factsSignature: Uint8Array;
+}
+
+/**
+ * `run`: epochs follow one another until the budget or the operator ends the study.
+ * `drain`: epochs that hold acknowledged rows are released, none is opened. `end` also ends the study then.
+ */
+export type StudyMode = 'run' | 'drain' | 'end';
+
+export interface LiveStudyOptions {
+  readonly mode: StudyMode;
+  readonly retention: Retention;
+  /** Called when the study has nothing more to do; perhaps more than once. */
+  readonly onDone: () => void;
+}
+
+/** One study of a running server: its open epoch, its schedule, its releases. */
+export class LiveStudy {
+  readonly #line: ReleaseLine;
+  readonly #retention: Retention;
+  /** Epochs that batches can still count in or that wait for their release. */
+  readonly #held = new Map<bigint, HeldEpoch>();
+  #state: StudyStateName;
+  #exhausted: boolean;
+  #open: HeldEpoch | null = null;
+  #lastEpoch: bigint;
+  #previousCloseMs = 0;
+  #cancelTimer: (() => void) | undefined;
+  #turning: Promise<void> | null = null;
+  #overdue = false;
+  #closing = false;
+  #mode: StudyMode;
+  readonly #onDone: () => void;
+
+  constructor(
+    private readonly context: HubContext,
+    readonly definition: StudyDefinition,
+    readonly identity: StudyIdentity,
+    record: StudyRecord,
+    options: LiveStudyOptions,
+  ) {
+    this.#mode = options.mode;
+    this.#retention = options.retention;
+    this.#onDone = options.onDone;
+    this.#state = record.state;
+    this.#exhausted = record.state === 'exhausted';
+    this.#lastEpoch = record.lastEpoch;
+    this.#line = new ReleaseLine(context, definition, identity.studyId, record, (closed) => this.#onReleased(closed));
+  }
+
+  get view(): StudyView {
+    const { document } = this.definition;
+    return {
+      ...this.identity,
+      name: document.study,
+      document,
+      state: this.#state,
+      epoch: this.#open?.epoch ?? 0n,
+      closesAtMs: this.#open?.closesAtMs ?? 0,
+      releaseCount: this.#line.count,
+    };
+  }
+
+  /** SHA-512 of the last release body, hex. */
+  get digest(): string {
+    return this.#line.digest;
+  }
+
+  /** Takes up what an earlier process left, oldest first, then opens an epoch or goes on with the one that is open. */
+  async start(unfinished: readonly EpochRecord[]): Promise<void> {
+    for (const record of unfinished) await this.#resume(record);
+    if (this.#open === null || this.#isDue(this.#open)) await this.#turnOver();
+    else this.#arm(this.#open);
+  }
+
+  /**
+   * What a durable verdict means. Called in journal order.
+   * @returns the answer for the sender.
+   */
+  settle(batch: VerifiedBatch, result: AdmissionResult): SubmitResult {
+    if (result.verdict === 'accepted') this.#count(batch, result);
+    return {
+      verdict: result.verdict,
+      ...(result.code !== undefined && { code: result.code }),
+      contiguousSequence: result.contiguousSequence,
+      currentEpoch: this.#open?.epoch ?? 0n,
+    };
+  }
+
+  async progress(): Promise<EpochProgress | null> {
+    return this.#open === null ? null : this.context.runner.progress(this.identity.studyId, this.#open.epoch);
+  }
+
+  /** The open epoch ends as planned, and none follows it. An epoch that would wait for a count ends now. */
+  async end(): Promise<void> {
+    this.#mode = 'end';
+    if (this.#open === null) return this.#stopIfDone();
+    if (this.#open.closesAtMs === 0) await this.#turnOver();
+  }
+
+  /** Resolves when no epoch is being opened or released. */
+  async settled(): Promise<void> {
+    await this.#turning;
+    await this.#line.settled();
+  }
+
+  /** Stops the schedule; a release in progress is finished, an open epoch stays open for the next start. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#cancelTimer?.();
+    await this.#turning;
+    await this.#line.settled();
+  }
+
+  #count(batch: VerifiedBatch, result: AdmissionResult): void {
+    const { runner, stopped } = this.context;
+    const { studyId } = this.identity;
+    const { document } = this.definition;
+    const held = this.#held.get(result.epoch);
+    // Once stopped, summaries are not used any more: the next start rebuilds them from the journal.
+    if (stopped()) return;
+    assert(held !== undefined && batch.values !== undefined, 'rows are accepted into an epoch that is held');
+    const part = reduceBatch(document.contribution.reduce, document.columns.length, held.assignmentKey, {
+      contributor: batch.contributor, sequence: batch.sequence, values: batch.values, rows: batch.rows,
+      complete: result.complete,
+    });
+    runner.add(studyId, result.epoch, [part]);
+    if (!result.complete) return;
+    held.complete += 1;
+    if (held === this.#open && this.#isDue(held)) this.#onDue();
+  }
+
+  async #resume(record: EpochRecord): Promise<void> {
+    const { store, logger } = this.context;
+    const { studyId } = this.identity;
+    const { epoch } = record;
+    const attempts = await store.noteRecovery(studyId, epoch);
+    const closedAtMs = record.closesAtMs === 0 ? this.context.clock.nowMs() : record.closesAtMs;
+    this.#lastEpoch = epoch > this.#lastEpoch ? epoch : this.#lastEpoch;
+    this.#previousCloseMs = record.closesAtMs;
+    if (record.state === 'charged') {
+      return this.#line.enqueue({ held: heldEpochOf(record), kind: 'interrupted', closedAtMs });
+    }
+    const held = attempts > recoveriesMax ? null : await this.#rebuilt(record);
+    if (held === null) {
+      logger.error({ study: this.view.name, epoch, attempts }, 'an epoch is given up; it ends as interrupted');
+      await store.beginClose(studyId, epoch);
+      return this.#line.enqueue({ held: heldEpochOf(record), kind: 'interrupt', closedAtMs });
+    }
+    await store.noteRecovered?.(studyId, epoch);
+    this.#held.set(epoch, held);
+    if (record.state === 'open') this.#open = held;
+    else this.#line.enqueue({ held, kind: 'release', closedAtMs });
+  }
+
+  /** Null when it cannot be rebuilt by this program; the other epochs and studies are not concerned. */
+  async #rebuilt(record: EpochRecord): Promise<HeldEpoch | null> {
+    const { runner, logger } = this.context;
+    const { studyId } = this.identity;
+    const { charge } = this.definition;
+    // A newer program may plan another noise for the same facts. What was reserved must cover what would be drawn.
+    if (charge.rho > record.rho || charge.delta > record.delta) return null;
+    try {
+      return await rebuildEpoch(this.context, this.definition, studyId, record);
+    } catch (error) {
+      if (error instanceof StorageError || (error instanceof KeelsonError && error.code === 'closed')) throw error;
+      logger.error({ study: this.view.name, epoch: record.epoch, err: error }, 'an epoch cannot be rebuilt');
+      runner.drop(studyId, record.epoch);
+      return null;
+    }
+  }
+
+  #isDue(held: HeldEpoch): boolean {
+    const { epoch } = this.definition.document;
+    if ('contributors' in epoch) return held.complete >= epoch.contributors;
+    return delayUntilClose(epoch, this.context.clock.nowMs(), held.closesAtMs) === 0;
+  }
+
+  #arm(held: HeldEpoch): void {
+    this.#cancelTimer?.();
+    if (held.closesAtMs === 0) return;
+    const { clock } = this.context;
+    const delayMs = delayUntilClose(this.definition.document.epoch, clock.nowMs(), held.closesAtMs);
+    this.#cancelTimer = clock.after(delayMs, () => this.#onDue());
+  }
+
+  #onDue(): void {
+    if (this.context.stopped() || this.#closing || this.#turning !== null) return;
+    if (this.#line.pending < waitingMax) return void this.#turnOver();
+    if (this.#overdue) return;
+    this.#overdue = true;
+    const { logger } = this.context;
+    logger.warn({ study: this.view.name }, 'releases take longer than epochs: the open epoch is extended; make epochs longer');
+  }
+
+  /** Closes the open epoch and opens the next, if there may be one. Never rejects. */
+  #turnOver(): Promise<void> {
+    this.#turning ??= this.#turn()
+      .catch((error: unknown) => this.context.fatal(error))
+      .finally(() => { this.#turning = null; });
+    return this.#turning;
+  }
+
+  async #turn(): Promise<void> {
+    const { store, clock, stopped } = this.context;
+    const { studyId } = this.identity;
+    const old = this.#open;
+    const next = this.#nextEpoch();
+    this.#overdue = false;
+    // Both are posted in one go, so the store lets nothing between them: contributors find the next epoch open as soon
+    // as the old one is closed. The old one's reservation is still there, so the next one's must fit beside it.
+    const [, opened] = await Promise.all([
+      old === null ? undefined : store.beginClose(studyId, old.epoch),
+      next === null ? undefined : store.openEpoch(openingOf(studyId, this.definition, next)),
+    ]);
+    if (stopped()) return;
+    this.#open = null;
+    if (next !== null) this.#opened(next, opened!);
+    if (old !== null) {
+      const closedAtMs = old.closesAtMs === 0 ? clock.nowMs() : old.closesAtMs;
+      this.#line.enqueue({ held: old, kind: 'release', closedAtMs });
+    }
+    await this.#stopIfDone();
+  }
+
+  /** Held, and open in the runner, before the store can let a batch into it. */
+  #nextEpoch(): HeldEpoch | null {
+    if (this.#mode !== 'run' || this.#state !== 'open' || this.#exhausted) return null;
+    const { clock, runner, logger } = this.context;
+    const { document } = this.definition;
+    const times = nextTimes(document.epoch, clock.nowMs(), this.#open?.closesAtMs ?? this.#previousCloseMs);
+    const next = freshEpoch(this.definition, this.#lastEpoch + 1n, times);
+    this.#held.set(next.epoch, next);
+    // An epoch that the runner cannot hold says so again at its release.
+    runner.open(setupOf(this.identity.studyId, this.definition, next)).catch((error: unknown) => {
+      logger.error({ study: document.study, epoch: next.epoch, err: error }, 'an epoch has no summaries');
+    });
+    return next;
+  }
+
+  #opened(next: HeldEpoch, result: OpenEpochResult): void {
+    const { emit, logger, runner } = this.context;
+    const { studyId } = this.identity;
+    if (result.kind === 'opened') {
+      this.#open = next;
+      this.#lastEpoch = next.epoch;
+      this.#arm(next);
+      emit({ kind: 'epoch-opened', studyId, epoch: next.epoch, closesAtMs: next.closesAtMs });
+      return;
+    }
+    this.#exhausted = true;
+    this.#held.delete(next.epoch);
+    runner.drop(studyId, next.epoch);
+    logger.info({ study: this.view.name, budget: result.balance.key }, 'the budget has no room for another epoch');
+  }
+
+  async #onReleased(closed: ClosedEpoch): Promise<void> {
+    this.#held.delete(closed.held.epoch);
+    void this.#retention.sweep();
+    if (this.#overdue && !this.#closing) await this.#turnOver();
+    await this.#stopIfDone();
+  }
+
+  /** The state changes for everybody after the last release is out, so that the head that follows is the last one. */
+  async #stopIfDone(): Promise<void> {
+    if (this.#open !== null || this.#line.pending > 0) return;
+    if (this.#state !== 'open') return this.#onDone();
+    const { store, emit, logger } = this.context;
+    const { studyId } = this.identity;
+    if (this.#mode === 'drain') return this.#onDone();
+    if (this.#mode === 'end') await store.setStudyState(studyId, 'ended');
+    else if (!this.#exhausted) return;
+    this.#state = this.#mode === 'end' ? 'ended' : 'exhausted';
+    logger.info({ study: this.view.name, state: this.#state, releases: this.#line.count }, 'a study stopped');
+    emit({ kind: 'study-stopped', studyId, state: this.#state });
+    this.#onDone();
+  }
+}

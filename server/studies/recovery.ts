@@ -1,0 +1,57 @@
+import { fromHex } from '../../src/base/bytes.js';
+import { batchRows, decodeBatchBody } from '../../src/wire/index.js';
+import { reduceBatch } from '../epochs/reduction.js';
+import type { RowPart } from '../epochs/contract.js';
+import type { EpochRecord, JournalEntry } from '../store/contract.js';
+import type { HubContext } from './context.js';
+import type { StudyDefinition } from './definition.js';
+import { heldEpochOf, setupOf, type HeldEpoch } from './held-epoch.js';
+
+/** Attempts to rebuild an epoch before it is given up: one that stops the server each time must not do so for ever. */
+export const recoveriesMax = 2;
+
+/** Bytes of journal that one page should hold, and its bounds in entries. */
+const pageBytes = 16 * 1024 * 1024;
+const pageEntriesMin = 16;
+const pageEntriesMax = 2_048;
+
+/**
+ * Rebuilds an epoch's summaries from the journal: the same assignment key, work seed and order as the first time, hence
+ * the same summaries. Reads in pages and waits for the runner after each, so memory does not grow with the epoch.
+ * @throws StorageError when the journal cannot be read; anything else means that this epoch cannot be rebuilt.
+ */
+export async function rebuildEpoch(
+  context: HubContext,
+  definition: StudyDefinition,
+  studyId: string,
+  record: EpochRecord,
+): Promise<HeldEpoch> {
+  const { store, runner } = context;
+  const held = heldEpochOf(record);
+  await runner.open(setupOf(studyId, definition, held));
+  let after = 0n;
+  let limit = pageEntriesMin;
+  for (;;) {
+    const page = await store.journal(studyId, record.epoch, after, limit);
+    if (page.length === 0) return held;
+    runner.add(studyId, record.epoch, page.map((entry) => partOf(definition, held, entry)));
+    held.complete += page.filter((entry) => entry.complete).length;
+    await runner.progress(studyId, record.epoch);
+    after = page.at(-1)!.position;
+    const bytes = page.reduce((sum, entry) => sum + entry.body.length, 0);
+    limit = Math.min(Math.max(Math.floor((pageBytes * page.length) / bytes), pageEntriesMin), pageEntriesMax);
+  }
+}
+
+/** Bodies were verified and decoded before they were journalled; they are read again by the same code. */
+function partOf(definition: StudyDefinition, held: HeldEpoch, entry: JournalEntry): RowPart {
+  const { document } = definition;
+  const body = decodeBatchBody(entry.body);
+  return reduceBatch(document.contribution.reduce, document.columns.length, held.assignmentKey, {
+    contributor: fromHex(entry.contributor),
+    sequence: entry.sequence,
+    values: batchRows(body),
+    rows: body.rows,
+    complete: entry.complete,
+  });
+}

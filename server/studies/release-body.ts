@@ -1,0 +1,116 @@
+import { signing } from '#signing';
+import { fromHex, toHex } from '../../src/base/bytes.js';
+import { canonicalJson } from '../../src/base/canonical-json.js';
+import type { Outcome } from '../../src/base/outcome.js';
+import { amountToNumber, type Amount } from '../../src/privacy/amount.js';
+import { epsilonOfApproximateZcdp } from '../../src/privacy/conversion.js';
+import { signStatement, type Signer } from '../../src/signing/index.js';
+import { encodeHeadBody, encodeReleaseBody } from '../../src/wire/index.js';
+import type { LedgerPosition, ReleaseCost, WireStudyState } from '../../src/wire/messages.js';
+import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
+import type { StudyDefinition } from './definition.js';
+
+/** What a release says besides the facts of its study. All of it public. */
+export interface ReleaseFacts {
+  readonly studyId: string;
+  readonly index: number;
+  readonly epoch: bigint;
+  readonly outcome: Outcome;
+  /** What was charged, in the unit of the budget's rule. */
+  readonly rho: Amount;
+  readonly delta: Amount;
+  /** After the charge. */
+  readonly balance: LedgerBalance;
+  /** SHA-512 of the body before, hex; zeros for the first. */
+  readonly previousDigest: string;
+  /** Canonical JSON of the events that were charged. */
+  readonly mechanisms: string;
+  /** Scheduled, so that it says nothing about who came. */
+  readonly closedAtMs: number;
+}
+
+/** Encodes, signs and chains a release. @throws WireError when a number does not fit the wire. */
+export function signRelease(definition: StudyDefinition, signer: Signer, facts: ReleaseFacts): ReleaseRecord {
+  const { document } = definition;
+  const studyId = fromHex(facts.studyId);
+  const body = encodeReleaseBody({
+    serverKey: signer.publicKey,
+    studyId,
+    index: BigInt(facts.index),
+    epoch: facts.epoch,
+    study: document.study,
+    estimator: document.estimator,
+    parameters: canonicalJson(document.parameters),
+    participation: document.participation,
+    outcome: facts.outcome,
+    cost: costOf(definition, facts),
+    ledger: positionOf(facts.balance),
+    previousDigest: fromHex(facts.previousDigest),
+    mechanisms: facts.mechanisms,
+    closedAtMs: BigInt(Math.round(facts.closedAtMs)),
+    columns: document.columns,
+    cohort: BigInt(document.cohort),
+  });
+  const digest = signing.sha512(body);
+  const signature = signStatement('release', signer, studyId, digest);
+  return { studyId: facts.studyId, index: facts.index, epoch: facts.epoch, body, signature, digest: toHex(digest) };
+}
+
+/** The end of a log, as it stands: how many releases, and the digest of the last. */
+export function signHead(
+  signer: Signer,
+  log: { readonly studyId: string; readonly count: number; readonly digest: string; readonly state: WireStudyState },
+): { readonly body: Uint8Array; readonly signature: Uint8Array } {
+  const studyId = fromHex(log.studyId);
+  const body = encodeHeadBody({
+    serverKey: signer.publicKey, studyId, count: BigInt(log.count), digest: fromHex(log.digest), state: log.state,
+  });
+  return { body, signature: signStatement('head', signer, studyId, signing.sha512(body)) };
+}
+
+function costOf(definition: StudyDefinition, facts: ReleaseFacts): ReleaseCost {
+  const { privacy } = definition.document;
+  const { rule } = definition.budget;
+  return {
+    epsilon: epsilonOf(rule, facts.rho, facts.delta, privacy.delta),
+    delta: rule.rule === 'pure' ? 0 : privacy.delta,
+    rhoAmount: facts.rho,
+    deltaAmount: facts.delta,
+  };
+}
+
+function positionOf(balance: LedgerBalance): LedgerPosition {
+  return {
+    scope: balance.scope,
+    rule: balance.rule.rule,
+    rhoSpent: balance.rhoSpent,
+    rhoCap: balance.rhoCap,
+    deltaSpent: balance.deltaSpent,
+    deltaCap: balance.deltaCap,
+    epsilonSpent: epsilonOf(balance.rule, balance.rhoSpent, balance.deltaSpent, balance.delta),
+    epsilonCap: balance.epsilon,
+  };
+}
+
+/**
+ * What amounts of a ledger mean as epsilon at a whole `delta`, never below the truth.
+ * - pure: the amount is epsilon.
+ * - zcdp: the tight conversion of delta-approximate rho-zCDP.
+ * - renyi: a divergence R at order a gives R - (log((a-1) d) - a log(1 - 1/a)) / (a-1), with the half d of delta that the
+ *   budget set aside for it (the same conversion that its cap was made with).
+ */
+export function epsilonOf(rule: LedgerBalance['rule'], rho: Amount, eventDelta: Amount, delta: number): number {
+  if (rho === 0n) return 0;
+  const spent = amountToNumber(rho);
+  switch (rule.rule) {
+    case 'pure':
+      return spent;
+    case 'zcdp':
+      return epsilonOfApproximateZcdp(spent, amountToNumber(eventDelta), delta);
+    case 'renyi': {
+      const b = rule.order - 1;
+      const gain = (Math.log(b * (delta / 2)) + rule.order * (Math.log1p(b) - Math.log(b))) / b;
+      return Math.max(0, spent - gain) * (1 + 2 ** -40);
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import type { Outcome } from '../../src/base/outcome.js';
+import { StorageError, WireError } from '../../src/base/errors.js';
+import { eventsToJson } from '../../src/privacy/event-codec.js';
+import { interrupted } from '../epochs/outcome.js';
+import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
+import type { HubContext } from './context.js';
+import type { StudyDefinition } from './definition.js';
+import type { HeldEpoch } from './held-epoch.js';
+import { signRelease } from './release-body.js';
+
+/** A closed epoch on its way out. */
+export interface ClosedEpoch {
+  readonly held: HeldEpoch;
+  /**
+   * `release`: closing in the store, summaries in the runner. `interrupt`: closing, but cannot be released.
+   * `interrupted`: charged before a crash, and its noise is lost.
+   */
+  readonly kind: 'release' | 'interrupt' | 'interrupted';
+  /** Unix time. Scheduled where the epoch closes on time. */
+  readonly closedAtMs: number;
+}
+
+/** Entries of the ledger looked through for the events of a charge that was made before a crash. */
+const ledgerPage = 10_000;
+
+/**
+ * Releases of one study, one after the other, in the order of their epochs.
+ *
+ * The order of steps for one epoch is what keeps the two promises of the ledger:
+ *   reserved (at the opening) -> closing -> CHARGED, durable -> noise is drawn -> BYTES STORED, durable -> published.
+ * Claim 1: what is published was charged. Noise is drawn only after chargeEpoch resolved, from mechanisms built of the
+ * events whose cost was charged; and a charge is never undone.
+ * Claim 2: no epoch has two answers. Before the bytes are stored nobody saw anything; a restart that finds the charge
+ * without the bytes publishes `refused: interrupted`, a constant, instead of drawing again; once they are stored, the store
+ * takes no others and a restart publishes the same ones.
+ */
+export class ReleaseLine {
+  #count: number;
+  #digest: string;
+  #pending = 0;
+  #tail: Promise<void> = Promise.resolve();
+
+  /** @param onDone called after each epoch that left the line. */
+  constructor(
+    private readonly context: HubContext,
+    private readonly definition: StudyDefinition,
+    private readonly studyId: string,
+    log: { readonly releaseCount: number; readonly lastDigest: string },
+    private readonly onDone: (closed: ClosedEpoch) => Promise<void>,
+  ) {
+    this.#count = log.releaseCount;
+    this.#digest = log.lastDigest;
+  }
+
+  /** Releases in the log. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** SHA-512 of the last body, hex. */
+  get digest(): string {
+    return this.#digest;
+  }
+
+  /** Epochs on the line. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  enqueue(closed: ClosedEpoch): void {
+    this.#pending += 1;
+    this.#tail = this.#tail.then(() => this.#take(closed));
+  }
+
+  /** Resolves when the line was empty once. Never rejects. */
+  async settled(): Promise<void> {
+    while (this.#pending > 0) await this.#tail;
+  }
+
+  async #take(closed: ClosedEpoch): Promise<void> {
+    try {
+      if (!this.context.stopped()) await this.#finish(closed);
+    } catch (error) {
+      // Only the store throws here. What it holds is then decided by the restart, not by this process.
+      this.context.fatal(error);
+    } finally {
+      this.#pending -= 1;
+    }
+    if (this.context.stopped()) return;
+    await this.onDone(closed).catch((error: unknown) => this.context.fatal(error));
+  }
+
+  async #finish(closed: ClosedEpoch): Promise<void> {
+    const { store, runner, clock, emit } = this.context;
+    const { epoch } = closed.held;
+    if (await this.#isFree(closed)) {
+      await store.lapseEpoch(this.studyId, epoch, clock.nowMs());
+      runner.drop(this.studyId, epoch);
+      return this.#forget(epoch);
+    }
+    const { balance, mechanisms } = await this.#charge(closed);
+    const outcome = closed.kind === 'release' ? await this.#draw(epoch) : interrupted;
+    const release = this.#sign(closed, outcome, balance, mechanisms);
+    await store.storeRelease({ ...release, nowMs: clock.nowMs() });
+    this.#count += 1;
+    this.#digest = release.digest;
+    emit({ kind: 'release', studyId: this.studyId, release });
+  }
+
+  /** With public participation the fact that nobody came is public: no noise is taken, nothing is charged. */
+  async #isFree(closed: ClosedEpoch): Promise<boolean> {
+    if (closed.kind !== 'release' || this.definition.document.participation !== 'public') return false;
+    return await this.context.store.contributorCount(this.studyId, closed.held.epoch) === 0;
+  }
+
+  /** It holds no rows, only the secrets of its groups: that a reader holds up their deletion is no reason to stop. */
+  async #forget(epoch: bigint): Promise<void> {
+    const { store, logger } = this.context;
+    try {
+      await store.purgeEpoch(this.studyId, epoch);
+    } catch (error) {
+      if (!(error instanceof StorageError && error.retryable)) throw error;
+      logger.warn({ study: this.definition.document.study, epoch, err: error }, 'the keys of an empty epoch stay until it is purged');
+    }
+  }
+
+  async #charge({ held, kind }: ClosedEpoch): Promise<{ balance: LedgerBalance; mechanisms: string }> {
+    const { store, clock } = this.context;
+    const planned = eventsToJson(this.definition.plan.events);
+    if (kind !== 'interrupted') {
+      return { balance: await store.chargeEpoch(this.studyId, held.epoch, planned, clock.nowMs()), mechanisms: planned };
+    }
+    // The program may be a newer one with another plan: what the ledger says was charged is what stands.
+    const { key } = this.definition.budget;
+    const entries = await store.ledgerEntries(key, ledgerPage);
+    const charged = entries.find((entry) =>
+      entry.kind === 'charged' && entry.studyId === this.studyId && entry.epoch === held.epoch);
+    const mechanisms = charged?.events ?? planned;
+    return { balance: await store.chargeEpoch(this.studyId, held.epoch, mechanisms, clock.nowMs()), mechanisms };
+  }
+
+  /** The charge is durable. Whatever goes wrong now concerns this epoch alone, and it stays paid for. */
+  async #draw(epoch: bigint): Promise<Outcome> {
+    const { runner, drained, logger } = this.context;
+    try {
+      await drained();
+      return await runner.release(this.studyId, epoch);
+    } catch (error) {
+      logger.error({ study: this.definition.document.study, epoch, err: error }, 'a release failed; it ends as interrupted');
+      return interrupted;
+    }
+  }
+
+  #sign(closed: ClosedEpoch, outcome: Outcome, balance: LedgerBalance, mechanisms: string): ReleaseRecord {
+    const { held, closedAtMs } = closed;
+    const { rho, delta, epoch } = held;
+    const facts = {
+      studyId: this.studyId, index: this.#count, epoch, rho, delta, balance, mechanisms, closedAtMs,
+      previousDigest: this.#digest,
+    };
+    try {
+      return signRelease(this.definition, this.context.signer, { ...facts, outcome });
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      this.context.logger.error({ epoch, err: error }, 'an outcome does not fit the wire; it ends as interrupted');
+      return signRelease(this.definition, this.context.signer, { ...facts, outcome: interrupted });
+    }
+  }
+}

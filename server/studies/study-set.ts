@@ -1,0 +1,124 @@
+import { signing } from '#signing';
+import { fromHex, fromUtf8, utf8 } from '../../src/base/bytes.js';
+import { KeelsonError } from '../../src/base/errors.js';
+import { limits } from '../../src/base/limits.js';
+import { signStatement } from '../../src/signing/index.js';
+import { decodeStudyDocument, encodeStudyDocument, studyId as idOfFacts } from '../../src/wire/index.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { EpochRecord, StudyRecord } from '../store/contract.js';
+import type { HubContext } from './context.js';
+import { defineStudy, type StudyDefinition } from './definition.js';
+import { LiveStudy, type StudyMode } from './live-study.js';
+import { Retention } from './retention.js';
+
+/** The studies of a running server: those that are configured, and those that an earlier process left unfinished. */
+export class StudySet {
+  readonly #live = new Map<string, LiveStudy>();
+  /** Also of studies that do not run any more: their rows must go all the same. */
+  readonly #retentions = new Map<string, Retention>();
+
+  constructor(private readonly context: HubContext) {}
+
+  all(): readonly LiveStudy[] {
+    return [...this.#live.values()];
+  }
+
+  get(studyId: string): LiveStudy | undefined {
+    return this.#live.get(studyId);
+  }
+
+  /** Registers and starts studies together, after taking up what an earlier process left. */
+  async startAll(definitions: readonly StudyDefinition[]): Promise<void> {
+    const { store } = this.context;
+    const unfinished = await store.unfinishedEpochs();
+    for (const definition of definitions) await this.#register(definition);
+    const names = new Set(definitions.map((definition) => definition.document.study));
+    for (const record of await store.studies()) {
+      if (!this.#live.has(record.studyId)) this.#takeUp(record, names, unfinished);
+    }
+    await Promise.all(this.all().map((study) => this.#start(study, unfinished)));
+    await Promise.all([...this.#retentions.values()].map((retention) => retention.sweep()));
+  }
+
+  /** One more; running versions of the same name end when their open epoch does. */
+  async add(definition: StudyDefinition): Promise<void> {
+    const { study: name } = definition.document;
+    const versions = this.all().filter((study) => study.definition.document.study === name);
+    const study = await this.#register(definition);
+    if (versions.includes(study)) return;
+    await Promise.all(versions.map((version) => version.end()));
+    await this.#start(study, await this.context.store.unfinishedEpochs());
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.all().map((study) => study.settled()));
+    await Promise.all([...this.#retentions.values()].map((retention) => retention.sweep()));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.all().map((study) => study.close()));
+    await Promise.all([...this.#retentions.values()].map((retention) => retention.close()));
+  }
+
+  #start(study: LiveStudy, unfinished: readonly EpochRecord[]): Promise<void> {
+    return study.start(unfinished.filter((record) => record.studyId === study.identity.studyId));
+  }
+
+  /** The running study with these facts, or a new one. */
+  async #register(definition: StudyDefinition): Promise<LiveStudy> {
+    const { store, clock, logger } = this.context;
+    const facts = encodeStudyDocument(definition.document);
+    const studyId = await idOfFacts(facts, signing);
+    const running = this.#live.get(studyId);
+    if (running !== undefined) return running;
+    if (this.#live.size >= limits.studies) {
+      throw new KeelsonError('invalid-study', `a server runs at most ${limits.studies} studies: start another one for the rest`);
+    }
+    const { study: name } = definition.document;
+    const record = await store.registerStudy({
+      studyId, name, document: fromUtf8(facts), budget: definition.budget, nowMs: clock.nowMs(),
+    });
+    if (record.state !== 'open') logger.warn({ study: name, state: record.state }, 'a study has stopped for good; its releases can still be read');
+    return this.#hold(definition, record, facts, 'run');
+  }
+
+  /**
+   * A study in the store that is not configured: rows that are due are deleted. If an epoch of it holds acknowledged
+   * rows, that is released first; the study is ended for good when another version took its name.
+   */
+  #takeUp(record: StudyRecord, names: ReadonlySet<string>, unfinished: readonly EpochRecord[]): void {
+    const { logger, findEstimator } = this.context;
+    try {
+      const facts = utf8(record.document);
+      const document = decodeStudyDocument(facts);
+      this.#retention(record.studyId, document);
+      if (!unfinished.some((epoch) => epoch.studyId === record.studyId)) return;
+      logger.warn({ study: record.name }, 'a study that is not configured any more has an open epoch: it is released first');
+      // The list of enrolled keys is not in the store; without it nobody new is let in.
+      const enrolled = document.admission.kind === 'open' ? null : new Set<string>();
+      this.#hold(defineStudy(document, enrolled, findEstimator), record, facts, names.has(record.name) ? 'end' : 'drain');
+    } catch (error) {
+      if (!(error instanceof KeelsonError)) throw error;
+      logger.error({ study: record.name, err: error }, 'a study of an earlier version cannot be taken up: its open epoch stays unreleased');
+    }
+  }
+
+  #hold(definition: StudyDefinition, record: StudyRecord, facts: Uint8Array, mode: StudyMode): LiveStudy {
+    const { studyId } = record;
+    const factsSignature = signStatement('study', this.context.signer, fromHex(studyId), signing.sha512(facts));
+    const study = new LiveStudy(this.context, definition, { studyId, facts, factsSignature }, record, {
+      mode,
+      retention: this.#retention(studyId, definition.document),
+      // What was only taken up leaves when it is done; what was configured stays, so that its log can be read.
+      onDone: () => { if (mode !== 'run') this.#live.delete(studyId); },
+    });
+    this.#live.set(studyId, study);
+    return study;
+  }
+
+  #retention(studyId: string, document: StudyDocument): Retention {
+    const found = this.#retentions.get(studyId) ?? new Retention(this.context, studyId, document.retention);
+    this.#retentions.set(studyId, found);
+    return found;
+  }
+}
