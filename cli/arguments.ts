@@ -129,6 +129,8 @@ function checkPresence(collected: Collected, definitions: ArgsDef): void {
   }
   for (const [name, definition] of Object.entries(definitions)) {
     const needed = definition.type !== 'positional' && definition.required === true;
-    if (needed && !collected.flags.has(name)) throw new UsageError(`--${name} is missing: ${definition.description ?? ''}`);
+    if (needed && !collected.flags.has(name)) {
+      throw new UsageError(`--${name} is missing: ${definition.description ?? ''}`);
+    }
   }
 }

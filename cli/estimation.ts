@@ -1,6 +1,6 @@
 import type { Outcome } from '../src/base/outcome.js';
 import type {
-  Estimator, Infeasible, ParameterValues, Participation, Plan, PrivacyTarget,
+  Estimator, Infeasible, ParameterValues, Participation, PrivacyTarget,
 } from '../src/estimators/contract.js';
 import { runOffline } from '../src/estimators/run.js';
 import { createMechanisms } from '../src/privacy/mechanisms/index.js';
@@ -46,8 +46,8 @@ export async function estimateTable(table: RowTable, request: EstimateRequest): 
   const cohort = request.cohort ?? table.count;
   const participation: Participation = request.cohort === undefined ? 'public' : 'secret';
   const plan = request.estimator.plan(request.parameters, { dimension, cohort, participation, target: request.target });
-  const common = { rows: cohort, dimension, columns: table.columns };
-  if (plan.kind === 'infeasible') return { ...common, ...infeasible(plan, request.target) };
+  const size = { rows: cohort, dimension, columns: table.columns };
+  if (plan.kind === 'infeasible') return infeasible(plan, request.target, size);
   const outcome = await runOffline({
     plan,
     dimension,
@@ -57,16 +57,24 @@ export async function estimateTable(table: RowTable, request: EstimateRequest): 
     tickets: request.randomness.noise(`${request.label}/tickets`),
     work: request.randomness.work(request.label),
   });
-  return { ...common, ...described(outcome, plan, request.target) };
+  const statement = statementOf(plan, request.target);
+  const privacy = participation === 'secret' ? statement : { ...statement, neighbours: contentsOnly };
+  return described(outcome, privacy, size);
 }
 
 function* rowsOf({ count, columns, values }: RowTable): Generator<Float64Array> {
   for (let row = 0; row < count; row++) yield values.subarray(row * columns.length, (row + 1) * columns.length);
 }
 
-type Described = Omit<EstimateResult, 'rows' | 'dimension' | 'columns'>;
+/**
+ * Without a public cohort the plan is made from the number of rows, so one row more or less may change
+ * everything that the plan fixes: whatever the plan says for a fixed size, presence is not protected.
+ */
+const contentsOnly = 'the values of one contributor changed; who is present, and so the number of rows, is public';
 
-function infeasible({ reason, remedy }: Infeasible, target: PrivacyTarget): Described {
+type Size = Pick<EstimateResult, 'rows' | 'dimension' | 'columns'>;
+
+function infeasible({ reason, remedy }: Infeasible, target: PrivacyTarget, size: Size): EstimateResult {
   return {
     outcome: 'refused',
     reason: 'infeasible',
@@ -75,16 +83,22 @@ function infeasible({ reason, remedy }: Infeasible, target: PrivacyTarget): Desc
     charged: false,
     estimate: [],
     shape: [],
-    privacy: { epsilon: 0, delta: 0, rho: 0, neighbours: `nothing ran; asked were epsilon ${target.epsilon}, delta ${target.deltaTotal}` },
+    ...size,
+    privacy: {
+      epsilon: 0,
+      delta: 0,
+      rho: 0,
+      neighbours: `nothing ran; asked were epsilon ${target.epsilon}, delta ${target.deltaTotal}`,
+    },
     uncertainty: { kind: 'none' },
   };
 }
 
-function described(outcome: Outcome, plan: Plan, target: PrivacyTarget): Described {
-  const privacy = statementOf(plan, target);
+function described(outcome: Outcome, privacy: PrivacyStatement, size: Size): EstimateResult {
   if (outcome.kind === 'refused') {
     const { reason, text } = outcome;
-    return { outcome: 'refused', reason, text, charged: true, estimate: [], shape: [], privacy, uncertainty: { kind: 'none' } };
+    const empty = { estimate: [], shape: [], uncertainty: { kind: 'none' } };
+    return { outcome: 'refused', reason, text, charged: true, ...empty, ...size, privacy };
   }
   const { estimate, shape, uncertainty, interval95 } = outcome;
   return {
@@ -94,6 +108,7 @@ function described(outcome: Outcome, plan: Plan, target: PrivacyTarget): Describ
     ...(shape.length > 2 ? { tensor: { order: shape.length, values: estimate } } : {}),
     ...(interval95 === undefined ? {} : { interval95 }),
     shape,
+    ...size,
     privacy,
     uncertainty,
   };

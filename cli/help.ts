@@ -19,8 +19,8 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Two columns; a long left cell pushes its text to the next line. */
-function entries(pairs: readonly (readonly [string, string])[]): string[] {
+/** Lines of two columns; a long left cell pushes its text to the next line. */
+export function entries(pairs: readonly (readonly [string, string])[]): string[] {
   const left = Math.min(24, Math.max(...pairs.map(([name]) => name.length)) + 2);
   return pairs.flatMap(([name, text]) => {
     const lines = wrap(text, terminalColumns - 2 - left);
@@ -63,7 +63,11 @@ export function commandHelp<Arguments extends ArgsDef>(command: Command<Argument
   }
   lines.push('', 'flags:', ...entries(flags.map(([name, definition]) =>
     [flagLabel(name, definition), flagText(definition)] as const)));
-  lines.push('', command.examples.length === 1 ? 'example:' : 'examples:', ...command.examples.map((line) => `  ${line}`));
+  lines.push(
+    '',
+    command.examples.length === 1 ? 'example:' : 'examples:',
+    ...command.examples.map((line) => `  ${line}`),
+  );
   return `${lines.join('\n')}\n`;
 }
 

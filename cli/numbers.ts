@@ -51,7 +51,9 @@ export function pairsFlag(texts: readonly string[], flag: string): Readonly<Reco
   for (const text of texts) {
     const equals = text.indexOf('=');
     const key = text.slice(0, Math.max(0, equals)).trim();
-    if (key === '' || equals === text.length - 1) throw new UsageError(`${flag} takes key=value, not "${text}"`, { flag });
+    if (key === '' || equals === text.length - 1) {
+      throw new UsageError(`${flag} takes key=value, not "${text}"`, { flag });
+    }
     if (Object.hasOwn(pairs, key)) throw new UsageError(`${flag} sets "${key}" twice: set it once`, { flag });
     pairs[key] = text.slice(equals + 1).trim();
   }

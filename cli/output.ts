@@ -24,8 +24,8 @@ export interface Output {
  * decimal string past 2^53, a map becomes an object. Numbers JSON cannot hold become null, as
  * JSON.stringify does.
  */
-export function toJson(document: unknown, indent = 0): string {
-  return JSON.stringify(document, (_key, value: unknown) => plain(value), indent);
+export function toJson(document: unknown): string {
+  return JSON.stringify(document, (_key, value: unknown) => plain(value));
 }
 
 function plain(value: unknown): unknown {
@@ -50,7 +50,7 @@ export function createOutput(io: Io, isJson: boolean): Output {
       if (!isJson) line(renderTable(head, rows));
     },
     json: (document) => {
-      if (isJson) line(toJson(document, 2));
+      if (isJson) line(toJson(document));
     },
     jsonLine: (document) => {
       if (isJson) line(toJson(document));
@@ -82,10 +82,10 @@ const noLines = Object.fromEntries(
   ].map((part) => [part, '']),
 );
 
-/** A table without rules: head, then one line per row; long cells wrap at words. */
+/** A table without rules: the head unless it is blank, then one line per row; long cells wrap at words. */
 export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const table = new Table({
-    head: [...head],
+    ...(head.every((title) => title === '') ? {} : { head: [...head] }),
     chars: noLines,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2, compact: true },
     colWidths: columnWidths(head, rows),

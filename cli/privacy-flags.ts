@@ -6,7 +6,11 @@ import { numberFlag } from './numbers.js';
 /** The flags that say what a release may cost; shared by `estimate`, `plan` and `audit`. */
 export const privacyArguments = {
   epsilon: { type: 'string', valueHint: 'e', description: 'privacy loss bound of the release' },
-  delta: { type: 'string', valueHint: 'd', description: 'probability that the bound fails, far below 1 / contributors' },
+  delta: {
+    type: 'string',
+    valueHint: 'd',
+    description: 'probability that the bound fails, far below 1 / contributors',
+  },
   rho: { type: 'string', valueHint: 'r', description: 'zCDP bound of the release, in place of --epsilon' },
 } as const;
 
@@ -21,7 +25,9 @@ export function privacyTarget(flags: PrivacyFlags): PrivacyTarget {
   if (flags.delta === undefined) throw new UsageError('--delta is missing: give for example --delta 1e-6');
   const delta = numberFlag(flags.delta, '--delta', { atLeast: 1e-100, below: 0.5 });
   if ((flags.epsilon === undefined) === (flags.rho === undefined)) {
-    const what = flags.rho === undefined ? 'neither --epsilon nor --rho is given' : 'both --epsilon and --rho are given';
+    const what = flags.rho === undefined
+      ? 'neither --epsilon nor --rho is given'
+      : 'both --epsilon and --rho are given';
     throw new UsageError(`${what}: give one of them, for example --epsilon 1`);
   }
   if (flags.rho !== undefined) return targetFromRho(numberFlag(flags.rho, '--rho', { above: 0, atMost: 1000 }), delta);

@@ -38,5 +38,6 @@ function bar(done: number, total: number | undefined): string {
   if (total === undefined || total === 0) return megabytes;
   const share = Math.min(1, done / total);
   const filled = Math.round(share * barWidth);
-  return `[${'='.repeat(filled)}${' '.repeat(barWidth - filled)}] ${Math.floor(100 * share)} % of ${(total / 1e6).toFixed(1)} MB`;
+  const drawn = '='.repeat(filled).padEnd(barWidth);
+  return `[${drawn}] ${Math.floor(100 * share)} % of ${(total / 1e6).toFixed(1)} MB`;
 }

@@ -85,7 +85,8 @@ async function findCommand(name: string): Promise<Command> {
 export function packageVersion(): string {
   for (const path of ['../package.json', '../../package.json']) {
     try {
-      const found = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')) as { name?: string; version?: string };
+      const text = readFileSync(new URL(path, import.meta.url), 'utf8');
+      const found = JSON.parse(text) as { name?: string; version?: string };
       if (found.name === 'keelson' && found.version !== undefined) return found.version;
     } catch {
       // Not there: the next place.

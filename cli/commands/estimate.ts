@@ -21,13 +21,30 @@ const groupsArePublic = 'the group of a contributor is treated as public; every 
   + 'so all groups together cost what one does';
 
 const inputArguments = {
-  input: { type: 'string', required: true, valueHint: 'file', description: '.csv, .ndjson or .npy; - is standard input' },
+  input: {
+    type: 'string',
+    required: true,
+    valueHint: 'file',
+    description: '.csv, .ndjson or .npy; - is standard input',
+  },
   format: { type: 'enum', options: [...inputFormats], description: 'of the input, when its ending does not say' },
-  columns: { type: 'string', valueHint: 'a,b', description: 'columns to use, by name or by index from 0 (default all)' },
-  contributor: { type: 'string', valueHint: 'column', description: 'holds the contributor id: rows of one id become their mean' },
+  columns: {
+    type: 'string',
+    valueHint: 'a,b',
+    description: 'columns to use, by name or by index from 0 (default all)',
+  },
+  contributor: {
+    type: 'string',
+    valueHint: 'column',
+    description: 'holds the contributor id: rows of one id become their mean',
+  },
   'group-by': { type: 'string', valueHint: 'column', description: 'run once per group of this column' },
   groups: { type: 'string', valueHint: 'a,b', description: 'the groups, a public list; rows of others are left out' },
-  missing: { type: 'enum', options: ['refuse', 'null'], description: 'empty cells: refuse, or count the row without its values' },
+  missing: {
+    type: 'enum',
+    options: ['refuse', 'null'],
+    description: 'empty cells: refuse, or count the row without its values',
+  },
 } satisfies ArgsDef;
 
 export const estimate = defineCommand({
@@ -41,13 +58,18 @@ export const estimate = defineCommand({
     name: { type: 'positional', required: true, description: 'an estimator; "keelson estimators" lists them' },
     ...inputArguments,
     ...privacyArguments,
-    cohort: { type: 'string', valueHint: 'n', description: 'public number of contributors; without it the number of rows is public' },
+    cohort: {
+      type: 'string',
+      valueHint: 'n',
+      description: 'public number of contributors; without it the number of rows is public',
+    },
     set: { type: 'string', valueHint: 'key=value', description: 'a parameter of the estimator; may be repeated' },
   },
   repeatable: ['set'],
   examples: [
     'keelson estimate mean --input rows.csv --epsilon 1 --delta 1e-6 --set scale=40',
-    'keelson estimate populous-mean --input rows.csv --columns delay,distance --contributor id --cohort 3000 --epsilon 2 --delta 1e-6 --set scale=40,600',
+    'keelson estimate populous-mean --input rows.csv --contributor id --cohort 3000 \\\n'
+    + '    --epsilon 2 --delta 1e-6 --set scale=40,600 --columns delay,distance',
   ],
   async run({ args, repeated, io, output }) {
     const startedMs = io.monotonicMs();
@@ -65,12 +87,21 @@ export const estimate = defineCommand({
       const label = table.group ?? 'all';
       results.push(await estimateTable(table, { estimator, parameters, target, cohort, randomness, label }));
     }
-    const notes = [...(cohort === undefined ? [rowsArePublic] : []), ...(request.groups === undefined ? [] : [groupsArePublic])];
+    const notes = [
+      ...(cohort === undefined ? [rowsArePublic] : []),
+      ...(request.groups === undefined ? [] : [groupsArePublic]),
+    ];
     const seconds = Math.round((io.monotonicMs() - startedMs) / 10) / 100;
-    const shared = { parameters, seconds, ...(notes.length === 0 ? {} : { notes }), ...(randomness.insecure ? { insecure: true } : {}) };
-    output.json(request.groups === undefined
-      ? { estimator: estimator.name, ...results[0]!, ...shared }
-      : { estimator: estimator.name, groups: results.map((result, i) => ({ group: tables[i]!.group, ...result })), ...shared });
+    const shared = {
+      parameters,
+      seconds,
+      ...(notes.length === 0 ? {} : { notes }),
+      ...(randomness.insecure ? { insecure: true } : {}),
+    };
+    const answers = request.groups === undefined
+      ? results[0]!
+      : { groups: results.map((result, i) => ({ group: tables[i]!.group, ...result })) };
+    output.json({ estimator: estimator.name, ...answers, ...shared });
     results.forEach((result, i) => print(result, tables[i]!.group, output));
     for (const note of notes) output.text(`note: ${note}`);
     return results.every((result) => result.outcome === 'value') ? 0 : 1;
@@ -136,9 +167,7 @@ function print(result: EstimateResult, group: string | null, output: Output): vo
     if (result.remedy !== undefined) output.text(`  ${result.remedy}`);
   } else {
     output.table(['', 'estimate', '95 % interval'], result.estimate.map((value, i) => [
-      labelOf(result, i),
-      formatNumber(value),
-      result.interval95 === undefined ? '' : `${formatNumber(result.interval95.low[i]!)} to ${formatNumber(result.interval95.high[i]!)}`,
+      labelOf(result, i), formatNumber(value), intervalOf(result, i),
     ]));
   }
   const { epsilon, delta, rho, neighbours } = result.privacy;
@@ -148,6 +177,11 @@ function print(result: EstimateResult, group: string | null, output: Output): vo
   } else {
     output.text('nothing was run and nothing is charged');
   }
+}
+
+function intervalOf({ interval95 }: EstimateResult, index: number): string {
+  if (interval95 === undefined) return '';
+  return `${formatNumber(interval95.low[index]!)} to ${formatNumber(interval95.high[index]!)}`;
 }
 
 /** The column of a vector's entry; the indexes of a matrix's or tensor's. */

@@ -1,7 +1,7 @@
 import type { Estimator, ParameterSpec } from '../../src/estimators/contract.js';
 import { estimators as registry, findEstimator } from '../../src/estimators/registry.js';
 import { defineCommand } from '../command.js';
-import { wrap } from '../help.js';
+import { entries, wrap } from '../help.js';
 import { terminalColumns } from '../io.js';
 import type { Output } from '../output.js';
 
@@ -35,9 +35,10 @@ function describe({ name, title, status, claim, parameters, citations }: Estimat
   output.text(`${name}: ${title}${status === 'stable' ? '' : ` (${status})`}`);
   for (const line of wrap(claim, terminalColumns - 2)) output.text(`  ${line}`);
   if (parameters.length > 0) {
-    output.table(['  parameter', 'value', 'default', 'meaning'], parameters.map((spec) => [
-      `  ${spec.name}`, rangeOf(spec), defaultOf(spec), meaningOf(spec),
-    ]));
+    output.text('  parameters:');
+    for (const line of entries(parameters.map((spec) => [`  ${spec.name}`, meaningOf(spec)] as const))) {
+      output.text(line);
+    }
   }
   for (const { key, text, place } of citations) {
     const lines = wrap(`source: [${key}] ${text}, ${place}`, terminalColumns - 4);
@@ -64,12 +65,9 @@ function rangeOf(spec: ParameterSpec): string {
   }
 }
 
-function defaultOf(spec: ParameterSpec): string {
-  if (spec.default !== undefined) return String(spec.default);
-  return spec.unit?.includes('automatic') === true ? 'automatic' : 'must be given';
-}
-
 function meaningOf(spec: ParameterSpec): string {
-  const unit = spec.unit === undefined || spec.unit.includes('automatic') ? '' : ` (${spec.unit})`;
-  return `${spec.description}${unit}`;
+  const unit = spec.unit === undefined ? '' : `, in ${spec.unit}`;
+  const otherwise = spec.default !== undefined ? `default ${String(spec.default)}`
+    : spec.optional === true ? 'worked out when absent' : 'must be given';
+  return `${rangeOf(spec)}${unit}; ${otherwise}. ${spec.description}`;
 }

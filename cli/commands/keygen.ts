@@ -37,7 +37,10 @@ function writeSecret(path: string, text: string): void {
     file = openSync(path, 'wx', 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new InvalidInputError(`${path} exists and is not overwritten: name another file, or move this one away`, { path });
+    throw new InvalidInputError(
+      `${path} exists and is not overwritten: name another file, or move this one away`,
+      { path },
+    );
   }
   try {
     // The umask can only narrow the mode asked for; this restores the owner's own access.

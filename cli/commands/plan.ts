@@ -9,7 +9,7 @@ import { numberFlag, pairsFlag } from '../numbers.js';
 import { formatNumber, type Output } from '../output.js';
 import { plannerOf, smallestCohort, type PlanFor } from '../planning.js';
 import { privacyArguments, privacyTarget } from '../privacy-flags.js';
-import { statementOf } from '../statement.js';
+import { statementOf, type PrivacyStatement } from '../statement.js';
 
 export const plan = defineCommand({
   name: 'plan',
@@ -25,9 +25,21 @@ export const plan = defineCommand({
     dimension: { type: 'string', required: true, valueHint: 'd', description: 'columns of a row' },
     ...privacyArguments,
     set: { type: 'string', valueHint: 'key=value', description: 'a parameter of the estimator; may be repeated' },
-    corruption: { type: 'string', valueHint: 'share', description: 'hostile share to plan the error for (default: the estimator\'s)' },
-    error: { type: 'string', valueHint: 'x', description: 'find the smallest cohort whose expected error is at most this' },
-    participation: { type: 'enum', options: ['secret', 'public'], description: 'whether presence is protected (default secret)' },
+    corruption: {
+      type: 'string',
+      valueHint: 'share',
+      description: 'hostile share to design and plan for (default: the estimator\'s)',
+    },
+    error: {
+      type: 'string',
+      valueHint: 'x',
+      description: 'find the smallest cohort whose expected error is at most this',
+    },
+    participation: {
+      type: 'enum',
+      options: ['secret', 'public'],
+      description: 'whether presence is protected (default secret)',
+    },
     'budget-epsilon': { type: 'string', valueHint: 'e', description: 'epsilon of a whole budget' },
     'budget-delta': { type: 'string', valueHint: 'd', description: 'delta of the budget (default 10 times --delta)' },
   },
@@ -41,12 +53,19 @@ export const plan = defineCommand({
     const dimension = numberFlag(args.dimension, '--dimension', { atLeast: 1, atMost: limits.columns, whole: true });
     const error = numberFlag(args.error, '--error', { above: 0 });
     const given = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: limits.cohortMax, whole: true });
-    if (given === undefined && error === undefined) throw new UsageError('--cohort is missing: give it, or --error to solve for it');
-    if (given !== undefined && error !== undefined) throw new UsageError('--cohort and --error are both given: --error solves for the cohort');
-    const raw = pairsFlag(repeated['set'] ?? [], '--set');
+    if (given === undefined && error === undefined) {
+      throw new UsageError('--cohort is missing: give it, or --error to solve for it');
+    }
+    if (given !== undefined && error !== undefined) {
+      throw new UsageError('--cohort and --error are both given: --error solves for the cohort');
+    }
+    const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
+    const set = pairsFlag(repeated['set'] ?? [], '--set');
+    // The share to plan for is also the share to design for, where the estimator can be told.
+    const isDeclared = hostile !== undefined && estimator.parameters.some(({ name }) => name === 'corruption');
+    const raw = isDeclared ? { corruption: hostile, ...set } : set;
     const parameters = parseParameters(estimator.parameters, raw, { dimension });
-    const corruption = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 })
-      ?? (typeof parameters['corruption'] === 'number' ? parameters['corruption'] : 0);
+    const corruption = hostile ?? (typeof parameters['corruption'] === 'number' ? parameters['corruption'] : 0);
     const { target, budget } = targets(args);
     const participation = args.participation === 'public' ? 'public' : 'secret';
     const planFor = plannerOf(estimator, parameters, { dimension, target, participation });
@@ -56,7 +75,13 @@ export const plan = defineCommand({
     if (cohort === null) return unreachable(planFor(limits.cohortMax), corruption, error!, header, output);
     const found = planFor(cohort);
     if (found.kind === 'infeasible') return infeasible(found, { ...header, cohort }, output);
-    const described = { ...header, cohort, outcome: 'plan', ...describe(found, target, corruption), ...(budget === undefined ? {} : { budget }) };
+    const described = {
+      ...header,
+      cohort,
+      outcome: 'plan',
+      ...describe(found, target, corruption),
+      ...(budget === undefined ? {} : { budget }),
+    };
     output.json(described);
     print(described, output);
     return 0;
@@ -113,10 +138,14 @@ function describe(found: Plan, target: PrivacyTarget, corruption: number) {
 
 function infeasible(found: Infeasible, header: Record<string, unknown>, output: Output): 1 {
   const { reason, remedy, cohortNeeded } = found;
-  output.json({ ...header, outcome: 'infeasible', reason, remedy, ...(cohortNeeded === undefined ? {} : { cohortNeeded }) });
+  output.json(
+    { ...header, outcome: 'infeasible', reason, remedy, ...(cohortNeeded === undefined ? {} : { cohortNeeded }) },
+  );
   output.text(`infeasible: ${reason}`);
   output.text(`  ${remedy}`);
-  if (typeof header['minimumCohort'] === 'number') output.text(`  the smallest cohort with a plan is ${header['minimumCohort']}`);
+  if (typeof header['minimumCohort'] === 'number') {
+    output.text(`  the smallest cohort with a plan is ${header['minimumCohort']}`);
+  }
   return 1;
 }
 
@@ -131,7 +160,11 @@ function unreachable(
   const reached = largest.expectedError(corruption).total;
   const reason = `no cohort up to ${limits.cohortMax} brings the expected error to ${formatNumber(error)} with `
     + `${formatNumber(100 * corruption)} % hostile; the largest reaches ${formatNumber(reached)}`;
-  return infeasible({ kind: 'infeasible', reason, remedy: 'allow a larger error, a larger epsilon or a smaller hostile share' }, header, output);
+  return infeasible(
+    { kind: 'infeasible', reason, remedy: 'allow a larger error, a larger epsilon or a smaller hostile share' },
+    header,
+    output,
+  );
 }
 
 type Described = ReturnType<typeof describe> & {
@@ -150,11 +183,11 @@ function print(plan: Described, output: Output): void {
   output.table(['', ''], [
     ['estimator', plan.estimator],
     ['cohort', `${plan.cohort}${plan.minimumCohort === null ? '' : ` (at least ${plan.minimumCohort})`}`],
-    ['privacy', `epsilon ${formatNumber(privacy.epsilon)}, delta ${formatNumber(privacy.delta)}, rho ${formatNumber(privacy.rho)}`],
+    ['privacy', privacyText(privacy)],
     ['neighbours', privacy.neighbours],
     ['hostile share', `up to ${formatNumber(guarantee.corruptionMax)}`],
-    ['noise', noise.length === 0 ? 'not Gaussian' : `standard deviation ${noise.slice(0, 8).map(formatNumber).join(', ')}`],
-    ...Object.entries(plan.facts).map(([name, value]) => [name, typeof value === 'number' ? formatNumber(value) : value]),
+    ['noise', noiseText(noise)],
+    ...Object.entries(plan.facts).map(([name, fact]) => [name, typeof fact === 'number' ? formatNumber(fact) : fact]),
     ...(plan.budget === undefined ? [] : [['budget', budgetText(plan.budget)]]),
   ]);
   output.text();
@@ -164,6 +197,18 @@ function print(plan: Described, output: Output): void {
   ]);
 }
 
+function privacyText({ epsilon, delta, rho }: PrivacyStatement): string {
+  return `epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)}, rho ${formatNumber(rho)}`;
+}
+
+/** Standard deviations per output coordinate, in data units; the first eight. */
+function noiseText(noise: readonly number[]): string {
+  if (noise.length === 0) return 'not Gaussian';
+  const shown = noise.slice(0, 8).map(formatNumber).join(', ');
+  return `standard deviation ${shown}${noise.length > 8 ? ', ...' : ''}`;
+}
+
 function budgetText({ epsilon, delta, releases, binds }: BudgetFacts): string {
-  return `epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)} lasts ${releases} releases; ${binds} runs out first`;
+  const size = `epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)}`;
+  return `${size} lasts ${releases} releases; ${binds} runs out first`;
 }

@@ -11,13 +11,17 @@ export const verify = defineCommand({
   name: 'verify',
   summary: 'Check a release log: chain, signatures and signed head.',
   details: [
-    'A log proves nothing without the key of the aggregator that you trust, learnt from elsewhere than the log: without '
-    + '--server-key the log is only checked against itself, its key\'s fingerprint is printed for you to compare, '
-    + 'and the exit status is 1.',
+    'A log proves nothing without the key of the aggregator that you trust, learnt from elsewhere than the log: '
+    + 'without --server-key the log is only checked against itself, its key\'s fingerprint is printed for you to '
+    + 'compare, and the exit status is 1.',
   ],
   args: {
     file: { type: 'positional', required: true, description: 'the release log, or - for standard input' },
-    'server-key': { type: 'string', valueHint: 'key', description: 'the aggregator\'s public key, 64 hexadecimal digits' },
+    'server-key': {
+      type: 'string',
+      valueHint: 'key',
+      description: 'the aggregator\'s public key, 64 hexadecimal digits',
+    },
   },
   examples: [
     'keelson verify releases.log --server-key 8f40...c2',
@@ -50,7 +54,8 @@ function describe(report: LogReport, path: string, hasKey: boolean, output: Outp
   }
   output.text(`releases     ${report.count}${report.firstFault === null ? '' : ' verified before the fault'}`);
   if (report.firstFault !== null) {
-    output.text(`FAILED       ${path}, line ${report.firstFault.line}: ${report.firstFault.text} (${report.firstFault.code})`);
+    const { line, text, code } = report.firstFault;
+    output.text(`FAILED       ${path}, line ${line}: ${text} (${code})`);
   } else if (hasKey) {
     output.text('verified     every signature, the chain and the head');
   } else {

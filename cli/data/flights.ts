@@ -48,7 +48,7 @@ export function loadFlights(path: URL = flightsFile()): Flights {
 
 /** The package's data folder, seen from cli/data/ and from dist/cli/data/ alike. */
 function flightsFile(): URL {
-  const candidates = ['../../data/flights.bin', '../../../data/flights.bin'].map((path) => new URL(path, import.meta.url));
+  const candidates = ['../../', '../../../'].map((up) => new URL(`${up}data/flights.bin`, import.meta.url));
   const found = candidates.find((candidate) => existsSync(candidate));
   if (found === undefined) {
     throw new InvalidInputError('data/flights.bin is missing: run "npm run data:flights" or install the package again');

@@ -51,7 +51,9 @@ export function selectColumns(options: RowOptions, width: number, names: readonl
 
 function checkData(options: RowOptions, data: readonly number[], contributor: number, group: number): void {
   const { source } = options;
-  if (data.length === 0) throw new InvalidInputError(`${source}: no column is left for the numbers: name some with --columns`);
+  if (data.length === 0) {
+    throw new InvalidInputError(`${source}: no column is left for the numbers: name some with --columns`);
+  }
   if (data.length > limits.columns) {
     throw new InvalidInputError(
       `${source}: ${data.length} columns, at most ${limits.columns} are supported: choose some with --columns`,
@@ -64,7 +66,12 @@ function checkData(options: RowOptions, data: readonly number[], contributor: nu
   }
 }
 
-function unknownColumn(source: string, wanted: string, width: number, names: readonly string[] | null): InvalidInputError {
+function unknownColumn(
+  source: string,
+  wanted: string,
+  width: number,
+  names: readonly string[] | null,
+): InvalidInputError {
   if (names === null) {
     return new InvalidInputError(
       `${source}: there is no column "${wanted}": it has no column names, give an index from 0 to ${width - 1}`,
@@ -73,7 +80,6 @@ function unknownColumn(source: string, wanted: string, width: number, names: rea
   }
   const listed = names.slice(0, 12).join(', ') + (names.length > 12 ? ', ...' : '');
   const near = didYouMean(wanted, names);
-  return new InvalidInputError(`${source}: there is no column "${wanted}"${near === '' ? `: there are ${listed}` : near}`, {
-    column: wanted,
-  });
+  const remedy = near === '' ? `: there are ${listed}` : near;
+  return new InvalidInputError(`${source}: there is no column "${wanted}"${remedy}`, { column: wanted });
 }

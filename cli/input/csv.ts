@@ -79,7 +79,9 @@ class CsvRows {
     if (record.length === 1 && record[0]!.trim() === '') {
       // Blank lines at the end of a file are usual; anywhere else a row would silently be lost.
       this.blankLines.push(line);
-      if (this.blankLines.length > 10_000) throw refusedAt(this.options.source, { line }, 'more than 10000 blank lines');
+      if (this.blankLines.length > 10_000) {
+        throw refusedAt(this.options.source, { line }, 'more than 10000 blank lines');
+      }
       return;
     }
     if (this.blankLines.length > 0) this.takeBlankLines();
@@ -136,7 +138,11 @@ class CsvRows {
     const selection = this.selection!;
     const builder = this.builder!;
     if (record.length !== this.width) {
-      throw refusedAt(source, { line }, `${record.length} cells where the first line has ${this.width}: add or remove cells`);
+      throw refusedAt(
+        source,
+        { line },
+        `${record.length} cells where the first line has ${this.width}: add or remove cells`,
+      );
     }
     const { target, offset } = builder;
     let isMissing = false;

@@ -80,7 +80,11 @@ class NdjsonRows {
     }
     if (this.selection === null) this.start(value, line);
     if (Array.isArray(value) !== (this.keys === null)) {
-      throw refusedAt(source, { line }, `${this.keys === null ? 'an object' : 'an array'} where the first line has another kind`);
+      throw refusedAt(
+        source,
+        { line },
+        `${this.keys === null ? 'an object' : 'an array'} where the first line has another kind`,
+      );
     }
     const cells = this.keys === null ? (value as unknown[]) : this.cellsOf(value as Record<string, unknown>);
     if (cells.length !== this.width) {
@@ -99,7 +103,11 @@ class NdjsonRows {
 
   private start(value: object, line: number): void {
     if (Array.isArray(value) && value.some((cell) => typeof cell === 'object' && cell !== null)) {
-      throw refusedAt(this.options.source, { line }, 'an array of rows: write one row per line (NDJSON), not one array for all');
+      throw refusedAt(
+        this.options.source,
+        { line },
+        'an array of rows: write one row per line (NDJSON), not one array for all',
+      );
     }
     this.keys = Array.isArray(value) ? null : Object.keys(value);
     this.width = Array.isArray(value) ? value.length : this.keys!.length;

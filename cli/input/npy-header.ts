@@ -20,13 +20,20 @@ const remedy = 'save it with numpy.save(path, numpy.ascontiguousarray(values, dt
 export function npyHeaderBytes(bytes: Uint8Array, source: string): number {
   if (bytes.length < 12) return 12;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (!npyMagic.every((byte, i) => bytes[i] === byte)) throw new InvalidInputError(`${source}: not a .npy file: ${remedy}`);
+  if (!npyMagic.every((byte, i) => bytes[i] === byte)) {
+    throw new InvalidInputError(`${source}: not a .npy file: ${remedy}`);
+  }
   const version = bytes[6]!;
   if (version < 1 || version > 3) {
-    throw new InvalidInputError(`${source}: .npy version ${version} is not supported, 1 to 3 are: ${remedy}`, { version });
+    throw new InvalidInputError(
+      `${source}: .npy version ${version} is not supported, 1 to 3 are: ${remedy}`,
+      { version },
+    );
   }
   const length = version === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
-  if (length > headerBytesMax) throw new InvalidInputError(`${source}: the .npy header is longer than ${headerBytesMax} bytes`);
+  if (length > headerBytesMax) {
+    throw new InvalidInputError(`${source}: the .npy header is longer than ${headerBytesMax} bytes`);
+  }
   return (version === 1 ? 10 : 12) + length;
 }
 
@@ -39,13 +46,20 @@ export function parseNpyHeader(bytes: Uint8Array, source: string): NpyHeader {
   const shape = /'shape'\s*:\s*\(([0-9,\sL]*)\)/.exec(text)?.[1];
   const matched = type === undefined ? null : /^([<>])f([48])$/.exec(type);
   if (matched === null) {
-    throw new InvalidInputError(`${source}: its numbers are not float32 or float64: ${remedy}`, { type: type ?? 'structured' });
+    throw new InvalidInputError(
+      `${source}: its numbers are not float32 or float64: ${remedy}`,
+      { type: type ?? 'structured' },
+    );
   }
-  if (order === undefined || shape === undefined) throw new InvalidInputError(`${source}: the .npy header is damaged: ${remedy}`);
+  if (order === undefined || shape === undefined) {
+    throw new InvalidInputError(`${source}: the .npy header is damaged: ${remedy}`);
+  }
   if (order === 'True') throw new InvalidInputError(`${source}: it is stored in Fortran order: ${remedy}`);
   const axes = shape.split(',').map((part) => part.trim().replace(/L$/, '')).filter((part) => part !== '').map(Number);
   if (axes.length < 1 || axes.length > 2 || axes.some((axis) => !Number.isSafeInteger(axis))) {
-    throw new InvalidInputError(`${source}: it has ${axes.length} axes: rows and columns (two) or one value per row (one) are read`);
+    throw new InvalidInputError(
+      `${source}: it has ${axes.length} axes: rows and columns (two) or one value per row (one) are read`,
+    );
   }
   return {
     itemBytes: matched[2] === '4' ? 4 : 8,

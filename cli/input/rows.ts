@@ -111,6 +111,7 @@ export function refusedAt(source: string, place: Place, what: string): InvalidIn
   return new InvalidInputError(`${source}, line ${place.line}${column}${name}: ${what}`, { source, ...place });
 }
 
-export const missingRemedy = 'the cell is empty: fill it in, or pass --missing null to count the row without its values';
+export const missingRemedy =
+  'the cell is empty: fill it in, or pass --missing null to count the row without its values';
 export const badNumberRemedy =
   'not a finite decimal number: correct the cell, or leave the column out with --columns';

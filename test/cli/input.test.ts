@@ -16,7 +16,8 @@ type Options = Partial<Omit<TableRequest, 'path'>>;
 /** Reads from standard input in pieces of `step` bytes, so that every boundary is crossed. */
 async function tables(input: string | Buffer, options: Options = {}, step = 3): Promise<readonly RowTable[]> {
   const bytes = Buffer.from(input);
-  const pieces = Array.from({ length: Math.ceil(bytes.length / step) }, (_, i) => bytes.subarray(i * step, (i + 1) * step));
+  const count = Math.ceil(bytes.length / step);
+  const pieces = Array.from({ length: count }, (_, i) => bytes.subarray(i * step, (i + 1) * step));
   return readTables({ path: '-', missing: 'refuse', ...options }, Readable.from(pieces));
 }
 
@@ -133,7 +134,8 @@ describe('NDJSON', () => {
   });
 
   it('does not take inherited names for values', async () => {
-    expect(await refusal('{"x":1,"constructor":2}\n{"x":1}\n')).toContain('column 2 ("constructor"): the cell is empty');
+    const inherited = await refusal('{"x":1,"constructor":2}\n{"x":1}\n');
+    expect(inherited).toContain('column 2 ("constructor"): the cell is empty');
   });
 });
 
@@ -175,7 +177,8 @@ describe('npy', () => {
   it('refuses fewer or more bytes than promised', async () => {
     const whole = npyBytes(values);
     expect(await refusal(whole.subarray(0, whole.length - 1))).toContain('promises 32 bytes of numbers and 31 follow');
-    expect(await refusal(Buffer.concat([whole, Buffer.alloc(3)]))).toContain('promises 32 bytes of numbers and 35 follow');
+    const long = Buffer.concat([whole, Buffer.alloc(3)]);
+    expect(await refusal(long)).toContain('promises 32 bytes of numbers and 35 follow');
     expect(await refusal(whole.subarray(0, 40))).toContain('cut short inside the .npy header');
   });
 });
@@ -190,7 +193,8 @@ describe('tables', () => {
   it('keeps a contributor whose rows are all empty as a NULL row', async () => {
     const text = 'id,x\na,1\nb,\na,\nb,\n';
     expect(await rows(text, { contributor: 'id', missing: 'null' })).toEqual([[1], [NaN]]);
-    expect(await refusal('id,x\na,1\n,2\n', { contributor: 'id' })).toContain('line 3, column 1: the contributor id is empty');
+    const nameless = await refusal('id,x\na,1\n,2\n', { contributor: 'id' });
+    expect(nameless).toContain('line 3, column 1: the contributor id is empty');
   });
 
   it('splits by a public list of groups and refuses an id in two of them', async () => {

@@ -1,3 +1,4 @@
+import type { ArgsDef } from 'citty';
 import { describe, expect, it } from 'vitest';
 import { checkArguments } from '../../cli/arguments.js';
 import { commandTable } from '../../cli/commands/table.js';
@@ -67,7 +68,7 @@ describe('arguments', () => {
     set: { type: 'string' },
     mode: { type: 'enum', options: ['fast', 'slow'] },
     json: { type: 'boolean', alias: 'j' },
-  } as const;
+  } satisfies ArgsDef;
   const check = (...words: string[]) => checkArguments(words, definitions, ['set']);
   const refusal = (...words: string[]): string => {
     try {
@@ -80,7 +81,8 @@ describe('arguments', () => {
   };
 
   it('takes flags in any place, with = or a space, negative numbers and a lone dash', () => {
-    expect(check('--rate', '-1.5', '-', '-j', '--mode=fast').words).toEqual(['--rate=-1.5', '--json', '--mode=fast', '--', '-']);
+    const { words } = check('--rate', '-1.5', '-', '-j', '--mode=fast');
+    expect(words).toEqual(['--rate=-1.5', '--json', '--mode=fast', '--', '-']);
     expect(check('--', '--rate').words).toEqual(['--', '--rate']);
     expect(check('f', '--set', 'a=1', '--set=b=2').repeated).toEqual({ set: ['a=1', 'b=2'] });
   });
@@ -104,7 +106,8 @@ describe('arguments', () => {
 
 describe('output', () => {
   it('writes typed arrays, big integers and maps as JSON', () => {
-    const value = { row: Float64Array.of(1, 2.5), tags: BigUint64Array.of(3n), small: 4n, big: 2n ** 64n, map: new Map([['a', 1]]) };
+    const arrays = { row: Float64Array.of(1, 2.5), tags: BigUint64Array.of(3n) };
+    const value = { ...arrays, small: 4n, big: 2n ** 64n, map: new Map([['a', 1]]) };
     expect(JSON.parse(toJson(value))).toEqual({
       row: [1, 2.5], tags: [3], small: 4, big: '18446744073709551616', map: { a: 1 },
     });
@@ -134,10 +137,12 @@ describe('errors', () => {
   });
 
   it('say that a defect is one', () => {
-    expect(errorText(new InvariantError('groups do not add up'), 'keelson plan', false)).toContain('a defect in Keelson: groups');
+    const defect = errorText(new InvariantError('groups do not add up'), 'keelson plan', false);
+    expect(defect).toContain('a defect in Keelson: groups');
     expect(errorText(new TypeError('x'), 'keelson plan', false)).toContain('--debug');
     const system = Object.assign(new Error('ENOENT'), { code: 'ENOENT', syscall: 'open', path: 'here.csv' });
-    expect(errorText(system, 'keelson plan', false)).toBe('keelson plan: here.csv: there is no such file: check the path\n');
+    const text = errorText(system, 'keelson plan', false);
+    expect(text).toBe('keelson plan: here.csv: there is no such file: check the path\n');
     const chained = new KeelsonError('invalid-input', 'outer', { cause: new Error('inner') });
     expect(errorText(chained, 'keelson plan', true)).toMatch(/outer[^]*caused by Error: inner/);
   });

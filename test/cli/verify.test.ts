@@ -22,7 +22,8 @@ describe('keelson verify', () => {
     const { status, stdout } = await keelson(['verify', path, '--server-key', key, '--json']);
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
-      consistent: true, authentic: true, count: 3, studyId: toHex(log.studyId), serverKey: key, state: 'ended', firstFault: null,
+      consistent: true, authentic: true, count: 3, studyId: toHex(log.studyId), serverKey: key, state: 'ended',
+      firstFault: null,
     });
     expect((await keelson(['verify', path, '--server-key', key])).stdout).toContain('verified     every signature');
   });
@@ -45,7 +46,8 @@ describe('keelson verify', () => {
     const wrongKey = await keelson(['verify', path, '--server-key', other]);
     expect(wrongKey).toMatchObject({ status: 1 });
     expect(wrongKey.stdout).toContain('(server-key-mismatch)');
-    const cut = await keelson(['verify', '-', '--server-key', key], { stdin: `${log.lines.slice(0, -1).join('\n')}\n` });
+    const headless = `${log.lines.slice(0, -1).join('\n')}\n`;
+    const cut = await keelson(['verify', '-', '--server-key', key], { stdin: headless });
     expect(cut).toMatchObject({ status: 1 });
     expect(cut.stdout).toContain('(head-missing)');
     const at = text.indexOf('"body":"') + 40;
@@ -56,7 +58,8 @@ describe('keelson verify', () => {
   });
 
   it('ends with 2 for a missing file and an unusable key', async () => {
-    expect(await keelson(['verify', join(scratch, 'none'), '--server-key', key])).toMatchObject({ status: 2, stdout: '' });
+    const none = await keelson(['verify', join(scratch, 'none'), '--server-key', key]);
+    expect(none).toMatchObject({ status: 2, stdout: '' });
     expect(await keelson(['verify', path, '--server-key', 'abc'])).toMatchObject({ status: 2, stdout: '' });
     expect(await keelson(['verify'])).toMatchObject({ status: 2, stdout: '' });
   });

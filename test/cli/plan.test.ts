@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { refuseInsecureSeed } from '../../cli/noise.js';
+import { smallestCohort } from '../../cli/planning.js';
+import { limits } from '../../src/base/limits.js';
+import type { Io } from '../../cli/io.js';
+import { estimators } from '../../src/estimators/registry.js';
+import { keelson } from '../support/command.js';
+
+const base = ['--dimension', '2', '--epsilon', '1', '--delta', '1e-6', '--set', 'scale=1'];
+
+interface PlanFacts {
+  minimumCohort: number;
+  cohort: number;
+  expectedError: { clean: { total: number }; corrupted: { total: number } };
+  privacy: { epsilon: number; delta: number; rho: number };
+  budget?: { releases: number; binds: string };
+  noise: number[];
+}
+
+async function plan(words: readonly string[]): Promise<PlanFacts> {
+  const { status, stdout, stderr } = await keelson(['plan', ...words, '--json']);
+  expect([status, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout) as PlanFacts;
+}
+
+describe('keelson plan', () => {
+  it.each(estimators.map(({ name }) => [name]))('%s: plans from public numbers, the same each time', async (name) => {
+    const first = await plan([name, '--cohort', '1000000', ...base]);
+    expect(await plan([name, '--cohort', '1000000', ...base])).toEqual(first);
+    expect(first.privacy).toMatchObject({ epsilon: 1, delta: 1e-6 });
+    expect(first.expectedError.clean.total).toBeGreaterThan(0);
+    expect(first.expectedError.corrupted.total).toBeGreaterThanOrEqual(first.expectedError.clean.total);
+  });
+
+  it.each(estimators.map(({ name }) => [name]))('%s: has a plan at its minimum cohort and none below', async (name) => {
+    const { minimumCohort } = await plan([name, '--cohort', '1000000', ...base]);
+    expect((await plan([name, '--cohort', String(minimumCohort), ...base])).cohort).toBe(minimumCohort);
+    if (minimumCohort === 1) return;
+    const below = await keelson(['plan', name, '--cohort', String(minimumCohort - 1), ...base, '--json']);
+    expect(below.status).toBe(1);
+    expect(JSON.parse(below.stdout)).toMatchObject({ outcome: 'infeasible', minimumCohort });
+    const text = await keelson(['plan', name, '--cohort', String(minimumCohort - 1), ...base]);
+    expect(text.stdout).toContain(`the smallest cohort with a plan is ${minimumCohort}`);
+  });
+
+  it('finds the smallest cohort for an error', async () => {
+    const words = ['mean', ...base, '--corruption', '0'];
+    const found = await plan([...words, '--error', '0.05']);
+    expect(found.expectedError.clean.total).toBeLessThanOrEqual(0.05);
+    const below = await plan([...words, '--cohort', String(found.cohort - 1)]);
+    expect(below.expectedError.clean.total).toBeGreaterThan(0.05);
+  });
+
+  it('says when no cohort reaches an error', async () => {
+    const { status, stdout } = await keelson(['plan', 'mean', ...base, '--corruption', '0.1', '--error', '1e-6']);
+    expect(status).toBe(1);
+    expect(stdout).toContain('no cohort up to 10000000');
+  });
+
+  it('says how many releases a budget lasts', async () => {
+    const budget = ['--budget-epsilon', '8', '--budget-delta', '1e-5'];
+    const one = await plan(['mean', '--cohort', '3000', ...base, ...budget]);
+    expect(one.budget!.releases).toBeGreaterThan(8);
+    const wider = ['--budget-epsilon', '16', '--budget-delta', '1e-5'];
+    const larger = await plan(['mean', '--cohort', '3000', ...base, ...wider]);
+    expect(larger.budget!.releases).toBeGreaterThan(one.budget!.releases);
+    const text = await keelson(['plan', 'mean', '--cohort', '3000', ...base, ...budget]);
+    expect(text.stdout).toContain(`lasts ${one.budget!.releases} releases`);
+    expect(text.stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
+  });
+
+  it('grows the noise as epsilon shrinks and accepts rho in its place', async () => {
+    const one = ['--dimension', '1', '--delta', '1e-6', '--set', 'scale=1'];
+    const at = (words: readonly string[]) => plan(['mean', '--cohort', '3000', ...one, ...words]);
+    const wide = await at(['--epsilon', '0.5']);
+    const narrow = await at(['--epsilon', '2']);
+    expect(wide.noise[0]!).toBeGreaterThan(2 * narrow.noise[0]!);
+    const byRho = await at(['--rho', '0.01']);
+    expect(byRho.privacy.rho).toBeLessThanOrEqual(0.01 * (1 + 1e-9));
+    expect(byRho.privacy.rho).toBeGreaterThan(0.0099);
+  });
+
+  it('refuses wrong usage', async () => {
+    expect((await keelson(['plan', 'mean', ...base])).stderr).toContain('--cohort is missing');
+    expect((await keelson(['plan', 'mean', ...base, '--cohort', '9', '--error', '1'])).stderr).toContain('both given');
+    const half = await keelson(['plan', 'mean', ...base, '--cohort', '9', '--corruption', '0.5']);
+    expect(half.stderr).toContain('--corruption is a number from 0 below 0.5');
+    expect((await keelson(['plan', 'mean', ...base, '--cohort', '9', '--budget-delta', '1e-5'])).status).toBe(2);
+  });
+});
+
+describe('smallestCohort', () => {
+  it('finds the threshold wherever it is', () => {
+    for (const threshold of [1, 2, 3, 7, 8, 9, 4097, limits.cohortMax]) {
+      expect(smallestCohort((size) => size >= threshold)).toBe(threshold);
+    }
+    expect(smallestCohort(() => false)).toBeNull();
+  });
+});
+
+describe('keelson estimators', () => {
+  it('lists every estimator with its parameters, guarantee and source', async () => {
+    const { status, stdout } = await keelson(['estimators']);
+    expect(status).toBe(0);
+    for (const { name, parameters, citations } of estimators) {
+      expect(stdout).toContain(`${name}: `);
+      for (const parameter of parameters) expect(stdout).toContain(`  ${parameter.name}`);
+      for (const { key } of citations) expect(stdout).toContain(`[${key}]`);
+    }
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  it('gives the same as JSON, for all or for one', async () => {
+    const all = JSON.parse((await keelson(['estimators', '--json'])).stdout) as { name: string }[];
+    expect(all.map(({ name }) => name)).toEqual(estimators.map(({ name }) => name));
+    const one = JSON.parse((await keelson(['estimators', 'mean', '--json'])).stdout) as { name: string };
+    expect(one).toEqual(all.find(({ name }) => name === 'mean'));
+    expect(await keelson(['estimators', 'maen'])).toMatchObject({ status: 2, stdout: '' });
+  });
+});
+
+describe('commands that serve others', () => {
+  it('do not start with repeatable noise', () => {
+    const io = (seed?: string) => ({ environment: { KEELSON_INSECURE_SEED: seed } }) as unknown as Io;
+    expect(() => refuseInsecureSeed(io('x'), 'serve')).toThrow('unset KEELSON_INSECURE_SEED');
+    expect(() => refuseInsecureSeed(io(), 'serve')).not.toThrow();
+  });
+});

@@ -1,0 +1,52 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { root } from '../support/sources.js';
+
+const command = `${root}bin/keelson.js`;
+const run = (words: readonly string[], input = '') =>
+  spawnSync(process.execPath, [command, ...words], {
+    input,
+    encoding: 'utf8',
+    env: { ...process.env, KEELSON_INSECURE_SEED: '' },
+  });
+
+const rows = `x\n${Array.from({ length: 3_000 }, (_, i) => String(i % 7)).join('\n')}\n`;
+const estimate = ['estimate', 'mean', '--input', '-', '--epsilon', '2', '--delta', '1e-6', '--set', 'scale=2'];
+
+describe('the built command', () => {
+  it('answers on standard output and ends with 0', () => {
+    const found = run([...estimate, '--json'], rows);
+    expect([found.status, found.stderr]).toEqual([0, '']);
+    expect(JSON.parse(found.stdout)).toMatchObject({ estimator: 'mean', outcome: 'value', rows: 3_000 });
+  });
+
+  it('ends with 2 and an empty standard output on bad input', () => {
+    const found = run([...estimate, '--json'], 'x\n1\nsecret\n');
+    expect([found.status, found.stdout]).toEqual([2, '']);
+    expect(found.stderr).toContain('standard input, line 3, column 1 ("x")');
+    expect(found.stderr).not.toContain('secret');
+  });
+
+  it('finds its package: the version', () => {
+    expect(run(['--version']).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('says nothing when its reader goes away', async () => {
+    const child = spawn(process.execPath, [command, 'estimators'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const status = await new Promise((resolve) => child.on('close', resolve));
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
+  it('stops at once on an interrupt while it waits for input', async () => {
+    const env = { ...process.env, KEELSON_INSECURE_SEED: 'an interrupt' };
+    const child = spawn(process.execPath, [command, ...estimate], { stdio: ['pipe', 'pipe', 'pipe'], env });
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    // The warning about the seed comes just before it reads.
+    await new Promise((resolve) => child.stderr.once('data', resolve));
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+  });
+});
