@@ -12,6 +12,8 @@ import { judgeUpgrade, type BrowserRules, type UpgradeRefusal } from './upgrade.
 export class Connections {
   readonly #server: WebSocketServer;
   readonly #sessions = new Map<WebSocket, Session>();
+  /** Every TCP connection that asked for an upgrade, taken or refused: the HTTP server forgets these. */
+  readonly #raws = new Set<Duplex>();
   readonly #perAddress = new Map<string, number>();
   #cancelCheck: () => void = () => undefined;
 
@@ -43,6 +45,8 @@ export class Connections {
   upgrade(request: IncomingMessage, raw: Duplex, head: Buffer): void {
     // Until ws takes over, nobody else listens: a reset here must not stop the process.
     raw.on('error', () => raw.destroy());
+    raw.on('close', () => this.#raws.delete(raw));
+    this.#raws.add(raw);
     const address = addressKey(request.socket.remoteAddress);
     const refusal = this.#roomFor(address) ?? judgeUpgrade(request, this.rules);
     if (refusal !== undefined) return refuseUpgrade(raw, refusal);
@@ -59,6 +63,7 @@ export class Connections {
   terminate(): void {
     this.#cancelCheck();
     for (const ws of [...this.#sessions.keys()]) ws.terminate();
+    for (const raw of [...this.#raws]) raw.destroy();
   }
 
   #roomFor(address: string): UpgradeRefusal | undefined {
