@@ -1,0 +1,10 @@
+/** Simulated contributors, honest and hostile, and what their epochs should say. Not part of the SDK's bundle. */
+export { attackNames, abuses, findAttack, malformedAttack, rowAttacks } from './attacks/index.js';
+export type { Abuse, AttackContext, RowAttack } from './attacks/index.js';
+export { contributorSeed, createFleet } from './fleet.js';
+export type { Fleet, FleetOptions } from './fleet-options.js';
+export { datasetSource, gaussianSource } from './sources.js';
+export type { DatasetSourceOptions, GaussianSourceOptions, RowSource } from './sources.js';
+export type { FleetStatistics } from './statistics.js';
+export { reduceRows, TruthSums } from './truth.js';
+export type { Truth } from './truth.js';

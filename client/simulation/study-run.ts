@@ -1,0 +1,182 @@
+import type { ErrorCode } from '../../src/base/error-codes.js';
+import { InvalidParameterError, type KeelsonError } from '../../src/base/errors.js';
+import type { WorkRandom } from '../../src/random/source.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { ClientRuntime } from '../runtime.js';
+import type { Channel } from '../session/channel.js';
+import type { Contribution } from '../session/contribution.js';
+import type { AbuseGroup } from './abuser.js';
+import type { AttackContext, RowAttack } from './attacks/index.js';
+import type { FleetOptions } from './fleet-options.js';
+import { Pacer } from './pacer.js';
+import type { Counters } from './statistics.js';
+import { reduceRows, TruthSums, type Truth } from './truth.js';
+import { encodeUnchecked } from './unchecked-rows.js';
+
+const truthsKept = 64n;
+/** Where epochs close on a count there is no time to spread over. */
+const countPaceMs = 500;
+/** Contributors whose rows tell attackers where honest rows lie. */
+const centreSample = 256;
+
+export interface StudyRunOptions {
+  readonly study: string;
+  readonly fleet: FleetOptions;
+  readonly runtime: ClientRuntime;
+  readonly hostile: number;
+  readonly attack: RowAttack | null;
+  readonly random: WorkRandom;
+  readonly counters: Counters;
+  readonly onSettled: () => void;
+}
+
+/** One study's side of a fleet: who contributes when, with which rows, and what came of it. */
+export class StudyRun {
+  /** By contributor; undefined for those that an abuse group plays. */
+  readonly channels: (Channel | undefined)[] = [];
+  readonly abusers: { readonly group: AbuseGroup; readonly index: number }[] = [];
+  private readonly pacer: Pacer;
+  private readonly truths = new Map<bigint, TruthSums>();
+  private epoch = 0n;
+  private document: StudyDocument | null = null;
+  private centre: readonly number[] | null = null;
+  underWay = 0;
+  isEnded = false;
+
+  constructor(private readonly options: StudyRunOptions) {
+    this.pacer = new Pacer(options.runtime, (index) => this.contribute(index));
+  }
+
+  truth(epoch: bigint): Truth | null {
+    return this.truths.get(epoch)?.truth ?? null;
+  }
+
+  /** One channel heard of an epoch. @returns true for the first that does. */
+  hear(document: StudyDocument, epoch: bigint, closesInMs: number | null): boolean {
+    if (this.isEnded || epoch <= this.epoch) return false;
+    this.document = document;
+    this.epoch = epoch;
+    const { fleet, counters, random } = this.options;
+    counters.missed += this.pacer.start(fleet.contributors, this.windowMs(document, closesInMs), random.fork(`order ${epoch}`));
+    for (const old of this.truths.keys()) if (old + truthsKept <= epoch) this.truths.delete(old);
+    return true;
+  }
+
+  stop(): void {
+    this.isEnded = true;
+    this.pacer.stop();
+  }
+
+  private windowMs(document: StudyDocument, closesInMs: number | null): number {
+    const { paceMs, paceShare = 0.8 } = this.options.fleet;
+    if (paceMs !== undefined) return paceMs;
+    if (!('everyMs' in document.epoch)) return countPaceMs;
+    // How much of this epoch has passed is not known: be early.
+    return paceShare * (closesInMs ?? document.epoch.everyMs / 4);
+  }
+
+  private contribute(index: number): boolean {
+    const abuser = this.abusers[index];
+    const { rows: source } = this.options.fleet;
+    if (abuser !== undefined) {
+      const acted = abuser.group.act(abuser.index, this.epoch, source(index, this.epoch, this.options.study));
+      if (acted) this.options.counters.abuses += 1;
+      return acted;
+    }
+    const channel = this.channels[index]!;
+    if (channel.isEnded) return true;
+    // Whoever is not connected, has not heard of the epoch or is still busy tries again later in the epoch.
+    if (channel.number === 0 || channel.epoch !== this.epoch || !channel.isIdle) return false;
+    this.submit(channel, index, this.rowsOf(index));
+    return true;
+  }
+
+  private rowsOf(index: number): Float64Array {
+    const { attack, hostile, fleet, study } = this.options;
+    const rows = fleet.rows(index, this.epoch, study);
+    return attack === null || index >= hostile ? rows : attack.apply(rows, this.attackContext(index, attack));
+  }
+
+  private submit(channel: Channel, index: number, values: Float64Array): void {
+    const { counters, runtime, hostile, attack } = this.options;
+    const columns = this.document!.columns.length;
+    const isHostile = index < hostile;
+    const reduced = values.length % columns === 0 ? reduceRows(values, columns) : new Float64Array(columns);
+    const startedMs = runtime.nowMs();
+    const done = (): void => {
+      this.underWay -= 1;
+      this.options.onSettled();
+    };
+    const refuse = (code: ErrorCode): void => counters.count(counters.refused, code);
+    counters.sent += 1;
+    this.underWay += 1;
+    const contribution: Contribution = {
+      id: 0,
+      last: true,
+      values,
+      batches: [],
+      refusal: null,
+      ...(isHostile && attack?.unchecked === true && { encode: encodeUnchecked }),
+      finish: (result) => {
+        counters.measure(runtime.nowMs() - startedMs);
+        if (result.kind === 'accepted') {
+          counters.accepted += 1;
+          this.sums(result.epoch, columns).add(reduced, isHostile);
+        } else {
+          refuse(result.error.code);
+        }
+        done();
+      },
+      fail: (error) => {
+        refuse(error.code);
+        done();
+      },
+    };
+    channel.submit(contribution);
+  }
+
+  private sums(epoch: bigint, columns: number): TruthSums {
+    const found = this.truths.get(epoch) ?? new TruthSums(columns);
+    this.truths.set(epoch, found);
+    return found;
+  }
+
+  private attackContext(index: number, attack: RowAttack): AttackContext {
+    const { random, fleet } = this.options;
+    const document = this.document!;
+    this.centre ??= this.sampleCentre(document.columns.length);
+    return {
+      columns: document.columns.length,
+      scale: fleet.scale?.[document.study] ?? scaleOf(document),
+      centre: this.centre,
+      strength: fleet.strength ?? attack.defaultStrength,
+      shared: random.fork('agreed'),
+      own: random.fork(`own ${index} ${this.epoch}`),
+    };
+  }
+
+  private sampleCentre(columns: number): number[] {
+    const { fleet, study } = this.options;
+    const count = Math.min(centreSample, fleet.contributors);
+    const sums = new TruthSums(columns);
+    for (let i = 0; i < count; i++) sums.add(reduceRows(fleet.rows(i, this.epoch, study), columns), false);
+    return [...sums.truth.honestMean];
+  }
+}
+
+/**
+ * The study's public `scale`, one per column.
+ * @throws InvalidParameterError when it has none: the fleet's `scale` must then say it.
+ */
+export function scaleOf(document: StudyDocument): readonly number[] {
+  const { scale } = document.parameters;
+  const { length } = document.columns;
+  if (typeof scale === 'number') return Array<number>(length).fill(scale);
+  if (Array.isArray(scale) && scale.length === length) return scale as readonly number[];
+  throw new InvalidParameterError(`study ${document.study} states no scale per column: give the fleet one`);
+}
+
+/** What ends a whole study rather than one contributor. */
+export function endsStudy(error: KeelsonError): boolean {
+  return error.code === 'study-ended' || error.code === 'budget-exhausted' || error.code === 'unknown-study';
+}

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { abuseFrames } from '../../client/simulation/attacks/index.js';
+import {
+  abuses, attackNames, datasetSource, findAttack, gaussianSource, reduceRows, rowAttacks, TruthSums, type AttackContext,
+  type RowAttack,
+} from '../../client/simulation/index.js';
+import { utf8 } from '../../src/base/bytes.js';
+import { seededWork } from '../../src/random/work.js';
+import { signing } from '../../src/signing/node.js';
+import { verifyBatch } from '../../src/signing/index.js';
+import { batchRows, decodeBatchBody, decodeClientFrame, type SignedBatch } from '../../src/wire/index.js';
+import { context as signatureContext, contributor } from '../support/wire-samples.js';
+
+const seed = utf8('attacks');
+const columns = 3;
+const centre = [10, -5, 1000];
+const scale = [2, 3, 400];
+const source = gaussianSource({ mean: centre, standardDeviation: scale, rows: 4, seed });
+
+const contextOf = (index: number, epoch = 1n): AttackContext => ({
+  columns, scale, centre, strength: 4, shared: seededWork(seed).fork('agreed'), own: seededWork(seed).fork(`${index} ${epoch}`),
+});
+
+/** The reduced rows of 400 contributors under an attack, in scales about the centre. */
+function attacked(attack: RowAttack, strength = attack.defaultStrength): number[][] {
+  return Array.from({ length: 400 }, (_, index) => {
+    const rows = source(index, 1n, 's');
+    const before = rows.slice();
+    const context = { ...contextOf(index), strength };
+    const after = attack.apply(rows, context);
+    expect(rows).toEqual(before);
+    expect(attack.apply(rows, { ...contextOf(index), strength })).toEqual(after);
+    return [...reduceRows(after, columns)].map((value, column) => (value - centre[column]!) / scale[column]!);
+  });
+}
+
+const meanOf = (rows: readonly number[][]): number[] =>
+  rows[0]!.map((_, column) => rows.reduce((sum, row) => sum + row[column]!, 0) / rows.length);
+const spreadOf = (rows: readonly number[][]): number[] => {
+  const mean = meanOf(rows);
+  return mean.map((centreOf, column) => Math.sqrt(rows.reduce((sum, row) => sum + (row[column]! - centreOf) ** 2, 0) / rows.length));
+};
+const named = (name: string): RowAttack => findAttack(name) as RowAttack;
+
+describe('attacks on the numbers', () => {
+  it('leave the honest rows alone and repeat exactly', () => {
+    for (const attack of rowAttacks.filter((one) => one.name !== 'nan')) attacked(attack);
+  });
+
+  // Means of 400 contributors of 4 rows: standard error 1/40 of a scale, so 0.13 is past 5 of them.
+  it('shift moves every column by the strength and keeps the cloud', () => {
+    const rows = attacked(named('shift'));
+    meanOf(rows).forEach((value) => expect(value).toBeCloseTo(4, 0));
+    meanOf(rows).forEach((value) => expect(Math.abs(value - 4)).toBeLessThan(0.13));
+    spreadOf(rows).forEach((value) => expect(Math.abs(value - 0.5)).toBeLessThan(0.1));
+  });
+
+  it('direction moves by the strength in total, along one line that all agree on', () => {
+    const rows = attacked(named('direction'));
+    expect(Math.abs(Math.hypot(...meanOf(rows)) - 4)).toBeLessThan(0.25);
+    spreadOf(rows).forEach((value) => expect(Math.abs(value - 0.5)).toBeLessThan(0.1));
+    const other = named('direction').apply(source(7, 9n, 's'), contextOf(7, 9n));
+    const shiftBy = [...other].slice(0, columns).map((value, i) => (value - source(7, 9n, 's')[i]!) / scale[i]!);
+    expect(shiftBy.reduce((sum, value, i) => sum + value * meanOf(rows)[i]!, 0)).toBeGreaterThan(14);
+  });
+
+  it('far puts everything on one point, the strength away', () => {
+    const rows = attacked(named('far'), 1000);
+    expect(Math.max(...spreadOf(rows))).toBeLessThan(1e-9);
+    expect(Math.abs(Math.hypot(...meanOf(rows)) - 1000)).toBeLessThan(1e-6);
+  });
+
+  it('inliers stay where honest rows are, on one side', () => {
+    for (let index = 0; index < 50; index++) {
+      const honest = source(index, 1n, 's');
+      const after = named('inliers').apply(honest, { ...contextOf(index), strength: 1 });
+      after.forEach((value, i) => {
+        const middle = centre[i % columns]!;
+        expect(value).toBeGreaterThanOrEqual(middle);
+        expect(Math.abs(value - middle)).toBeCloseTo(Math.abs(honest[i]! - middle), 9);
+      });
+    }
+  });
+
+  it('noise spreads without a bias', () => {
+    const rows = attacked(named('noise'));
+    // sqrt(1 + 100) over 2; 400 of them: standard error .25.
+    meanOf(rows).forEach((value) => expect(Math.abs(value)).toBeLessThan(1.3));
+    spreadOf(rows).forEach((value) => expect(Math.abs(value - Math.sqrt(101) / 2)).toBeLessThan(1));
+  });
+
+  it('nan makes exactly one value unusable', () => {
+    for (let index = 0; index < 50; index++) {
+      const after = named('nan').apply(source(index, 1n, 's'), contextOf(index));
+      expect([...after].filter((value) => !Number.isFinite(value))).toHaveLength(1);
+    }
+  });
+
+  it('are found by name, or the names are listed', () => {
+    expect(attackNames).toEqual(['shift', 'direction', 'far', 'inliers', 'noise', 'nan', 'malformed']);
+    expect(() => findAttack('shfit')).toThrow(/use one of shift, direction/);
+  });
+});
+
+describe('abuses of the protocol', () => {
+  const context = {
+    ...signatureContext, signer: contributor, channel: 3, epoch: 7n, columns: 2, sequence: 5n,
+    rows: Float64Array.of(1, 2, 3, 4), random: seededWork(seed),
+  };
+  const verifier = signing.createVerifier(contributor.publicKey);
+  const batchOf = (bytes: Uint8Array): SignedBatch => decodeClientFrame(bytes) as SignedBatch;
+  const isSigned = ({ body, signature }: SignedBatch): boolean =>
+    verifyBatch(verifier, signatureContext, signing.sha512(body), signature);
+
+  it('are what their names say', () => {
+    const frames = new Map(abuses.map((abuse) => [abuse, abuseFrames(abuse, context)]));
+    const only = (abuse: (typeof abuses)[number]): SignedBatch => batchOf(frames.get(abuse)!.frames[0]!);
+    expect(() => decodeClientFrame(frames.get('cut-frame')!.frames[0]!)).toThrow();
+    expect(isSigned(only('bad-signature'))).toBe(false);
+    for (const abuse of ['wrong-dimension', 'wrong-size', 'not-finite', 'replay', 'mutated-replay', 'far-sequence'] as const) {
+      expect(isSigned(only(abuse))).toBe(true);
+    }
+    const wide = decodeBatchBody(only('wrong-dimension').body);
+    expect([wide.rows, wide.columns, batchRows(wide).length]).toEqual([2, 3, 6]);
+    expect(() => batchRows(decodeBatchBody(only('wrong-size').body))).toThrow();
+    expect([...batchRows(decodeBatchBody(only('not-finite').body))]).toEqual([NaN, NaN, NaN, NaN]);
+    const [first, second] = frames.get('replay')!.frames;
+    expect(first).toEqual(second);
+    const [honest, mutated] = frames.get('mutated-replay')!.frames.map((frame) => decodeBatchBody(batchOf(frame).body));
+    expect(mutated!.sequence).toBe(honest!.sequence);
+    expect(mutated!.data).not.toEqual(honest!.data);
+    expect(only('unknown-channel').channel).not.toBe(3);
+    expect(decodeBatchBody(only('far-sequence').body).sequence).toBeGreaterThan(64n);
+  });
+});
+
+describe('sources and truth', () => {
+  it('deals every row of a data set once per round, and goes on in the next epoch', () => {
+    const values = Float64Array.from({ length: 120 * 2 }, (_, i) => i);
+    const deal = datasetSource({ values, columns: 2, rows: 4, contributors: 10, seed });
+    const firsts = [1n, 2n, 3n].flatMap((epoch) =>
+      [...Array(10).keys()].flatMap((index) => [...deal(index, epoch, 's')].filter((_, i) => i % 2 === 0)));
+    expect(firsts.sort((a, b) => a - b)).toEqual(Array.from({ length: 120 }, (_, i) => 2 * i));
+    expect(deal(3, 2n, 's')).toEqual(deal(3, 2n, 's'));
+    expect(() => datasetSource({ values, columns: 7, rows: 4, contributors: 10, seed })).toThrow(/whole rows/);
+  });
+
+  it('makes normal rows of the stated mean and spread', () => {
+    const rows = Array.from({ length: 2000 }, (_, index) => [...source(index, 5n, 's')].slice(0, columns));
+    meanOf(rows).forEach((value, i) => expect(Math.abs(value - centre[i]!)).toBeLessThan(0.13 * scale[i]!));
+    // The standard error of a standard deviation is 1/63 of it: a scale 10 % off is past 6 of them.
+    spreadOf(rows).forEach((value, i) => expect(Math.abs(value / scale[i]! - 1)).toBeLessThan(0.08));
+  });
+
+  it('knows what honest and naive means are, as the server reduces', () => {
+    expect([...reduceRows(Float64Array.of(1, 10, 3, 30), 2)]).toEqual([2, 20]);
+    expect([...reduceRows(Float64Array.of(1e300, -1e300), 2)]).toEqual([2 ** 40, -(2 ** 40)]);
+    const sums = new TruthSums(1);
+    sums.add(Float64Array.of(2), false);
+    sums.add(Float64Array.of(4), false);
+    sums.add(Float64Array.of(102), true);
+    expect(sums.truth).toEqual({
+      honestMean: Float64Array.of(3), naiveMean: Float64Array.of(36), honest: 2, hostile: 1,
+    });
+  });
+});

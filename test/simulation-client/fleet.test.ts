@@ -1,0 +1,157 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { contributorSeed, createFleet, gaussianSource, type Fleet, type FleetOptions } from '../../client/simulation/index.js';
+import { systemClock } from '../../server/clock.js';
+import { createListener, type Listener } from '../../server/listener/index.js';
+import { fromHex, toHex, utf8 } from '../../src/base/bytes.js';
+import { signing } from '../../src/signing/node.js';
+import type { StudyDocument } from '../../src/wire/index.js';
+import { createFakeHub, type FakeHub } from '../support/fake-hub.js';
+import { until } from '../support/until.js';
+import { document as sampleDocument } from '../support/wire-samples.js';
+
+const seed = utf8('fleet');
+const rows = gaussianSource({ mean: [10, 700], standardDeviation: [20, 300], rows: 3, seed });
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const quick = { contributors: 40, seed, rows, paceMs: 20, backoffInitialMs: 5, backoffMaxMs: 30 };
+
+let hub: FakeHub;
+let listener: Listener;
+let fleet: Fleet | undefined;
+
+async function serve(documents: readonly StudyDocument[] = [sampleDocument], port = 0): Promise<void> {
+  hub = port === 0 ? await createFakeHub(documents) : hub;
+  listener = await createListener({
+    hub, clock: systemClock, logger: silent, host: '127.0.0.1', port, operatorToken: 'token of the tests',
+  });
+}
+
+function start(options: Partial<FleetOptions> = {}): Fleet {
+  fleet = createFleet({ url: `ws://127.0.0.1:${listener.port}`, studies: ['flight-delays'], ...quick, ...options });
+  return fleet;
+}
+
+function openEpoch(epoch: bigint): void {
+  for (const view of hub.studies()) {
+    hub.change(view.studyId, { epoch });
+    hub.emit({ kind: 'epoch-opened', studyId: view.studyId, epoch, closesAtMs: Date.now() + 60_000 });
+  }
+}
+
+afterEach(async () => {
+  fleet?.abort();
+  await listener.close(false);
+});
+
+describe('a fleet against the real listener', () => {
+  it('contributes once per contributor, epoch and study, over few sockets', async () => {
+    await serve([sampleDocument, { ...sampleDocument, study: 'second' }]);
+    const running = start({ studies: ['flight-delays', 'second'], contributorsPerSocket: 16 });
+    const heard: string[] = [];
+    running.onEpoch((study, epoch) => heard.push(`${study} ${epoch}`));
+    await running.ready();
+    await until(() => running.statistics().accepted === 80);
+    openEpoch(8n);
+    await until(() => running.statistics().accepted === 160);
+    expect(heard.sort()).toEqual(['flight-delays 7', 'flight-delays 8', 'second 7', 'second 8']);
+    const keys = hub.submitted.map((batch) => `${batch.studyId} ${batch.epoch} ${toHex(batch.contributor)}`);
+    expect(new Set(keys).size).toBe(160);
+    expect(hub.submitted.every((batch) => batch.last && batch.rows === 3)).toBe(true);
+    expect(running.statistics()).toMatchObject({ sent: 160, refused: {}, missed: 0, connections: 3, reconnections: 0, ready: 80 });
+    expect(running.statistics().latencyMs.p99).toBeGreaterThan(0);
+  });
+
+  it('knows the truth: the mean that the server would make of what it took', async () => {
+    await serve();
+    const running = start({ hostileShare: 0.25, attack: 'shift' });
+    await until(() => running.statistics().accepted === 40);
+    const truth = running.truth('flight-delays', 7n)!;
+    expect([truth.honest, truth.hostile]).toEqual([30, 10]);
+    const hostile = new Set([...Array(10).keys()].map((i) => toHex(signing.createSigner(contributorSeed(seed, i)).publicKey)));
+    const sums = { honest: [0, 0], all: [0, 0] };
+    for (const batch of hub.submitted) {
+      for (let i = 0; i < 6; i++) {
+        const share = batch.values![i]! / 3;
+        sums.all[i % 2]! += share / 40;
+        if (!hostile.has(toHex(batch.contributor))) sums.honest[i % 2]! += share / 30;
+      }
+    }
+    sums.honest.forEach((value, i) => expect(truth.honestMean[i]).toBeCloseTo(value, 8));
+    sums.all.forEach((value, i) => expect(truth.naiveMean[i]).toBeCloseTo(value, 8));
+    // A quarter moved by 4 scales of 40 and 600: the naive mean is one whole scale off.
+    expect(truth.naiveMean[0]! - truth.honestMean[0]!).toBeGreaterThan(25);
+    expect(running.truth('flight-delays', 6n)).toBeNull();
+  });
+
+  it('comes back after the server died, with nothing lost and nothing twice', async () => {
+    await serve();
+    hub.hold = true;
+    const running = start();
+    await until(() => hub.submitted.length === 40);
+    const { port } = listener;
+    // The store had made half of it durable; no ack left.
+    await listener.close(false);
+    hub.commit();
+    hub.hold = false;
+    await serve([], port);
+    await until(() => running.statistics().accepted === 40);
+    expect(running.statistics().reconnections).toBeGreaterThan(0);
+    openEpoch(8n);
+    await until(() => running.statistics().accepted === 80);
+    const bodies = new Map<string, Set<string>>();
+    for (const batch of hub.submitted) {
+      const name = `${toHex(batch.contributor)} ${batch.sequence}`;
+      bodies.set(name, (bodies.get(name) ?? new Set()).add(toHex(batch.digest)));
+    }
+    expect(bodies.size).toBe(80);
+    expect([...bodies.values()].every((digests) => digests.size === 1)).toBe(true);
+  });
+
+  it('has NaN refused without harm to the others', async () => {
+    await serve();
+    const running = start({ hostileShare: 0.1, attack: 'nan' });
+    await until(() => running.statistics().accepted === 36);
+    await until(() => running.statistics().refused['not-finite'] === 4);
+    expect(running.truth('flight-delays', 7n)).toMatchObject({ honest: 36, hostile: 0 });
+  });
+
+  it('has every abuse refused by code while the honest are served', async () => {
+    await serve();
+    const running = start({ hostileShare: 0.25, attack: 'malformed' });
+    await running.ready();
+    for (let epoch = 8n; epoch < 30n && Object.keys(running.statistics().abusesRefused).length < 6; epoch++) {
+      const before = running.statistics().accepted;
+      openEpoch(epoch);
+      await until(() => running.statistics().accepted >= before + 30);
+    }
+    const { abusesRefused, refused } = running.statistics();
+    expect(refused).toEqual({});
+    expect(Object.keys(abusesRefused)).toEqual(
+      expect.arrayContaining(['malformed', 'bad-signature', 'unknown-channel', 'wrong-dimension', 'not-finite', 'mutated']),
+    );
+  });
+
+  it('ends with the study, and closes when its work is done', async () => {
+    await serve();
+    const running = start();
+    const ended: string[] = [];
+    running.onEnded((study, error) => ended.push(`${study} ${error.code}`));
+    await until(() => running.statistics().accepted === 40);
+    for (const view of hub.studies()) {
+      hub.change(view.studyId, { state: 'exhausted', epoch: 0n });
+      hub.emit({ kind: 'study-stopped', studyId: view.studyId, state: 'exhausted' });
+    }
+    await until(() => ended.length === 1);
+    expect(ended).toEqual(['flight-delays budget-exhausted']);
+    await running.close();
+  });
+
+  it('refuses options that can never work', async () => {
+    await serve();
+    expect(() => start({ contributors: 0 })).toThrow(/at least 1/);
+    expect(() => start({ hostileShare: 1 })).toThrow(/\[0, 1\)/);
+    expect(() => start({ studies: [] })).toThrow(/studies/);
+    expect(() => start({ attack: 'none' })).toThrow(/use one of/);
+    expect(() => start({ serverKey: fromHex('00') })).toThrow(/32/);
+    fleet = undefined;
+  });
+});
