@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Released } from '../../src/base/brands.js';
+import type { Released } from '../../src/base/brands.js';
 import { InvalidParameterError, InvariantError } from '../../src/base/errors.js';
 import { assign } from '../../src/estimators/assignment.js';
-import type { CohortPlan, ParameterSpec, Plan, PooledRows, Summary } from '../../src/estimators/contract.js';
+import type { CohortPlan, ParameterSpec, Plan, PooledRows } from '../../src/estimators/contract.js';
 import { parseParameters } from '../../src/estimators/parameters.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { createGroups, decodeGroups, inlineCompute } from '../../src/estimators/run.js';
@@ -199,7 +199,7 @@ function groupingPlan(plans: readonly CohortPlan[], dimension: number): Plan {
     noise: [],
     facts: {},
     expectedError: () => ({ total: 0, sampling: 0, noise: 0, bias: 0 }),
-    summary: () => rowsSummary(dimension) as Summary,
+    summary: () => rowsSummary(dimension),
     release: () => Promise.reject<Released<never>>(new Error('not asked for')),
   };
 }

@@ -1,0 +1,328 @@
+import { describe, expect, it } from 'vitest';
+import { utf8 } from '../../src/base/bytes.js';
+import { InvalidParameterError, InvariantError } from '../../src/base/errors.js';
+import type { Outcome } from '../../src/base/outcome.js';
+import type {
+  Estimator, ParameterValues, Plan, PrivacyTarget, StudyFacts,
+} from '../../src/estimators/contract.js';
+import { parseParameters } from '../../src/estimators/parameters.js';
+import { createGroups, decodeGroups, releaseGroups, type Groups } from '../../src/estimators/run.js';
+import { amountToNumber } from '../../src/privacy/amount.js';
+import { costOfEvents, costWithin } from '../../src/privacy/composition.js';
+import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
+import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
+import { resolveTarget } from '../../src/privacy/target.js';
+import { seededNoise } from '../../src/random/insecure.js';
+import { seededWork } from '../../src/random/work.js';
+import { dataSource, shuffled, type DataSource } from '../support/data.js';
+import { opened } from '../support/opened.js';
+
+/** How the suite runs one estimator. Location estimators of symmetric rows need nothing beside these. */
+export interface ComplianceSample {
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly dimension: number;
+  readonly cohort: number;
+  readonly scale: number;
+  /** Rows of one honest contributor around zero, in data units. */
+  honest(data: DataSource): Float64Array;
+  /** What the estimate should be for honest rows. */
+  truth(dimension: number): readonly number[];
+  /** Whether adding a constant to every row adds it to the estimate. */
+  readonly location: boolean;
+}
+
+export const locationSample: ComplianceSample = {
+  parameters: { scale: 3 },
+  dimension: 2,
+  cohort: 4_000,
+  scale: 3,
+  honest: (data) => data.normals(2).map((entry) => 3 * entry),
+  truth: (dimension) => new Array<number>(dimension).fill(0),
+  location: true,
+};
+
+interface Entry {
+  readonly ticket: Uint8Array;
+  readonly row: Float64Array;
+}
+
+const target: PrivacyTarget = resolveTarget({ epsilon: 2, delta: 1e-6 });
+
+/** Everything a plan says that is not a function, as text. */
+function written(plan: unknown): string {
+  return JSON.stringify(plan, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+}
+
+function deepFrozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFrozen);
+  return Object.freeze(value);
+}
+
+/** Names the events that a release draws. */
+function recording(mechanisms: Mechanisms, names: Set<string>): Mechanisms {
+  return new Proxy(mechanisms, {
+    get(inner, property: keyof Mechanisms) {
+      return (event: string, value: never) => {
+        names.add(event);
+        return inner[property](event, value);
+      };
+    },
+  });
+}
+
+/** Every estimator passes this; what it promises beyond is in its own tests. */
+export function complianceSuite(estimator: Estimator, sample: ComplianceSample): void {
+  const { dimension, cohort, scale } = sample;
+  const parse = (raw: Readonly<Record<string, unknown>>): ParameterValues =>
+    parseParameters(estimator.parameters, raw, { dimension });
+  const facts: StudyFacts = { dimension, cohort, participation: 'secret', target };
+
+  const planWith = (raw: Readonly<Record<string, unknown>> = sample.parameters, other: StudyFacts = facts): Plan => {
+    const plan = estimator.plan(parse(raw), other);
+    if (plan.kind === 'infeasible') throw new Error(`the sample is infeasible: ${plan.reason}`);
+    return plan;
+  };
+
+  const entries = (data: DataSource, count: number, hostile?: { share: number; row(data: DataSource): Float64Array }): Entry[] =>
+    Array.from({ length: count }, (_, i) => ({
+      ticket: data.ticket(),
+      row: hostile !== undefined && i < hostile.share * count ? hostile.row(data) : sample.honest(data),
+    }));
+
+  const filled = (plan: Plan, list: readonly Entry[]): Groups => {
+    const groups = createGroups(plan, dimension);
+    for (const { ticket, row } of list) groups.add(ticket, row);
+    return groups;
+  };
+
+  const release = (plan: Plan, groups: Groups, seed: string, names = new Set<string>()): Promise<Outcome> =>
+    releaseGroups(plan, groups, {
+      mechanisms: recording(createMechanisms(plan.events, seededNoise(seed)), names),
+      work: seededWork(utf8('work')),
+    });
+
+  /** Euclidean error in units of scale; undefined when refused. */
+  const errorOf = (outcome: Outcome, shift = 0): number | undefined => outcome.kind === 'refused'
+    ? undefined
+    : Math.hypot(...sample.truth(dimension).map((value, j) => (outcome.estimate[j]! - value - shift) / scale));
+
+  const measured = async (
+    plan: Plan,
+    label: string,
+    count: number,
+    rounds: number,
+    hostile?: { share: number; row(data: DataSource): Float64Array },
+  ): Promise<{ rms: number; answered: number }> => {
+    let squares = 0;
+    let answered = 0;
+    for (let round = 0; round < rounds; round++) {
+      const seed = `${estimator.name} ${label} ${round}`;
+      const error = errorOf(await release(plan, filled(plan, entries(dataSource(seed), count, hostile)), seed));
+      if (error === undefined) continue;
+      answered += 1;
+      squares += error * error;
+    }
+    return { rms: Math.sqrt(squares / answered), answered };
+  };
+
+  describe(`${estimator.name}: plan`, () => {
+    it('is pure: same inputs, same plan, inputs untouched', () => {
+      const parameters = deepFrozen({ ...parse(sample.parameters) });
+      const frozen = deepFrozen({ ...facts });
+      expect(written(estimator.plan(parameters, frozen))).toBe(written(estimator.plan(parameters, frozen)));
+    });
+
+    it('costs what its events cost, and no more than was asked', () => {
+      const plan = planWith();
+      const disjoint = plan.cohorts.length > 1 ? plan.cohorts.map(({ name }) => name) : [];
+      expect(plan.cost).toEqual(costOfEvents(plan.events, { disjoint }));
+      expect(costWithin(plan.cost, target)).toBe(true);
+      expect(amountToNumber(plan.cost.rho)).toBeGreaterThan(0.99 * target.rho);
+      expect(new Set(plan.events.map(({ name }) => name)).size).toBe(plan.events.length);
+      const cohorts = new Set(plan.cohorts.map(({ name }) => name));
+      for (const event of plan.events) expect(cohorts).toContain(event.cohort);
+    });
+
+    it('describes itself in public numbers', () => {
+      const plan = planWith();
+      expect(plan.cohorts.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 12);
+      expect(plan.noise.every((deviation) => deviation > 0)).toBe(true);
+      expect(estimator.citations.length).toBeGreaterThan(0);
+      expect(estimator.claim.length).toBeGreaterThan(20);
+      for (const value of Object.values(plan.facts)) expect(typeof value === 'string' || Number.isFinite(value)).toBe(true);
+      const { total, sampling, noise, bias } = plan.expectedError(0);
+      expect(total).toBeCloseTo(Math.hypot(sampling, noise, bias), 9);
+      expect(plan.expectedError(0.9).total).toBe(Infinity);
+      expect(plan.expectedError(plan.guarantee.corruptionMax).total).toBeLessThan(Infinity);
+    });
+
+    it('refuses parameters outside their bounds', () => {
+      for (const spec of estimator.parameters) {
+        for (const bound of [spec.minimum, spec.maximum]) {
+          if (bound === undefined) continue;
+          const outside = bound === spec.minimum ? bound - Math.abs(bound) - 1 : 2 * Math.abs(bound) + 1;
+          expect(() => parse({ ...sample.parameters, [spec.name]: outside })).toThrow(InvalidParameterError);
+        }
+        expect(() => parse({ ...sample.parameters, [spec.name]: { odd: true } })).toThrow(InvalidParameterError);
+      }
+      expect(() => parse({ ...sample.parameters, unheardOf: 1 })).toThrow(InvalidParameterError);
+    });
+
+    it('says what a hopeless cohort would need, and needs no more than it says', () => {
+      const hopeless = estimator.plan(parse(sample.parameters), { ...facts, cohort: 50 });
+      expect(hopeless.kind).toBe('infeasible');
+      if (hopeless.kind !== 'infeasible' || hopeless.cohortNeeded === undefined) return;
+      expect(estimator.plan(parse(sample.parameters), { ...facts, cohort: hopeless.cohortNeeded }).kind).toBe('plan');
+    });
+  });
+
+  describe(`${estimator.name}: summaries`, () => {
+    const plan = planWith();
+
+    it('do not depend on the order of rows, and neither does the release', async () => {
+      const data = dataSource(`${estimator.name} order`);
+      const list = entries(data, 600);
+      const first = filled(plan, list);
+      const second = filled(plan, shuffled(list, data));
+      const outcomes = await Promise.all([first, second].map((groups) => release(plan, groups, 'order')));
+      expect(outcomes[1]).toEqual(outcomes[0]);
+    });
+
+    it('survive their codec', async () => {
+      const data = dataSource(`${estimator.name} codec`);
+      const groups = filled(plan, entries(data, cohort));
+      const bytes = groups.encode();
+      expect(decodeGroups(plan, dimension, bytes).encode()).toEqual(bytes);
+      expect(await release(plan, decodeGroups(plan, dimension, bytes), 'codec')).toEqual(await release(plan, groups, 'codec'));
+      expect(() => decodeGroups(plan, dimension, bytes.subarray(0, bytes.length - 1))).toThrow(InvalidParameterError);
+      expect(() => decodeGroups(plan, dimension + 1, bytes)).toThrow(InvalidParameterError);
+    });
+
+    it('merge to what one summary of all rows gives', () => {
+      for (const { name, mode } of plan.cohorts) {
+        const data = dataSource(`${estimator.name} merge`);
+        const summary = plan.summary(name);
+        let whole = summary.empty();
+        let left = summary.empty();
+        let right = summary.empty();
+        for (let i = 0; i < 21; i++) {
+          const row = sample.honest(data);
+          whole = summary.add(whole, row, BigInt(i));
+          if (i % 3 === 0) left = summary.add(left, row, BigInt(i));
+          else right = summary.add(right, row, BigInt(i));
+        }
+        const work = seededWork(utf8('merge'));
+        const [merged, direct] = [summary.finish(summary.merge(left, right), work), summary.finish(whole, work)];
+        expect(merged.kind).toBe(mode === 'pooled' ? 'pooled' : 'group');
+        const numbers = (item: typeof merged): Float64Array => item.kind === 'pooled' ? item.rows.values : item.statistic.values;
+        numbers(direct).forEach((value, i) => expect(numbers(merged)[i]).toBeCloseTo(value, 9));
+      }
+    });
+
+    it('change in one place when one contributor is replaced, or absent', () => {
+      const data = dataSource(`${estimator.name} neighbours`);
+      const list = entries(data, 400);
+      const work = seededWork(utf8('neighbours'));
+      const before = opened(filled(plan, list).finish(work));
+      for (let round = 0; round < 10; round++) {
+        const index = data.below(list.length);
+        const absent = list.filter((_, i) => i !== index);
+        const hostile = { ...list[index]!, row: new Float64Array(dimension).fill(1e12) };
+        for (const neighbour of [absent, list.map((entry, i) => (i === index ? hostile : entry))]) {
+          const after = opened(filled(plan, neighbour).finish(work));
+          let changed = 0;
+          for (const [name, items] of before) {
+            items.forEach((item, i) => {
+              if (written(item) !== written(after.get(name)![i])) changed += 1;
+            });
+          }
+          expect(changed).toBeLessThanOrEqual(1);
+        }
+      }
+    });
+
+    it('refuse rows of another dimension, and take a row that is not a number for no row', async () => {
+      const data = dataSource(`${estimator.name} null`);
+      const groups = createGroups(plan, dimension);
+      expect(() => groups.add(data.ticket(), new Float64Array(dimension + 1))).toThrow(InvariantError);
+      const list = entries(data, 500);
+      const withNull = filled(plan, [...list, { ticket: data.ticket(), row: new Float64Array(dimension).fill(NaN) }]);
+      expect(await release(plan, withNull, 'null')).toEqual(await release(plan, filled(plan, list), 'null'));
+    });
+  });
+
+  describe(`${estimator.name}: release`, () => {
+    const plan = planWith();
+
+    it('draws the same bytes from the same seeds, others from others, and only planned events', async () => {
+      const list = entries(dataSource(`${estimator.name} seeds`), cohort);
+      const names = new Set<string>();
+      const first = await release(plan, filled(plan, list), 'one', names);
+      expect(first.kind).toBe('value');
+      expect(await release(plan, filled(plan, list), 'one')).toEqual(first);
+      expect(await release(plan, filled(plan, list), 'two')).not.toEqual(first);
+      const planned = new Set(plan.events.map(({ name }) => name));
+      for (const name of names) expect(planned).toContain(name);
+      expect(names.size).toBeGreaterThan(0);
+    });
+
+    it('refuses, and does not throw, when there is nobody or one', async () => {
+      for (const list of [[], entries(dataSource('one'), 1)]) {
+        expect((await release(plan, filled(plan, list), 'nobody')).kind).toBe('refused');
+      }
+    });
+
+    it('has a value in the shape and with the uncertainty that it promises', async () => {
+      const outcome = await release(plan, filled(plan, entries(dataSource('shape'), cohort)), 'shape');
+      if (outcome.kind !== 'value') throw new Error('refused');
+      expect(outcome.shape).toEqual(plan.outputShape);
+      expect(outcome.estimate).toHaveLength(plan.outputShape.reduce((product, size) => product * size, 1));
+      expect(outcome.estimate.every((value) => Number.isFinite(value))).toBe(true);
+      if (outcome.uncertainty.kind === 'gaussian') {
+        outcome.uncertainty.standardDeviation.forEach((deviation, j) => {
+          expect(deviation / plan.noise[j]!).toBeGreaterThan(0.5);
+          expect(deviation / plan.noise[j]!).toBeLessThan(2);
+        });
+      }
+      outcome.interval95?.low.forEach((low, j) => {
+        expect(low).toBeLessThan(outcome.estimate[j]!);
+        expect(outcome.interval95!.high[j]!).toBeGreaterThan(outcome.estimate[j]!);
+      });
+    });
+
+    it.each([0.5, 1, 1.5])('is right or refuses when %d of the cohort came', async (share) => {
+      const { rms, answered } = await measured(plan, `cohort ${share}`, Math.round(share * cohort), 4);
+      if (share === 1) expect(answered).toBe(4);
+      if (answered > 0) expect(rms).toBeLessThan(2.5 * plan.expectedError(0).total);
+    });
+
+    it('errs as much as it says on honest rows, within a factor 1.5 either way', async () => {
+      const { rms, answered } = await measured(plan, 'honest', cohort, 16);
+      expect(answered).toBe(16);
+      const said = plan.expectedError(0).total;
+      expect(rms).toBeLessThan(1.5 * said);
+      expect(rms).toBeGreaterThan(said / 1.5);
+    });
+
+    it('stays within its stated error under the contamination it declares', async () => {
+      const share = plan.guarantee.corruptionMax;
+      const said = plan.expectedError(share).total;
+      for (const shift of share === 0 ? [] : [1, 1.8, 4, 1e6]) {
+        const row = (data: DataSource): Float64Array => sample.honest(data).map((entry) => entry + shift * scale);
+        const { rms, answered } = await measured(plan, `shift ${shift}`, cohort, 4, { share, row });
+        expect(answered).toBeGreaterThanOrEqual(3);
+        expect(rms).toBeLessThan(1.5 * said);
+      }
+    });
+
+    it.runIf(sample.location)('is as good far from the origin, and with a constant column', async () => {
+      const data = dataSource(`${estimator.name} far`);
+      const shift = 1e6 * scale;
+      const far = entries(data, cohort).map(({ ticket, row }) => ({ ticket, row: row.map((entry) => entry + shift) }));
+      expect(errorOf(await release(plan, filled(plan, far), 'far'), shift)).toBeLessThan(4 * plan.expectedError(0).total);
+      const constant = far.map(({ ticket, row }) => ({ ticket, row: row.map((entry, j) => (j === 0 ? shift : entry)) }));
+      expect(errorOf(await release(plan, filled(plan, constant), 'constant'), shift))
+        .toBeLessThan(4 * plan.expectedError(0).total);
+    });
+  });
+}
