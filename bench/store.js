@@ -110,7 +110,8 @@ let store = await open();
 try {
   await store.registerStudy({
     studyId, name: 'bench', document: '{}', nowMs: 0,
-    budget: { key: 'study:bench', scope: 'study', rule: { rule: 'zcdp' }, rhoCap: 1_000n, deltaCap: 0n, epsilon: 1, delta: 0 },
+    budget: { key: 'study:bench', scope: 'study', rule: { rule: 'zcdp' }, rhoCap: 1_000n, deltaCap: 0n,
+      epsilon: 1, delta: 0 },
   });
   await openEpoch(store, 1n);
   await fill(store);
@@ -124,9 +125,11 @@ try {
     const result = await measure(store, epoch, sequence, bytes, inFlight);
     const raw = measureRaw(bytes, result.perCommit);
     console.log(`${bytes} B, ${inFlight} in flight: ${result.perSecond.toFixed(0)} batches/s, `
-      + `${result.perCommit.toFixed(0)} per commit, ack median ${result.median.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, `
-      + `max ${result.max.toFixed(0)} ms; commit median ${result.commitMedian.toFixed(1)} ms, p99 ${result.commit99.toFixed(1)} ms; `
-      + `raw write + fdatasync ${raw.toFixed(0)}/s, ratio ${(result.perSecond / raw).toFixed(2)}; log ${(result.wal / 1e6).toFixed(0)} MB`);
+      + `${result.perCommit.toFixed(0)} per commit, `
+      + `ack median ${result.median.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, max ${result.max.toFixed(0)} ms; `
+      + `commit median ${result.commitMedian.toFixed(1)} ms, p99 ${result.commit99.toFixed(1)} ms; `
+      + `raw write + fdatasync ${raw.toFixed(0)}/s, ratio ${(result.perSecond / raw).toFixed(2)}; `
+      + `log ${(result.wal / 1e6).toFixed(0)} MB`);
     sequence += 1;
   }
   console.log(`file ${((await store.health()).fileBytes / 1e6).toFixed(0)} MB`);

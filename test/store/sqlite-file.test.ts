@@ -58,8 +58,10 @@ describe('opening a data folder', () => {
   it('says so when the folder cannot be made or holds garbage', async () => {
     writeFileSync(join(directory, 'plain'), '');
     const inFile = { directory: join(directory, 'plain', 'data'), clock: systemClock };
-    await expect(openInlineSqliteStore(inFile)).rejects.toMatchObject({ code: 'storage-failed', details: { reason: 'ENOTDIR' } });
-    await expect(openSqliteStore(inFile)).rejects.toMatchObject({ code: 'storage-failed', details: { reason: 'ENOTDIR' } });
+    await expect(openInlineSqliteStore(inFile)).rejects
+      .toMatchObject({ code: 'storage-failed', details: { reason: 'ENOTDIR' } });
+    await expect(openSqliteStore(inFile)).rejects.toMatchObject(
+      { code: 'storage-failed', details: { reason: 'ENOTDIR' } });
     writeFileSync(file(), 'not a database, but long enough to be taken for the head of one'.repeat(200));
     await expect(openInline()).rejects.toMatchObject({ code: 'storage-failed' });
   });
@@ -80,7 +82,8 @@ describe('opening a data folder', () => {
       catch (error) { console.log(error.code); process.exit(0); }`;
     const run = (then: string): string => {
       try {
-        return execFileSync(process.execPath, ['--input-type=module', '-e', script(then), directory], { encoding: 'utf8' }).trim();
+        return execFileSync(process.execPath, ['--input-type=module', '-e', script(then), directory],
+          { encoding: 'utf8' }).trim();
       } catch (error) {
         return (error as { signal: string }).signal;
       }
@@ -100,9 +103,11 @@ describe('the schema', () => {
     await store.openEpoch(epochOf(1));
     await store.close();
     const database = new Database(file(), { readonly: true });
-    const tables = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").all() as { name: string; sql: string }[];
+    const tables = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")
+      .all() as { name: string; sql: string }[];
     const silent = tables.flatMap(({ name, sql }) => (database.pragma(`table_info(${name})`) as { name: string }[])
-      .filter((column) => !new RegExp(`^\\s+${column.name} .*-- \\S+`, 'm').test(sql)).map((column) => `${name}.${column.name}`));
+      .filter((column) => !new RegExp(`^\\s+${column.name} .*-- \\S+`, 'm').test(sql))
+      .map((column) => `${name}.${column.name}`));
     database.close();
     expect(tables.length).toBeGreaterThan(9);
     expect(silent).toEqual([]);
@@ -118,7 +123,8 @@ describe('reading beside a running server', () => {
     await store.openEpoch(epochOf(1));
     await store.admit([batch('a', 1, 1)]);
     expect(await reader.balance('study:s')).toMatchObject({ rhoReserved: 100n });
-    expect(await reader.unfinishedEpochs()).toMatchObject([{ epoch: 1n, state: 'open', assignmentKey: new Uint8Array(0) }]);
+    expect(await reader.unfinishedEpochs()).toMatchObject(
+      [{ epoch: 1n, state: 'open', assignmentKey: new Uint8Array(0) }]);
     expect(await reader.epoch(idOf('s'), 1n)).toMatchObject({ workSeed: new Uint8Array(0) });
     await finishEpoch(store, 1, 0);
     expect((await reader.studies())[0]).toMatchObject({ releaseCount: 1 });
@@ -135,7 +141,8 @@ describe('reading beside a running server', () => {
 
   it('refuses a folder without a store', async () => {
     mkdirSync(join(directory, 'empty'));
-    await expect(openSqliteReader(join(directory, 'empty'))).rejects.toMatchObject({ code: 'storage-failed', message: /no store/ });
+    await expect(openSqliteReader(join(directory, 'empty'))).rejects
+      .toMatchObject({ code: 'storage-failed', message: /no store/ });
   });
 
   it('makes a purge wait, not lie, while a reader holds an old state', async () => {
@@ -149,7 +156,8 @@ describe('reading beside a running server', () => {
     reader.prepare('SELECT count(*) FROM studies').get();
     let purged = false;
     const purge = store.purgeEpoch(idOf('s'), 1n).then(() => { purged = true; });
-    for (let i = 0; i < 5; i++) expect(await verdicts(store, [batch('b', i + 1, 9)])).toEqual(['rejected:epoch-not-open']);
+    for (let i = 0; i < 5; i++) expect(await verdicts(store, [batch('b', i + 1, 9)]))
+      .toEqual(['rejected:epoch-not-open']);
     expect(purged).toBe(false);
     expect(await store.unpurgedEpochs(idOf('s'))).toHaveLength(1);
     reader.exec('COMMIT');
@@ -169,7 +177,8 @@ describe('what a purge forgets', () => {
     for (const epoch of [1, 2, 3]) {
       await store.openEpoch(epochOf(epoch));
       const reader = new Database(file(), { readonly: true });
-      keys.push((reader.prepare(`SELECT fingerprint_key FROM secrets_1_${epoch}`).get() as { fingerprint_key: Buffer }).fingerprint_key);
+      keys.push((reader.prepare(`SELECT fingerprint_key FROM secrets_1_${epoch}`)
+        .get() as { fingerprint_key: Buffer }).fingerprint_key);
       reader.close();
       await finishEpoch(store, epoch, epoch - 1);
       await store.purgeEpoch(idOf('s'), BigInt(epoch));
@@ -179,7 +188,9 @@ describe('what a purge forgets', () => {
     expect(keys.map(filesHold)).toEqual([false, true, true]);
     await store.close();
     const database = new Database(file(), { readonly: true });
-    const left = database.prepare("SELECT name FROM sqlite_schema WHERE name GLOB 'journal_*' OR name GLOB 'secrets_*' ORDER BY name").pluck().all();
+    const left = database.prepare(
+      "SELECT name FROM sqlite_schema WHERE name GLOB 'journal_*' OR name GLOB 'secrets_*' ORDER BY name",
+    ).pluck().all();
     database.close();
     expect(left).toEqual(['secrets_1_2', 'secrets_1_3']);
   });

@@ -46,7 +46,8 @@ export class AdmissionModel {
     if (this.open === null || batch.epoch > this.open.epoch) return 'epoch-not-open';
     const behind = this.open.epoch - batch.epoch;
     if (behind > 1n || (behind === 1n && this.open.late === 'drop')) return 'stale-epoch';
-    const { rows, complete } = this.#contributions.get(`${this.open.epoch}/${batch.contributor}`) ?? { rows: 0, complete: false };
+    const contribution = this.#contributions.get(`${this.open.epoch}/${batch.contributor}`);
+    const { rows, complete } = contribution ?? { rows: 0, complete: false };
     return complete || rows + batch.rows > this.open.rowsMax ? 'contribution-full' : null;
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Amount } from '../../src/privacy/amount.js';
 import type {
-  AdmissionRequest, BudgetSpec, OpenEpoch, Store, StoreRelease, StudyRegistration,
+  AdmissionRequest, AdmissionResult, BudgetSpec, OpenEpoch, Store, StoreRelease, StudyRegistration,
 } from '../../server/store/contract.js';
 
 /** Values for store tests: short names become valid ids, and everything can be overridden. */
@@ -22,7 +22,8 @@ export function registration(overrides: Partial<StudyRegistration> = {}): StudyR
 export function epochOf(epoch: number | bigint, overrides: Partial<OpenEpoch> = {}): OpenEpoch {
   return {
     studyId: idOf('s'), epoch: BigInt(epoch), opensAtMs: 2_000, closesAtMs: 3_000, rho: amount(100), delta: amount(10),
-    assignmentKey: new Uint8Array(32).fill(7), workSeed: new Uint8Array(32).fill(9), rowsMax: 4, late: 'next', ...overrides,
+    assignmentKey: new Uint8Array(32).fill(7), workSeed: new Uint8Array(32).fill(9), rowsMax: 4, late: 'next',
+    ...overrides,
   };
 }
 
@@ -34,8 +35,10 @@ export function batch(
   const { content, ...rest } = overrides;
   const body = rest.body ?? Buffer.from(content ?? `${contributor}/${sequence}`);
   return {
-    studyId: idOf('s'), contributor: idOf(contributor), sequence: BigInt(sequence), epoch: BigInt(epoch), last: false, rows: 1,
-    digest: new Uint8Array(createHash('sha512').update(body).digest()), body, signature: new Uint8Array(64).fill(3), ...rest,
+    studyId: idOf('s'), contributor: idOf(contributor), sequence: BigInt(sequence), epoch: BigInt(epoch), last: false,
+    rows: 1,
+    digest: new Uint8Array(createHash('sha512').update(body).digest()), body, signature: new Uint8Array(64).fill(3),
+    ...rest,
   };
 }
 
@@ -56,7 +59,10 @@ export async function finishEpoch(store: Store, epoch: number, index: number, st
 
 /** Verdicts in a compact form: `accepted@3!` is accepted in epoch 3 and complete. */
 export async function verdicts(store: Store, batches: readonly AdmissionRequest[]): Promise<string[]> {
-  const results = await store.admit(batches);
-  return results.map((result) => `${result.verdict}${result.code === undefined ? '' : `:${result.code}`}`
-    + `${result.epoch === 0n ? '' : `@${result.epoch}`}${result.complete ? '!' : ''}`);
+  return (await store.admit(batches)).map(resultText);
+}
+
+export function resultText({ verdict, code, epoch, complete }: AdmissionResult): string {
+  const counted = epoch === 0n ? '' : `@${epoch}`;
+  return `${verdict}${code === undefined ? '' : `:${code}`}${counted}${complete ? '!' : ''}`;
 }

@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../server/store/contract.js';
 import { limits } from '../../src/base/limits.js';
 import { AdmissionModel } from './admission-model.js';
-import { amount, batch, budget, epochOf, finishEpoch, idOf, registration, release, verdicts } from './store-fixtures.js';
+import {
+  amount, batch, budget, epochOf, finishEpoch, idOf, registration, release, resultText, verdicts,
+} from './store-fixtures.js';
 
 /** Opens a store on `directory`: creates it, or goes on with what is there. */
 export type StoreFactory = (directory: string) => Promise<Store>;
@@ -60,9 +62,11 @@ function studyTests(bench: Bench): void {
 
   it('lets a budget shrink, and never grow or change rule or scope', async () => {
     await bench.store.registerStudy(registration());
-    const attempt = (overrides: Parameters<typeof budget>[0]) => bench.store.registerStudy(registration({ budget: budget(overrides) }));
+    const attempt = (overrides: Parameters<typeof budget>[0]) =>
+      bench.store.registerStudy(registration({ budget: budget(overrides) }));
     await expect(attempt({ rhoCap: amount(1_001) })).rejects.toMatchObject({ code: 'invalid-study' });
-    await expect(attempt({ deltaCap: amount(1_001), rhoCap: amount(1) })).rejects.toMatchObject({ code: 'invalid-study' });
+    await expect(attempt({ deltaCap: amount(1_001), rhoCap: amount(1) })).rejects
+      .toMatchObject({ code: 'invalid-study' });
     await expect(attempt({ rule: { rule: 'pure' } })).rejects.toMatchObject({ code: 'invalid-study' });
     await expect(attempt({ rule: { rule: 'renyi', order: 8 } })).rejects.toMatchObject({ code: 'invalid-study' });
     await expect(attempt({ scope: 'contributor' })).rejects.toMatchObject({ code: 'invalid-study' });
@@ -97,8 +101,10 @@ function epochTests(bench: Bench): void {
 
   it('reserves, charges and releases in that order, and each step once', async () => {
     const { store } = bench;
-    expect(await store.openEpoch(epochOf(1))).toMatchObject({ kind: 'opened', balance: { rhoReserved: 100n, rhoSpent: 0n } });
-    expect(await store.openEpoch(epochOf(1))).toMatchObject({ kind: 'opened', balance: { rhoReserved: 100n, rhoSpent: 0n } });
+    expect(await store.openEpoch(epochOf(1))).toMatchObject(
+      { kind: 'opened', balance: { rhoReserved: 100n, rhoSpent: 0n } });
+    expect(await store.openEpoch(epochOf(1))).toMatchObject(
+      { kind: 'opened', balance: { rhoReserved: 100n, rhoSpent: 0n } });
     await expect(store.chargeEpoch(idOf('s'), 1n, '[]', 5_000)).rejects.toMatchObject({ code: 'invariant' });
     await store.beginClose(idOf('s'), 1n);
     await store.beginClose(idOf('s'), 1n);
@@ -114,8 +120,10 @@ function epochTests(bench: Bench): void {
     await bench.reopen();
     expect(await bench.store.balance('study:s')).toEqual(charged);
     expect(await bench.store.ledgerEntries('study:s', 10)).toEqual([
-      { budgetKey: 'study:s', studyId: idOf('s'), epoch: 1n, kind: 'charged', rho: 100n, delta: 10n, events: '[]', atMs: 5_000 },
-      { budgetKey: 'study:s', studyId: idOf('s'), epoch: 1n, kind: 'reserved', rho: 100n, delta: 10n, events: '', atMs: 2_000 },
+      { budgetKey: 'study:s', studyId: idOf('s'), epoch: 1n, kind: 'charged', rho: 100n, delta: 10n, events: '[]',
+        atMs: 5_000 },
+      { budgetKey: 'study:s', studyId: idOf('s'), epoch: 1n, kind: 'reserved', rho: 100n, delta: 10n, events: '',
+        atMs: 2_000 },
     ]);
   });
 
@@ -129,7 +137,8 @@ function epochTests(bench: Bench): void {
     expect(await store.study(idOf('s'))).toMatchObject({ state: 'exhausted', lastEpoch: 1n });
     expect(await store.balance('study:s')).toEqual(before);
     expect(await store.epoch(idOf('s'), 2n)).toBeNull();
-    expect(await store.openEpoch(epochOf(2, { rho: amount(1), delta: amount(991) }))).toMatchObject({ kind: 'declined' });
+    expect(await store.openEpoch(epochOf(2, { rho: amount(1), delta: amount(991) })))
+      .toMatchObject({ kind: 'declined' });
     expect(await store.openEpoch(epochOf(2, { rho: amount(100) }))).toMatchObject({ kind: 'opened' });
     expect(await store.balance('study:s')).toMatchObject({ rhoReserved: 1_000n });
   });
@@ -137,7 +146,8 @@ function epochTests(bench: Bench): void {
   it('never commits more than the cap when studies share a budget', async () => {
     const { store } = bench;
     const shared = budget({ key: 'population:p', scope: 'population' });
-    for (const name of ['a', 'b', 'c']) await store.registerStudy(registration({ studyId: idOf(name), name, budget: shared }));
+    for (const name of ['a', 'b', 'c']) await store.registerStudy(
+      registration({ studyId: idOf(name), name, budget: shared }));
     let index = 0;
     const outcomes: string[] = [];
     for (let epoch = 1; epoch <= 3; epoch++) {
@@ -152,15 +162,19 @@ function epochTests(bench: Bench): void {
       }
       index += 1;
     }
-    expect(outcomes).toEqual(['opened', 'opened', 'opened', 'opened', 'opened', 'declined', 'declined', 'declined', 'declined']);
+    expect(outcomes).toEqual(['opened', 'opened', 'opened', 'opened', 'opened', 'declined', 'declined', 'declined',
+      'declined']);
     expect(await store.balance('population:p')).toMatchObject({ rhoSpent: 950n, rhoReserved: 0n });
   });
 
   it('compares amounts that a double cannot hold apart', async () => {
     const cap = 2n ** 64n + 1n;
-    await bench.store.registerStudy(registration({ studyId: idOf('w'), budget: budget({ key: 'study:w', rhoCap: amount(cap) }) }));
-    expect(await bench.store.openEpoch(epochOf(1, { studyId: idOf('w'), rho: amount(cap + 1n) }))).toMatchObject({ kind: 'declined' });
-    expect(await bench.store.openEpoch(epochOf(1, { studyId: idOf('w'), rho: amount(cap) }))).toMatchObject({ kind: 'opened' });
+    await bench.store.registerStudy(registration({ studyId: idOf('w'),
+      budget: budget({ key: 'study:w', rhoCap: amount(cap) }) }));
+    expect(await bench.store.openEpoch(epochOf(1, { studyId: idOf('w'), rho: amount(cap + 1n) })))
+      .toMatchObject({ kind: 'declined' });
+    expect(await bench.store.openEpoch(epochOf(1, { studyId: idOf('w'), rho: amount(cap) })))
+      .toMatchObject({ kind: 'opened' });
   });
 
   it('gives a reservation back when an epoch lapses, once', async () => {
@@ -192,10 +206,13 @@ function epochTests(bench: Bench): void {
       assignmentKey: new Uint8Array(32).fill(7), workSeed: new Uint8Array(32).fill(9), rowsMax: 4, recoveries: 2,
     });
     expect(second).toMatchObject({ epoch: 2n, state: 'open', closesAtMs: 0, recoveries: 0 });
+    await bench.store.noteRecovered?.(idOf('s'), 1n);
+    expect(await bench.store.noteRecovery(idOf('s'), 1n)).toBe(bench.store.noteRecovered === undefined ? 3 : 1);
   });
 
   it('refuses unknown studies and epochs as defects', async () => {
-    await expect(bench.store.openEpoch(epochOf(1, { studyId: idOf('none') }))).rejects.toMatchObject({ code: 'invariant' });
+    await expect(bench.store.openEpoch(epochOf(1, { studyId: idOf('none') }))).rejects
+      .toMatchObject({ code: 'invariant' });
     await expect(bench.store.beginClose(idOf('s'), 7n)).rejects.toMatchObject({ code: 'invariant' });
     await expect(bench.store.setStudyState(idOf('none'), 'open')).rejects.toMatchObject({ code: 'invariant' });
     expect(await bench.store.epoch(idOf('none'), 1n)).toBeNull();
@@ -257,8 +274,10 @@ function admissionTests(bench: Bench): void {
 
   it('journals in order, with positions that only increase', async () => {
     const { store } = bench;
-    const results = await store.admit([batch('a', 1, 1), batch('b', 1, 1, { last: true }), batch('a', 2, 1, { rows: 3 })]);
-    expect(results.map((result) => [result.verdict, result.epoch, result.complete, result.contiguousSequence])).toEqual([
+    const results = await store.admit([batch('a', 1, 1), batch('b', 1, 1, { last: true }),
+      batch('a', 2, 1, { rows: 3 })]);
+    expect(results.map((result) => [result.verdict, result.epoch, result.complete, result.contiguousSequence]))
+      .toEqual([
       ['accepted', 1n, false, 1n], ['accepted', 1n, true, 1n], ['accepted', 1n, true, 2n]]);
     const positions = results.map((result) => result.position);
     expect(positions[0]! > 0n && positions[1]! > positions[0]! && positions[2]! > positions[1]!).toBe(true);
@@ -268,7 +287,8 @@ function admissionTests(bench: Bench): void {
       position: positions[1], contributor: idOf('b'), sequence: 1n, complete: true,
       body: new Uint8Array(Buffer.from('b/1')), signature: new Uint8Array(64).fill(3),
     });
-    expect((await store.journal(idOf('s'), 1n, positions[0]!, 1)).map((entry) => entry.position)).toEqual([positions[1]]);
+    expect((await store.journal(idOf('s'), 1n, positions[0]!, 1)).map((entry) => entry.position))
+      .toEqual([positions[1]]);
     expect(await store.contributorCount(idOf('s'), 1n)).toBe(2);
   });
 
@@ -287,7 +307,8 @@ function admissionTests(bench: Bench): void {
     const { store } = bench;
     await store.admit([batch('a', 1, 1), batch('a', 2, 1, { rows: 9 })]);
     const again = [
-      batch('a', 1, 1), batch('a', 1, 1, { content: 'other' }), batch('a', 2, 1, { rows: 9 }), batch('a', 2, 1, { content: 'other' })];
+      batch('a', 1, 1), batch('a', 1, 1, { content: 'other' }), batch('a', 2, 1, { rows: 9 }),
+      batch('a', 2, 1, { content: 'other' })];
     const expected = ['duplicate@1', 'rejected:mutated', 'rejected:contribution-full', 'rejected:mutated'];
     expect(await verdicts(store, again)).toEqual(expected);
     await bench.reopen();
@@ -305,7 +326,8 @@ function admissionTests(bench: Bench): void {
       { nextSequence: 1n, contiguousSequence: 0n, holes: [], spend: null });
     const run = Array.from({ length: far }, (_, i) => batch('a', i + 1, 1, { rejectAs: 'not-finite' }));
     await store.admit(run);
-    expect(await verdicts(store, [batch('a', 1, 1, { content: 'other' }), batch('a', 2, 1)])).toEqual(['duplicate', 'rejected:not-finite']);
+    expect(await verdicts(store, [batch('a', 1, 1, { content: 'other' }), batch('a', 2, 1)]))
+      .toEqual(['duplicate', 'rejected:not-finite']);
   });
 
   it('2: keeps holes open until they are filled', async () => {
@@ -321,7 +343,8 @@ function admissionTests(bench: Bench): void {
     const { store } = bench;
     await store.beginClose(idOf('s'), 1n);
     const unusable = batch('a', 1, 9, { rejectAs: 'not-finite' });
-    expect(await store.admit([unusable])).toMatchObject([{ verdict: 'rejected', code: 'not-finite', contiguousSequence: 1n }]);
+    expect(await store.admit([unusable])).toMatchObject(
+      [{ verdict: 'rejected', code: 'not-finite', contiguousSequence: 1n }]);
     expect(await store.journal(idOf('s'), 1n, 0n, 10)).toEqual([]);
   });
 
@@ -349,7 +372,8 @@ function admissionTests(bench: Bench): void {
       'accepted@1!', 'rejected:contribution-full']);
     await store.beginClose(idOf('s'), 1n);
     await store.openEpoch(epochOf(2));
-    expect(await verdicts(store, [batch('b', 3, 2), batch('a', 5, 2, { rows: 4 })])).toEqual(['accepted@2', 'accepted@2!']);
+    expect(await verdicts(store, [batch('b', 3, 2), batch('a', 5, 2, { rows: 4 })]))
+      .toEqual(['accepted@2', 'accepted@2!']);
   });
 
   it('keeps contributors and studies apart', async () => {
@@ -357,9 +381,11 @@ function admissionTests(bench: Bench): void {
     await store.registerStudy(registration({ studyId: idOf('t'), name: 't', budget: budget({ key: 'study:t' }) }));
     await store.openEpoch(epochOf(1, { studyId: idOf('t') }));
     const there = { studyId: idOf('t') };
-    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 1, 1, there), batch('b', 1, 1, there), batch('b', 1, 1)])).toEqual(
+    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 1, 1, there), batch('b', 1, 1, there),
+      batch('b', 1, 1)])).toEqual(
       ['accepted@1', 'accepted@1', 'accepted@1', 'accepted@1']);
-    expect((await store.journal(idOf('t'), 1n, 0n, 9)).map((entry) => entry.contributor)).toEqual([idOf('a'), idOf('b')]);
+    expect((await store.journal(idOf('t'), 1n, 0n, 9)).map((entry) => entry.contributor))
+      .toEqual([idOf('a'), idOf('b')]);
     expect((await store.contributorState(idOf('t'), idOf('a'))).nextSequence).toBe(2n);
   });
 
@@ -369,15 +395,19 @@ function admissionTests(bench: Bench): void {
         kind: fc.constant('admit' as const),
         list: fc.array(fc.record({
           contributor: fc.constantFrom('a', 'b', 'c'), sequence: fc.oneof(
-            { weight: 4, arbitrary: fc.integer({ min: 1, max: 12 }) }, { weight: 1, arbitrary: fc.integer({ min: 1, max: 100 }) }),
-          behind: fc.constantFrom(-1, 0, 0, 0, 1, 2, 3), rows: fc.constantFrom(0, 1, 1, 2, 3), last: fc.constantFrom(true, false, false, false),
+            { weight: 4, arbitrary: fc.integer({ min: 1, max: 12 }) },
+            { weight: 1, arbitrary: fc.integer({ min: 1, max: 100 }) }),
+          behind: fc.constantFrom(-1, 0, 0, 0, 1, 2, 3), rows: fc.constantFrom(0, 1, 1, 2, 3),
+          last: fc.constantFrom(true, false, false, false),
           content: fc.constantFrom('x', 'x', 'x', 'y'), rejected: fc.integer({ min: 0, max: 5 }),
         }), { maxLength: 12, size: 'max' }),
       }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('close' as const) }) },
-      { weight: 6, arbitrary: fc.record({ kind: fc.constant('advance' as const), late: fc.constantFrom('next' as const, 'drop' as const) }) },
+      { weight: 6, arbitrary: fc.record({ kind: fc.constant('advance' as const),
+        late: fc.constantFrom('next' as const, 'drop' as const) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('state' as const), to: fc.constantFrom('open' as const, 'open' as const, 'ended' as const) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('state' as const),
+        to: fc.constantFrom('open' as const, 'open' as const, 'ended' as const) }) },
     );
     let run = 0;
     await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30, size: 'max' }), async (steps) => {
@@ -399,17 +429,15 @@ function admissionTests(bench: Bench): void {
           model.open = { epoch, rowsMax: 4, late: action.late };
         }
         if (action.kind === 'admit') {
-          const list = action.list.map((item) => batch(item.contributor, item.sequence, epoch > BigInt(item.behind) ? epoch - BigInt(item.behind) : 0n, {
+          const named = (behind: number): bigint => (epoch > BigInt(behind) ? epoch - BigInt(behind) : 0n);
+          const list = action.list.map((item) => batch(item.contributor, item.sequence, named(item.behind), {
             studyId, rows: item.rows, last: item.last, content: `${item.contributor}${item.sequence}${item.content}`,
             ...(item.rejected === 0 ? { rejectAs: 'not-finite' as const } : {}),
           }));
           const got = await bench.store.admit(list);
           list.forEach((asked, i) => {
-            const { verdict, code, epoch: counted, complete } = got[i]!;
-            const text = `${verdict}${code === undefined ? '' : `:${code}`}${counted === 0n ? '' : `@${counted}`}${complete ? '!' : ''}`;
-            expect([i, text]).toEqual([i, model.admit(asked)]);
-            expect(got[i]!.contiguousSequence).toBe(verdict === 'rejected' && model.state !== 'open'
-              ? got[i]!.contiguousSequence : model.contiguous(asked.contributor));
+            expect([i, resultText(got[i]!)]).toEqual([i, model.admit(asked)]);
+            expect(got[i]!.contiguousSequence).toBe(model.contiguous(asked.contributor));
           });
         }
       }
@@ -422,8 +450,10 @@ function admissionTests(bench: Bench): void {
       for (let at = 1n; at <= epoch; at++) {
         const journal = await bench.store.journal(studyId, at, 0n, 10_000);
         const counted = model.accepted.filter((entry) => entry.epoch === at);
-        expect(journal.map((entry) => [entry.contributor, entry.sequence])).toEqual(counted.map((entry) => [entry.contributor, entry.sequence]));
-        expect(await bench.store.contributorCount(studyId, at)).toBe(new Set(counted.map((entry) => entry.contributor)).size);
+        expect(journal.map((entry) => [entry.contributor, entry.sequence]))
+          .toEqual(counted.map((entry) => [entry.contributor, entry.sequence]));
+        expect(await bench.store.contributorCount(studyId, at))
+          .toBe(new Set(counted.map((entry) => entry.contributor)).size);
       }
     }), { numRuns: 40, seed: 20_261_121 });
   });
@@ -439,16 +469,20 @@ function releaseTests(bench: Bench): void {
   it('appends to the log, the next index only, each epoch once', async () => {
     const { store } = bench;
     await store.storeRelease(release(0, 1));
-    await expect(store.storeRelease(release(0, 1, { body: new Uint8Array(4) }))).rejects.toMatchObject({ code: 'invariant' });
-    await expect(store.storeRelease(release(0, 1, { signature: new Uint8Array(64) }))).rejects.toMatchObject({ code: 'invariant' });
+    await expect(store.storeRelease(release(0, 1, { body: new Uint8Array(4) }))).rejects
+      .toMatchObject({ code: 'invariant' });
+    await expect(store.storeRelease(release(0, 1, { signature: new Uint8Array(64) }))).rejects
+      .toMatchObject({ code: 'invariant' });
     await expect(store.storeRelease(release(1, 1))).rejects.toMatchObject({ code: 'invariant' });
     await store.openEpoch(epochOf(2));
     await store.beginClose(idOf('s'), 2n);
     await store.chargeEpoch(idOf('s'), 2n, '[]', 8_000);
-    for (const index of [0, 2]) await expect(store.storeRelease(release(index, 2))).rejects.toMatchObject({ code: 'invariant' });
+    for (const index of [0, 2]) await expect(store.storeRelease(release(index, 2))).rejects
+      .toMatchObject({ code: 'invariant' });
     await expect(store.storeRelease(release(1, 2, { digest: 'short' }))).rejects.toMatchObject({ code: 'invariant' });
     await store.storeRelease(release(1, 2));
-    expect(await store.study(idOf('s'))).toMatchObject({ releaseCount: 2, lastDigest: release(1, 2).digest, lastEpoch: 2n });
+    expect(await store.study(idOf('s'))).toMatchObject(
+      { releaseCount: 2, lastDigest: release(1, 2).digest, lastEpoch: 2n });
     await bench.reopen();
     const log = await bench.store.releases(idOf('s'), 0, 10);
     expect(log.map(({ index, epoch }) => [index, epoch])).toEqual([[0, 1n], [1, 2n]]);
@@ -479,7 +513,8 @@ function purgeTests(bench: Bench): void {
       for (let at = 0; at + marker.length <= body.length; at += marker.length) marker.copy(body, at);
       body[0] = i;
       // Rows of another study lie in between, so that pages are kept and rebalanced, not only freed.
-      await store.admit([batch(`c${i}`, 1, 1, { body }), batch(`c${i}`, 1, 1, { studyId: idOf('t'), content: `kept ${i}`.repeat(40) })]);
+      await store.admit([batch(`c${i}`, 1, 1, { body }),
+        batch(`c${i}`, 1, 1, { studyId: idOf('t'), content: `kept ${i}`.repeat(40) })]);
     }
     expect(filesHold(directory, marker)).toBe(true);
     expect(filesHold(directory, secret)).toBe(true);
@@ -594,7 +629,8 @@ function lifeTests(bench: Bench, open: StoreFactory): void {
   it('answers many concurrent calls, each with its own results', async () => {
     await bench.store.registerStudy(registration());
     await bench.store.openEpoch(epochOf(1));
-    const calls = Array.from({ length: 200 }, (_, i) => bench.store.admit([batch(`c${i % 50}`, 1 + Math.floor(i / 50), 1)]));
+    const calls = Array.from({ length: 200 }, (_, i) =>
+      bench.store.admit([batch(`c${i % 50}`, 1 + Math.floor(i / 50), 1)]));
     const positions = (await Promise.all(calls)).map(([result]) => result!.position);
     expect(new Set(positions).size).toBe(200);
     const health = await bench.store.health();

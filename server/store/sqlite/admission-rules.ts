@@ -17,7 +17,7 @@ export interface OpenEpochFacts {
   readonly late: 'next' | 'drop';
 }
 
-/** What the rules need to know of a contributor in that study. `epochKey` is the epoch that `rows` and `complete` speak of. */
+/** What the rules need to know of a contributor in that study; `rows` and `complete` speak of the epoch `epochKey`. */
 export interface ContributionState {
   readonly window: ReplayWindow;
   readonly epochKey: bigint;
@@ -57,7 +57,8 @@ export function judge(
   const earlier = settledEntry(window, Number(batch.sequence));
   const fingerprint = earlier === undefined ? undefined : fingerprintAt(earlier.epoch);
   if (earlier !== undefined && fingerprint !== undefined) {
-    return equalBytes(earlier.fingerprint, fingerprint) ? { kind: 'repeat', code: earlier.code, epoch: earlier.epoch } : refuse('mutated');
+    if (!equalBytes(earlier.fingerprint, fingerprint)) return refuse('mutated');
+    return { kind: 'repeat', code: earlier.code, epoch: earlier.epoch };
   }
   const settled = earlier !== undefined || batch.sequence <= BigInt(window.contiguous);
   if (settled) return { kind: 'repeat', code: undefined, epoch: 0n };

@@ -64,9 +64,11 @@ export class Admission {
     this.#findContributor = database.prepare('SELECT contributor_id FROM contributors WHERE public_key = ?');
     this.#addContributor = database.prepare('INSERT INTO contributors (public_key) VALUES (?)');
     this.#readReplay = database.prepare(
-      'SELECT contiguous, high, window, epoch_key, row_count, complete FROM replay WHERE study_key = ? AND contributor_id = ?');
+      `SELECT contiguous, high, window, epoch_key, row_count, complete FROM replay
+        WHERE study_key = ? AND contributor_id = ?`);
     this.#writeReplay = database.prepare(`INSERT OR REPLACE INTO replay
-      (study_key, contributor_id, contiguous, high, window, epoch_key, row_count, complete) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+      (study_key, contributor_id, contiguous, high, window, epoch_key, row_count, complete)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#fingerprints = new Fingerprints(database);
     this.#countContributors = database.prepare('UPDATE epochs SET contributors = contributors + ? WHERE epoch_key = ?');
     this.#lastPosition = lastPosition(database);
@@ -112,7 +114,8 @@ export class Admission {
     const study = this.#study(batch.studyId);
     const contributor = study === undefined ? undefined : this.#contributor(study, batch, loaded);
     const state = contributor?.state ?? noContribution;
-    const judgement = judge(batch, study, state, (epoch) => this.#fingerprints.of(study!.studyKey, epoch, batch.digest));
+    const judgement = judge(batch, study, state, (epoch) =>
+      this.#fingerprints.of(study!.studyKey, epoch, batch.digest));
     if (judgement.kind === 'refuse') return answer('rejected', state, { code: judgement.code });
     if (judgement.kind === 'repeat') {
       return judgement.code === undefined
@@ -142,7 +145,9 @@ export class Admission {
     });
   }
 
-  #settle(state: ContributionState, study: StudyFacts, batch: AdmissionRequest, code: WireCode | undefined): ReplayWindow {
+  #settle(
+    state: ContributionState, study: StudyFacts, batch: AdmissionRequest, code: WireCode | undefined,
+  ): ReplayWindow {
     const fingerprint = this.#fingerprints.of(study.studyKey, study.newest, batch.digest);
     assert(fingerprint !== undefined, 'the newest epoch of a study has its fingerprint key');
     return settle(state.window, Number(batch.sequence), { code, epoch: study.newest, fingerprint },
@@ -159,7 +164,7 @@ export class Admission {
     return statement;
   }
 
-  /** Under contributor scope: debits the epoch's cost if it fits. The refusal is for good: it concerns this batch's epoch. */
+  /** Under contributor scope: debits the epoch's cost if it fits. A refusal is for good: it concerns this epoch. */
   #debit(study: StudyFacts, contributorId: bigint): boolean {
     if (study.debit === null) return true;
     const { budgetId, cost, caps } = study.debit;
@@ -184,7 +189,8 @@ export class Admission {
     // 0: not in the table yet. A batch that is refused without trace must not add its key.
     if (found === undefined) return { contributorId: 0n, study, state: noContribution, changed: false };
     const row = this.#readReplay.get(study.studyKey, found.contributor_id);
-    return { contributorId: found.contributor_id, study, state: row === undefined ? noContribution : stateOf(row), changed: false };
+    const state = row === undefined ? noContribution : stateOf(row);
+    return { contributorId: found.contributor_id, study, state, changed: false };
   }
 
   /** Gives a contributor that is about to be written its number. */
@@ -220,7 +226,8 @@ function answer(
   verdict: AdmissionResult['verdict'], state: ContributionState,
   facts: Partial<Pick<AdmissionResult, 'epoch' | 'code' | 'position' | 'complete'>>,
 ): AdmissionResult {
-  return { verdict, epoch: 0n, position: 0n, complete: false, ...facts, contiguousSequence: BigInt(state.window.contiguous) };
+  const contiguousSequence = BigInt(state.window.contiguous);
+  return { verdict, epoch: 0n, position: 0n, complete: false, ...facts, contiguousSequence };
 }
 
 function stateOf(row: ReplayColumns): ContributionState {
@@ -232,9 +239,11 @@ function stateOf(row: ReplayColumns): ContributionState {
 
 function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
   const row = queries.first(sql.selectFrom('studies').innerJoin('budgets', 'budgets.budget_id', 'studies.budget_id')
-    .select(['study_key', 'state', 'last_epoch', 'scope', 'studies.budget_id', 'rho_cap', 'delta_cap']).where('study_id', '=', studyId));
+    .select(['study_key', 'state', 'last_epoch', 'scope', 'studies.budget_id', 'rho_cap', 'delta_cap'])
+    .where('study_id', '=', studyId));
   if (row === undefined) return undefined;
-  const epoch = queries.first(sql.selectFrom('epochs').select(['epoch_key', 'epoch', 'rows_max', 'late', 'rho', 'delta'])
+  const epoch = queries.first(sql.selectFrom('epochs')
+    .select(['epoch_key', 'epoch', 'rows_max', 'late', 'rho', 'delta'])
     .where('study_key', '=', row.study_key).where('state', '=', 'open'));
   const open: OpenEpochFacts | null = epoch === undefined ? null
     : { epochKey: epoch.epoch_key, epoch: epoch.epoch, rowsMax: Number(epoch.rows_max), late: epoch.late };
@@ -243,7 +252,8 @@ function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
     studyKey: row.study_key, state: row.state, open, newest: row.last_epoch,
     contributorBudgetId: byContributor ? row.budget_id : null,
     debit: !byContributor || epoch === undefined ? null : {
-      budgetId: row.budget_id, caps: capsOf(row), cost: { rho: parseAmount(epoch.rho), delta: parseAmount(epoch.delta) },
+      budgetId: row.budget_id, caps: capsOf(row),
+      cost: { rho: parseAmount(epoch.rho), delta: parseAmount(epoch.delta) },
     },
   };
 }
@@ -253,5 +263,6 @@ function lastPosition(database: Database.Database): bigint {
   const read = (text: string): bigint => database.prepare<[], { last: bigint | null }>(text).get()?.last ?? 0n;
   return journalKeys(database)
     .map((key) => read(`SELECT max(position) AS last FROM ${journalTable(key)}`))
-    .reduce((left, right) => (left > right ? left : right), read("SELECT value AS last FROM meta WHERE name = 'journal_position'"));
+    .reduce((left, right) => (left > right ? left : right),
+      read("SELECT value AS last FROM meta WHERE name = 'journal_position'"));
 }

@@ -60,6 +60,17 @@ export function budgetByKey(queries: Queries, key: string): BudgetRow | undefine
   return queries.first(sql.selectFrom('budgets').selectAll().where('budget_key', '=', key));
 }
 
+/** Null when there is none of that key. */
+export function readBalance(queries: Queries, key: string): LedgerBalance | null {
+  const row = budgetByKey(queries, key);
+  return row === undefined ? null : balanceOf(row);
+}
+
+/** In order of creation. */
+export function readBalances(queries: Queries): LedgerBalance[] {
+  return queries.all(sql.selectFrom('budgets').selectAll().orderBy('budget_id')).map(balanceOf);
+}
+
 export function budgetById(queries: Queries, id: bigint): BudgetRow {
   const row = queries.first(sql.selectFrom('budgets').selectAll().where('budget_id', '=', id));
   assert(row !== undefined, 'every study has a budget');
@@ -81,7 +92,8 @@ export function writeTotals(queries: Queries, row: BudgetRow, totals: Totals): L
 
 /**
  * The budget of a study that registers: created, or the one there, shrunk to the new caps.
- * @throws KeelsonError invalid-study when rule or scope differ, a cap grows, or less is asked than is already committed.
+ * @throws KeelsonError invalid-study when rule or scope differ, a cap grows, or less is asked than is already
+ * committed.
  */
 export function ensureBudget(queries: Queries, spec: BudgetSpec): bigint {
   const row = budgetByKey(queries, spec.key);
@@ -95,10 +107,13 @@ export function ensureBudget(queries: Queries, spec: BudgetSpec): bigint {
     })).lastInsertRowid);
   }
   const refuse = (what: string): never => {
-    throw new KeelsonError('invalid-study', `the budget ${spec.key} exists and ${what}`, { details: { budget: spec.key } });
+    throw new KeelsonError('invalid-study', `the budget ${spec.key} exists and ${what}`,
+      { details: { budget: spec.key } });
   };
   const order = spec.rule.rule === 'renyi' ? spec.rule.order : null;
-  if (row.rule !== spec.rule.rule || row.renyi_order !== order) refuse(`its rule is ${row.rule}: keep it, or name another budget`);
+  if (row.rule !== spec.rule.rule || row.renyi_order !== order) {
+    refuse(`its rule is ${row.rule}: keep it, or name another budget`);
+  }
   if (row.scope !== spec.scope) refuse(`its scope is ${row.scope}: keep it, or name another budget`);
   const caps: Spend = { rho: spec.rhoCap, delta: spec.deltaCap };
   if (!within(caps, capsOf(row))) {
@@ -128,7 +143,8 @@ export interface NewEntry {
 export function addEntry(queries: Queries, entry: NewEntry): void {
   const insert = sql.insertInto('ledger').values({
     budget_id: entry.budgetId, study_key: entry.studyKey, epoch: entry.epoch, kind: entry.kind,
-    rho: String(entry.cost.rho), delta: String(entry.cost.delta), events: entry.events ?? '', at_ms: wholeMs(entry.atMs),
+    rho: String(entry.cost.rho), delta: String(entry.cost.delta), events: entry.events ?? '',
+    at_ms: wholeMs(entry.atMs),
   });
   queries.run(entry.kind === 'declined' ? insert.onConflict((conflict) => conflict.doNothing()) : insert);
 }
@@ -140,7 +156,8 @@ export function ledgerEntries(queries: Queries, budgetKey: string, limit: number
   return queries.all(sql.selectFrom('ledger')
     .innerJoin('budgets', 'budgets.budget_id', 'ledger.budget_id')
     .innerJoin('studies', 'studies.study_key', 'ledger.study_key')
-    .select(['studies.study_id', 'ledger.epoch', 'ledger.kind', 'ledger.rho', 'ledger.delta', 'ledger.events', 'ledger.at_ms'])
+    .select(['studies.study_id', 'ledger.epoch', 'ledger.kind', 'ledger.rho', 'ledger.delta', 'ledger.events',
+      'ledger.at_ms'])
     .where('budgets.budget_key', '=', budgetKey)
     .orderBy('ledger.entry_id', 'desc').limit(limit))
     .map((row) => ({
@@ -159,7 +176,8 @@ export function verifyLedger(queries: Queries): void {
   for (const budget of budgets) {
     let spent = noSpend;
     let reserved = noSpend;
-    const entries = queries.all(sql.selectFrom('ledger').select(['kind', 'rho', 'delta']).where('budget_id', '=', budget.budget_id));
+    const entries = queries.all(sql.selectFrom('ledger').select(['kind', 'rho', 'delta'])
+      .where('budget_id', '=', budget.budget_id));
     for (const entry of entries) {
       const cost: Spend = { rho: parseAmount(entry.rho), delta: parseAmount(entry.delta) };
       if (entry.kind === 'reserved') reserved = plus(reserved, cost);
@@ -170,7 +188,8 @@ export function verifyLedger(queries: Queries): void {
     const agrees = within(spent, totals.spent) && within(totals.spent, spent)
       && within(reserved, totals.reserved) && within(totals.reserved, reserved);
     if (!agrees) {
-      throw new StorageError(`the ledger of ${budget.budget_key} does not add up to its totals: the file was damaged or edited; `
+      throw new StorageError(
+        `the ledger of ${budget.budget_key} does not add up to its totals: the file was damaged or edited; `
         + 'restore it from a backup', 'storage-failed', { details: { budget: budget.budget_key } });
     }
   }

@@ -96,7 +96,8 @@ function takeLock(directory: string): Database.Database {
   } catch (cause) {
     lock.close();
     if (cause instanceof Database.SqliteError && cause.code.startsWith('SQLITE_BUSY')) {
-      throw new StorageError(`the data folder ${directory} is in use by another server; stop it or choose another folder`,
+      throw new StorageError(
+        `the data folder ${directory} is in use by another server; stop it or choose another folder`,
         'data-folder-in-use', { details: { directory }, cause });
     }
     throw asStoreError(cause);
@@ -125,7 +126,8 @@ function schemaVersion(database: Database.Database, directory: string): number {
   }
   if (version > migrations.length) {
     throw new StorageError(
-      `the store in ${directory} has schema ${version}, this program knows up to ${migrations.length}; use a newer keelson`,
+      `the store in ${directory} has schema ${version}, this program knows up to ${migrations.length}; `
+        + 'use a newer keelson',
       'schema-too-new', { details: { found: version, supported: migrations.length } });
   }
   return version;

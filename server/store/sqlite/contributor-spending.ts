@@ -14,7 +14,8 @@ export class ContributorSpending {
   readonly #database: Database.Database;
 
   constructor(database: Database.Database) {
-    this.#read = database.prepare('SELECT rho, delta FROM contributor_spend WHERE budget_id = ? AND contributor_id = ?');
+    this.#read = database.prepare(
+      'SELECT rho, delta FROM contributor_spend WHERE budget_id = ? AND contributor_id = ?');
     this.#write = database.prepare(
       'INSERT OR REPLACE INTO contributor_spend (budget_id, contributor_id, rho, delta) VALUES (?, ?, ?, ?)');
     this.#database = database;

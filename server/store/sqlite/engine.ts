@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.js';
 import { StorageError } from '../../../src/base/errors.js';
 import type { AdmissionRequest, AdmissionResult, Store, StoreHealth } from '../contract.js';
 import { Admission } from './admission.js';
-import { balanceOf, budgetByKey, ledgerEntries, verifyLedger } from './budgets.js';
+import { ledgerEntries, readBalance, readBalances, verifyLedger } from './budgets.js';
 import { databaseFile, openDataFolder, type DataFolder } from './connection.js';
 import { ContributorSpending } from './contributor-spending.js';
 import { readSecrets } from './epoch-tables.js';
@@ -11,11 +11,11 @@ import * as epochs from './epochs.js';
 import { asStoreError, isFatal } from './failures.js';
 import { Journal, type PurgeProgress } from './journal.js';
 import { Latencies } from './latencies.js';
-import { Queries, sql } from './query.js';
+import { Queries } from './query.js';
 import * as studies from './studies.js';
 
 /** The store's methods that are one call each; `admit` and `purgeEpoch` have their own path. */
-export type PlainMethods = Omit<Store, 'admit' | 'purgeEpoch' | 'close' | 'health'>;
+export type PlainMethods = Omit<Required<Store>, 'admit' | 'purgeEpoch' | 'close' | 'health'>;
 
 type Synchronous<Methods> = {
   readonly [Name in keyof Methods]: Methods[Name] extends (...args: infer Arguments) => Promise<infer Result>
@@ -84,7 +84,8 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     setStudyState: (studyId, state) => writes(() => studies.setStudyState(queries, studyId, state)),
     openEpoch: (input) => writes(() => epochs.openEpoch(queries, input)),
     beginClose: (studyId, epoch) => writes(() => epochs.beginClose(queries, studyId, epoch)),
-    chargeEpoch: (studyId, epoch, events, nowMs) => writes(() => epochs.chargeEpoch(queries, studyId, epoch, events, nowMs)),
+    chargeEpoch: (studyId, epoch, events, nowMs) =>
+      writes(() => epochs.chargeEpoch(queries, studyId, epoch, events, nowMs)),
     lapseEpoch: (studyId, epoch, nowMs) => writes(() => epochs.lapseEpoch(queries, studyId, epoch, nowMs,
       (epochKey, budgetId, cost) => spending.refund(epochKey, budgetId, cost))),
     storeRelease: (input) => writes(() => epochs.storeRelease(queries, input)),
@@ -92,8 +93,9 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     unfinishedEpochs: () => reads(() => epochs.unfinishedEpochs(queries, secrets)),
     unpurgedEpochs: (studyId) => reads(() => epochs.unpurgedEpochs(queries, studyId)),
     noteRecovery: (studyId, epoch) => writes(() => epochs.noteRecovery(queries, studyId, epoch)),
-    balance: (key) => reads(() => { const row = budgetByKey(queries, key); return row === undefined ? null : balanceOf(row); }),
-    balances: () => reads(() => queries.all(sql.selectFrom('budgets').selectAll().orderBy('budget_id')).map(balanceOf)),
+    noteRecovered: (studyId, epoch) => writes(() => epochs.noteRecovered(queries, studyId, epoch)),
+    balance: (key) => reads(() => readBalance(queries, key)),
+    balances: () => reads(() => readBalances(queries)),
     ledgerEntries: (key, limit) => reads(() => ledgerEntries(queries, key, limit)),
     contributorState: (studyId, contributor) => reads(() => admission.contributorState(studyId, contributor)),
     journal: (studyId, epoch, after, limit) => reads(() => journal.read(studyId, epoch, after, limit)),

@@ -8,8 +8,8 @@ import { plainBytes, type Queries } from './query.js';
  *
  * Why: `secure_delete` overwrites deleted rows and freed pages, but when SQLite moves rows between pages it can leave
  * stale copies in the unused middle of a page that stays in use. Dropping a table frees all its pages, and a freed page
- * is overwritten whole. So after `dropJournal` no byte of the epoch's rows is left in the file (nor, once it is truncated,
- * in the log).
+ * is overwritten whole. So after `dropJournal` no byte of the epoch's rows is left in the file (nor, once it is
+ * truncated, in the log).
  *
  * `secrets` holds one row, too small for its table ever to have a second page, so nothing of it is ever moved. Its
  * `fingerprint_key` is what replay windows compare bodies with: a window holds only a keyed hash, which tells nothing
@@ -45,8 +45,9 @@ export function dropJournal(queries: Queries, epochKey: bigint): void {
 
 /** Keys of the epochs whose journal is in the file. */
 export function journalKeys(database: Database.Database): bigint[] {
-  return database.prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'journal_[0-9]*'")
-    .all().map(({ name }) => BigInt(name.slice('journal_'.length)));
+  const tables = database.prepare<[], { name: string }>(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'journal_[0-9]*'");
+  return tables.all().map(({ name }) => BigInt(name.slice('journal_'.length)));
 }
 
 export function createSecrets(queries: Queries, studyKey: bigint, epoch: bigint, secrets: GroupSecrets = none): void {
@@ -77,14 +78,17 @@ export function readSecrets(queries: Queries, studyKey: bigint, epoch: bigint): 
 /** Makes the epoch's group assignment unreadable: nothing of the journal is left that it could be applied to. */
 export function forgetGroups(queries: Queries, studyKey: bigint, epoch: bigint): void {
   const table = secretsTable(studyKey, epoch);
-  if (hasTable(queries.database, table)) queries.database.exec(`UPDATE ${table} SET assignment_key = x'', work_seed = x''`);
+  if (!hasTable(queries.database, table)) return;
+  queries.database.exec(`UPDATE ${table} SET assignment_key = x'', work_seed = x''`);
 }
 
 /**
  * Forgets the fingerprint keys of all epochs before `epoch`; drops the tables of those that `isPurged`.
  * Changes answers to repeated batches (see replay-window.ts), never whether one is counted.
  */
-export function forgetFingerprints(queries: Queries, studyKey: bigint, epoch: bigint, isPurged: (epoch: bigint) => boolean): void {
+export function forgetFingerprints(
+  queries: Queries, studyKey: bigint, epoch: bigint, isPurged: (epoch: bigint) => boolean,
+): void {
   const prefix = `secrets_${studyKey}_`;
   const names = queries.database.prepare<[string], { name: string }>(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ?").all(`${prefix}[0-9]*`);
@@ -117,7 +121,8 @@ export class Fingerprints {
   /** The first 16 bytes of HMAC-SHA-256(the epoch's key, digest); undefined when the key was forgotten. */
   of(studyKey: bigint, epoch: bigint, digest: Uint8Array): Uint8Array | undefined {
     const key = this.#key(studyKey, epoch);
-    return key === undefined ? undefined : createHmac('sha256', key).update(digest).digest().subarray(0, fingerprintBytes);
+    if (key === undefined) return undefined;
+    return createHmac('sha256', key).update(digest).digest().subarray(0, fingerprintBytes);
   }
 
   #key(studyKey: bigint, epoch: bigint): Uint8Array | undefined {

@@ -5,7 +5,9 @@ import { parseAmount, type Amount } from '../../../src/privacy/amount.js';
 import type {
   EpochRecord, EpochState, LedgerBalance, OpenEpoch, OpenEpochResult, StoreRelease, StudyId,
 } from '../contract.js';
-import { addEntry, balanceOf, budgetById, capsOf, minus, plus, totalsOf, within, wholeMs, writeTotals, type Spend } from './budgets.js';
+import {
+  addEntry, balanceOf, budgetById, capsOf, minus, plus, totalsOf, within, wholeMs, writeTotals, type Spend,
+} from './budgets.js';
 import { createJournal, createSecrets, type GroupSecrets } from './epoch-tables.js';
 import { sql, type Queries } from './query.js';
 import { existingStudy, studyRow, type StudyRow } from './studies.js';
@@ -15,14 +17,18 @@ export type EpochRow = Selectable<EpochsTable>;
 
 /** A transition that the state machine in contract.ts does not have: the caller's defect. */
 function wrongState(action: string, epoch: bigint, state: EpochState | 'absent'): never {
-  throw new InvariantError(`cannot ${action} epoch ${epoch}: it is ${state}`, { details: { epoch: String(epoch), state } });
+  throw new InvariantError(`cannot ${action} epoch ${epoch}: it is ${state}`,
+    { details: { epoch: String(epoch), state } });
 }
 
 export function epochRow(queries: Queries, studyKey: bigint, epoch: bigint): EpochRow | undefined {
-  return queries.first(sql.selectFrom('epochs').selectAll().where('study_key', '=', studyKey).where('epoch', '=', epoch));
+  return queries.first(sql.selectFrom('epochs').selectAll().where('study_key', '=', studyKey)
+    .where('epoch', '=', epoch));
 }
 
-function existing(queries: Queries, studyId: StudyId, epoch: bigint, action: string): { study: StudyRow; row: EpochRow } {
+function existing(
+  queries: Queries, studyId: StudyId, epoch: bigint, action: string,
+): { study: StudyRow; row: EpochRow } {
   const study = existingStudy(queries, studyId);
   const row = epochRow(queries, study.study_key, epoch);
   return row === undefined ? wrongState(action, epoch, 'absent') : { study, row };
@@ -54,14 +60,16 @@ export function openEpoch(queries: Queries, input: OpenEpoch): OpenEpochResult {
     const { spent, reserved } = totalsOf(budget);
     const reserves = budget.scope !== 'contributor';
     const asked = reserves ? plus(plus(spent, reserved), cost) : cost;
-    const entry = { budgetId: budget.budget_id, studyKey: study.study_key, epoch: input.epoch, cost, atMs: input.opensAtMs };
+    const { budget_id: budgetId } = budget;
+    const entry = { budgetId, studyKey: study.study_key, epoch: input.epoch, cost, atMs: input.opensAtMs };
     if (!within(asked, capsOf(budget))) {
       addEntry(queries, { ...entry, kind: 'declined' });
       queries.run(sql.updateTable('studies').set({ state: 'exhausted' }).where('study_key', '=', study.study_key));
       return { kind: 'declined', balance: balanceOf(budget), rhoAsked: input.rho, deltaAsked: input.delta };
     }
     insertEpoch(queries, study.study_key, input);
-    queries.run(sql.updateTable('studies').set({ state: 'open', last_epoch: input.epoch }).where('study_key', '=', study.study_key));
+    queries.run(sql.updateTable('studies').set({ state: 'open', last_epoch: input.epoch })
+      .where('study_key', '=', study.study_key));
     if (!reserves) return { kind: 'opened', balance: balanceOf(budget) };
     addEntry(queries, { ...entry, kind: 'reserved' });
     return { kind: 'opened', balance: writeTotals(queries, budget, { spent, reserved: plus(reserved, cost) }) };
@@ -69,8 +77,11 @@ export function openEpoch(queries: Queries, input: OpenEpoch): OpenEpochResult {
 }
 
 function insertEpoch(queries: Queries, studyKey: bigint, input: OpenEpoch): void {
-  const open = queries.first(sql.selectFrom('epochs').select('epoch').where('study_key', '=', studyKey).where('state', '=', 'open'));
-  if (open !== undefined) throw new InvariantError(`epoch ${open.epoch} is still open: close it before opening ${input.epoch}`);
+  const open = queries.first(sql.selectFrom('epochs').select('epoch').where('study_key', '=', studyKey)
+    .where('state', '=', 'open'));
+  if (open !== undefined) {
+    throw new InvariantError(`epoch ${open.epoch} is still open: close it before opening ${input.epoch}`);
+  }
   const { lastInsertRowid } = queries.run(sql.insertInto('epochs').values({
     study_key: studyKey, epoch: input.epoch, state: 'open',
     opens_at_ms: wholeMs(input.opensAtMs), closes_at_ms: wholeMs(input.closesAtMs),
@@ -94,7 +105,9 @@ export function beginClose(queries: Queries, studyId: StudyId, epoch: bigint): v
  * Reserved becomes spent. Under contributor scope the total is the public bound on what any one contributor has
  * spent: the smaller of the cap and the sum over epochs.
  */
-export function chargeEpoch(queries: Queries, studyId: StudyId, epoch: bigint, events: string, nowMs: number): LedgerBalance {
+export function chargeEpoch(
+  queries: Queries, studyId: StudyId, epoch: bigint, events: string, nowMs: number,
+): LedgerBalance {
   return queries.transaction(() => {
     const { study, row } = existing(queries, studyId, epoch, 'charge');
     const budget = budgetById(queries, study.budget_id);
@@ -112,7 +125,9 @@ export function chargeEpoch(queries: Queries, studyId: StudyId, epoch: bigint, e
     });
     const { spent, reserved } = totalsOf(budget);
     const total = plus(spent, cost);
-    if (budget.scope !== 'contributor') return writeTotals(queries, budget, { spent: total, reserved: minus(reserved, cost) });
+    if (budget.scope !== 'contributor') {
+      return writeTotals(queries, budget, { spent: total, reserved: minus(reserved, cost) });
+    }
     const caps = capsOf(budget);
     const smaller = (left: Amount, right: Amount): Amount => (left < right ? left : right);
     return writeTotals(queries, budget, {
@@ -133,9 +148,10 @@ export function lapseEpoch(
     setState(queries, row, 'lapsed');
     const budget = budgetById(queries, study.budget_id);
     const cost = costOf(row);
-    addEntry(queries, { budgetId: budget.budget_id, studyKey: study.study_key, epoch, kind: 'lapsed', cost, atMs: nowMs });
+    const { budget_id: budgetId } = budget;
+    addEntry(queries, { budgetId, studyKey: study.study_key, epoch, kind: 'lapsed', cost, atMs: nowMs });
     if (budget.scope === 'contributor') {
-      refund(row.epoch_key, budget.budget_id, cost);
+      refund(row.epoch_key, budgetId, cost);
     } else {
       const { spent, reserved } = totalsOf(budget);
       writeTotals(queries, budget, { spent, reserved: minus(reserved, cost) });
@@ -146,11 +162,14 @@ export function lapseEpoch(
 export function storeRelease(queries: Queries, input: StoreRelease): void {
   queries.transaction(() => {
     const { study, row } = existing(queries, input.studyId, input.epoch, 'store the release of');
-    if (!/^[0-9a-f]{128}$/.test(input.digest)) throw new InvariantError('a release digest is 128 lower-case hexadecimal digits');
+    if (!/^[0-9a-f]{128}$/.test(input.digest)) {
+      throw new InvariantError('a release digest is 128 lower-case hexadecimal digits');
+    }
     if (row.state === 'released') {
       const stored = queries.first(sql.selectFrom('releases').selectAll()
         .where('study_key', '=', study.study_key).where('epoch', '=', input.epoch));
-      const same = stored !== undefined && Number(stored.release_index) === input.index && stored.digest === input.digest
+      const same = stored !== undefined && Number(stored.release_index) === input.index
+        && stored.digest === input.digest
         && equalBytes(stored.body, input.body) && equalBytes(stored.signature, input.signature);
       if (!same) throw new InvariantError(`epoch ${input.epoch} has another release already: one epoch, one release`);
       return;
@@ -173,8 +192,17 @@ export function storeRelease(queries: Queries, input: StoreRelease): void {
 export function noteRecovery(queries: Queries, studyId: StudyId, epoch: bigint): number {
   return queries.transaction(() => {
     const { row } = existing(queries, studyId, epoch, 'recover');
-    queries.run(sql.updateTable('epochs').set({ recoveries: row.recoveries + 1n }).where('epoch_key', '=', row.epoch_key));
+    queries.run(sql.updateTable('epochs').set({ recoveries: row.recoveries + 1n })
+      .where('epoch_key', '=', row.epoch_key));
     return Number(row.recoveries) + 1;
+  });
+}
+
+/** Counting begins anew: the epoch was rebuilt, so earlier attempts were not a crash loop. */
+export function noteRecovered(queries: Queries, studyId: StudyId, epoch: bigint): void {
+  queries.transaction(() => {
+    const { row } = existing(queries, studyId, epoch, 'recover');
+    queries.run(sql.updateTable('epochs').set({ recoveries: 0n }).where('epoch_key', '=', row.epoch_key));
   });
 }
 
@@ -183,7 +211,8 @@ export type ReadSecrets = (studyKey: bigint, epoch: bigint) => GroupSecrets;
 
 const recordOf = (studyId: StudyId, row: EpochRow, secrets: ReadSecrets): EpochRecord => ({
   studyId, epoch: row.epoch, state: row.state, opensAtMs: Number(row.opens_at_ms), closesAtMs: Number(row.closes_at_ms),
-  ...costOf(row), ...secrets(row.study_key, row.epoch), rowsMax: Number(row.rows_max), recoveries: Number(row.recoveries),
+  ...costOf(row), ...secrets(row.study_key, row.epoch), rowsMax: Number(row.rows_max),
+  recoveries: Number(row.recoveries),
 });
 
 export function readEpoch(queries: Queries, studyId: StudyId, epoch: bigint, secrets: ReadSecrets): EpochRecord | null {

@@ -62,7 +62,8 @@ export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): St
     setStudyState: plain('setStudyState'), openEpoch: plain('openEpoch'), beginClose: plain('beginClose'),
     chargeEpoch: plain('chargeEpoch'), lapseEpoch: plain('lapseEpoch'), storeRelease: plain('storeRelease'),
     epoch: plain('epoch'), unfinishedEpochs: plain('unfinishedEpochs'), unpurgedEpochs: plain('unpurgedEpochs'),
-    noteRecovery: plain('noteRecovery'), balance: plain('balance'), balances: plain('balances'),
+    noteRecovery: plain('noteRecovery'), noteRecovered: plain('noteRecovered'), balance: plain('balance'),
+    balances: plain('balances'),
     ledgerEntries: plain('ledgerEntries'), contributorState: plain('contributorState'), journal: plain('journal'),
     contributorCount: plain('contributorCount'), releases: plain('releases'),
     admit: async (batches) => {

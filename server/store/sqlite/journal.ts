@@ -49,7 +49,8 @@ export class Journal {
     if (row === undefined || row.purged !== kept) return [];
     const rows = this.#queries.database.prepare<[bigint, number], JournalRow>(
       `SELECT position, public_key, sequence, complete, signature, body FROM ${journalTable(row.epoch_key)}
-        JOIN contributors USING (contributor_id) WHERE position > ? ORDER BY position LIMIT ?`).all(afterPosition, limit);
+        JOIN contributors USING (contributor_id) WHERE position > ? ORDER BY position LIMIT ?`,
+    ).all(afterPosition, limit);
     return rows.map((entry) => ({
       position: entry.position, contributor: toHex(entry.public_key), sequence: entry.sequence,
       body: plainBytes(entry.body), signature: plainBytes(entry.signature), complete: entry.complete === 1n,
@@ -58,7 +59,7 @@ export class Journal {
 
   /**
    * One bounded step of a purge; each is a transaction of its own and the whole may be begun again at any time.
-   * Order: rows, then the epoch's table and secrets, then the log is truncated, and only then the epoch counts as purged.
+   * Order: rows, the epoch's table and secrets, truncating the log; only then the epoch counts as purged.
    * @throws InvariantError for an epoch whose rows are still needed.
    */
   purgeStep(studyId: StudyId, epoch: bigint): PurgeProgress {
@@ -74,7 +75,7 @@ export class Journal {
       dropJournal(this.#queries, row.epoch_key);
       this.#setPurged(row, deleted);
       forgetGroups(this.#queries, study.study_key, epoch);
-      // A batch is stale once it names an epoch before the one before the open one; in an ended study none is looked at.
+      // A batch is stale when it names an epoch before open - 1; in an ended study none is looked at.
       const forgetBefore = study.state === 'ended' ? study.last_epoch : study.last_epoch - 1n;
       forgetFingerprints(this.#queries, study.study_key, forgetBefore,
         (at) => epochRow(this.#queries, study.study_key, at)?.purged !== kept);

@@ -11,12 +11,15 @@ export class Latencies {
   }
 
   summary(): {
-    readonly commits: number; readonly batches: number; readonly commitSecondsMedian: number; readonly commitSeconds99: number;
+    readonly commits: number; readonly batches: number;
+    readonly commitSecondsMedian: number; readonly commitSeconds99: number;
   } {
     const recent = this.#seconds.slice(0, Math.min(this.#commits, this.#seconds.length)).sort();
-    const quantile = (share: number): number => recent[Math.min(recent.length - 1, Math.floor(share * recent.length))] ?? 0;
+    const quantile = (share: number): number =>
+      recent[Math.min(recent.length - 1, Math.floor(share * recent.length))] ?? 0;
     return {
-      commits: this.#commits, batches: this.#batches, commitSecondsMedian: quantile(0.5), commitSeconds99: quantile(0.99),
+      commits: this.#commits, batches: this.#batches, commitSecondsMedian: quantile(0.5),
+      commitSeconds99: quantile(0.99),
     };
   }
 }

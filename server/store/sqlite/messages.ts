@@ -23,7 +23,7 @@ type PackedBatch = Omit<AdmissionRequest, 'digest' | 'body' | 'signature'> & {
   readonly bodyBytes: number;
 };
 
-/** A list of batches with all their bytes, in order, in one buffer: one copy here, a transfer instead of a second one. */
+/** A list of batches with all their bytes, in order, in one buffer: copied once here, then transferred. */
 export interface PackedList {
   readonly batches: readonly PackedBatch[];
   readonly bytes: ArrayBuffer;
@@ -31,7 +31,9 @@ export interface PackedList {
 
 /** Bodies usually are views of a socket's shared slab, which cannot be transferred: so they are copied, once. */
 export function packList(batches: readonly AdmissionRequest[]): PackedList {
-  const total = batches.reduce((sum, batch) => sum + batch.digest.length + batch.signature.length + batch.body.length, 0);
+  const bytesOf = (batch: AdmissionRequest): number =>
+    batch.digest.length + batch.signature.length + batch.body.length;
+  const total = batches.reduce((sum, batch) => sum + bytesOf(batch), 0);
   const joined = new Uint8Array(total);
   let offset = 0;
   const put = (bytes: Uint8Array): number => {

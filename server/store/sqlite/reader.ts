@@ -1,9 +1,9 @@
 import type { Store } from '../contract.js';
-import { balanceOf, budgetByKey, ledgerEntries } from './budgets.js';
+import { ledgerEntries, readBalance, readBalances } from './budgets.js';
 import { openForReading } from './connection.js';
 import { readEpoch, unfinishedEpochs } from './epochs.js';
 import { asStoreError } from './failures.js';
-import { Queries, sql } from './query.js';
+import { Queries } from './query.js';
 import { readReleases, readStudies, readStudy } from './studies.js';
 
 /** What may be read beside a running server: public records and epoch states; never rows, contributors or secrets. */
@@ -32,8 +32,8 @@ export async function openSqliteReader(directory: string): Promise<SqliteReader>
     studies: () => read(() => readStudies(queries)),
     epoch: (studyId, epoch) => read(() => readEpoch(queries, studyId, epoch, noSecrets)),
     unfinishedEpochs: () => read(() => unfinishedEpochs(queries, noSecrets)),
-    balance: (key) => read(() => { const row = budgetByKey(queries, key); return row === undefined ? null : balanceOf(row); }),
-    balances: () => read(() => queries.all(sql.selectFrom('budgets').selectAll().orderBy('budget_id')).map(balanceOf)),
+    balance: (key) => read(() => readBalance(queries, key)),
+    balances: () => read(() => readBalances(queries)),
     ledgerEntries: (key, limit) => read(() => ledgerEntries(queries, key, limit)),
     releases: (studyId, from, limit) => read(() => readReleases(queries, studyId, from, limit)),
     close: async () => { database.close(); },

@@ -7,7 +7,8 @@ import { fingerprintBytes } from './epoch-tables.js';
  * What is remembered of one contributor's sequences in one study.
  *
  * `contiguous`: everything up to here is settled. `high`: the highest settled sequence, at most sequenceWindow past
- * `contiguous`. `entries`: one 26-byte record for each remembered sequence above `high - sequenceWindow`, in the order of settling:
+ * `contiguous`. `entries`: one 26-byte record for each remembered sequence above `high - sequenceWindow`, in the
+ * order of settling:
  *   byte 0       the sequence modulo 256, which names it: the window is narrower than 256
  *   byte 1       0 accepted, else the rejection's place in `wireCodes`
  *   bytes 2-9    the study's newest epoch when it was settled (for accepted: the epoch it counts in), little-endian
@@ -41,7 +42,9 @@ function sequenceOf(window: ReplayWindow, offset: number): number {
 function offsetOf(window: ReplayWindow, sequence: number): number {
   if (sequence > window.high || sequence <= window.high - limits.sequenceWindow) return -1;
   const low = sequence & 255;
-  for (let offset = 0; offset < window.entries.length; offset += entryBytes) if (window.entries[offset] === low) return offset;
+  for (let offset = 0; offset < window.entries.length; offset += entryBytes) {
+    if (window.entries[offset] === low) return offset;
+  }
   return -1;
 }
 
@@ -81,8 +84,8 @@ export function settle(
   entries[length + 1] = entry.code === undefined ? 0 : wireCodes.indexOf(entry.code);
   viewOf(entries).setBigUint64(length + 2, entry.epoch, true);
   entries.set(entry.fingerprint, length + 10);
-  const settled: ReplayWindow = { contiguous: window.contiguous, high, entries: entries.subarray(0, length + entryBytes) };
-  let { contiguous } = settled;
+  let { contiguous } = window;
+  const settled: ReplayWindow = { contiguous, high, entries: entries.subarray(0, length + entryBytes) };
   while (contiguous < high && offsetOf(settled, contiguous + 1) >= 0) contiguous += 1;
   return { ...settled, contiguous };
 }

@@ -49,7 +49,7 @@ CREATE TABLE epochs (
   delta TEXT NOT NULL, -- delta of its release
   rows_max INTEGER NOT NULL, -- rows that one contributor may give
   late TEXT NOT NULL CHECK (late IN ('next', 'drop')), -- what happens to batches that name the epoch before
-  recoveries INTEGER NOT NULL, -- times that a start tried to rebuild it
+  recoveries INTEGER NOT NULL, -- times that a start tried to rebuild it since it was last rebuilt
   contributors INTEGER NOT NULL, -- contributors with an accepted batch; for the operator only
   released_at_ms INTEGER NOT NULL, -- Unix time its release was stored; 0 before
   purged INTEGER NOT NULL CHECK (purged IN (0, 1, 2)), -- 0 rows in the file, 1 deleted but maybe in the log, 2 gone
