@@ -39,7 +39,10 @@ export function addSteps(left: Steps, right: Steps): Steps {
 
 /** The double nearest to `count` steps: rounding after the noise is post-processing. */
 export function valueOfSteps(count: Steps, grid: number): number {
-  return Number(count) * grid + 0;
+  const near = Number(count);
+  // A count beyond the largest double, on a fine grid, may still stand for a value within it.
+  if (!Number.isFinite(near) && grid < 1) return Number(BigInt(count) / BigInt(1 / grid));
+  return near * grid + 0;
 }
 
 /** value / grid as an exact rational, for a positive value. */
