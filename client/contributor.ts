@@ -26,7 +26,10 @@ export interface ContributorOptions {
   readonly study: string;
   /** 32 bytes: the contributor's secret key. `readSeed` takes it from a key file. */
   readonly seed: Uint8Array;
-  /** Default: memory. Give `await openOutbox(path)` so that unsettled rows survive this process. The contributor closes it. */
+  /**
+   * Default: memory. Give `await openOutbox(path)` so that unsettled rows survive this process. The contributor
+   * closes it.
+   */
   readonly outbox?: Outbox;
   /** 32 bytes: the only server to talk to. Default: the outbox's, else the first one that proves its key. */
   readonly serverKey?: Uint8Array;
@@ -50,16 +53,18 @@ export interface Contributor {
   readonly publicKey: Uint8Array;
   /** Where it stands now. */
   readonly state: ContributorState;
-  /** What the study's budget has charged to this contributor, as of the last connection; null outside contributor scope. */
+  /**
+   * What the study's budget has charged to this contributor, as of the last connection; null outside contributor scope.
+   */
   readonly ownSpend: Spend | null;
   /** The study's verified facts, once connected. Rejects with the error that ended the contributor before. */
   study(): Promise<StudyDocument>;
   /**
-   * Sends rows to the open epoch, or to the next one to open, and resolves once they are settled: durably accepted, or refused for
-   * good. Connections may come and go meanwhile. With `last` the contribution to that epoch is complete.
+   * Sends rows to the open epoch, or to the next one to open, and resolves once they are settled: durably accepted,
+   * or refused for good. Connections may come and go meanwhile. With `last` the contribution to that epoch is complete.
    * @throws (rejects) InvalidParameterError for rows that no epoch takes; KeelsonError('overloaded') when too many wait
-   * already; whatever ended the contributor first ('closed', 'server-key-mismatch', 'outbox-failed', ...): a durable outbox then
-   * still holds the rows, and the next run sends them.
+   * already; whatever ended the contributor first ('closed', 'server-key-mismatch', 'outbox-failed', ...): a durable
+   * outbox then still holds the rows, and the next run sends them.
    */
   send(rows: RowsInput, options?: { readonly last?: boolean }): Promise<Settled>;
   /** `send` of a whole contribution to one epoch. */
@@ -68,7 +73,10 @@ export interface Contributor {
   status(): AsyncIterable<ContributorStatus>;
   /** The open epoch, then each one that opens. Ends with the contributor. */
   epochs(): AsyncIterable<OpenEpochNews>;
-  /** Takes no more rows, waits until all are settled, disconnects. Resolves also when the contributor has ended otherwise. */
+  /**
+   * Takes no more rows, waits until all are settled, disconnects. Resolves also when the contributor has ended
+   * otherwise.
+   */
   close(): Promise<void>;
   /** Stops at once. What waits rejects with `closed`. */
   abort(): void;
@@ -78,7 +86,9 @@ export interface Contributor {
  * Connects a contributor; returns at once and keeps trying until `close` or `abort`.
  * @throws InvalidParameterError for a URL, seed or key that can never work.
  * @example
- * const contributor = createContributor({ url: 'ws://127.0.0.1:8787', study: 'flight-delays', seed, outbox: await openOutbox('alice.outbox') });
+ * const url = 'ws://127.0.0.1:8787';
+ * const outbox = await openOutbox('alice.outbox');
+ * const contributor = createContributor({ url, study: 'flight-delays', seed, outbox });
  * const result = await contributor.contribute([[12, 640], [3, 233]]);
  * if (result.kind === 'refused') console.error(result.error.code, result.error.message);
  * await contributor.close();
@@ -231,7 +241,7 @@ class NetworkContributor implements Contributor {
       const contents = await this.outbox.load();
       if (contents.pin !== null) {
         if (!equalBytes(contents.pin.contributor, this.publicKey)) {
-          throw new KeelsonError('outbox-failed', 'this outbox belongs to another contributor key: use one outbox per key');
+          throw new KeelsonError('outbox-failed', 'this outbox belongs to another key: use one outbox per key');
         }
         if (this.serverKey !== null && !equalBytes(this.serverKey, contents.pin.serverKey)) {
           throw new KeelsonError(
@@ -281,7 +291,8 @@ class NetworkContributor implements Contributor {
     // What cannot be signed at once is kept until it can.
     if (!this.channel.submit(contribution)) return;
     this.outbox.keep(contribution.id, contribution.values!, contribution.last).catch((error: unknown) => {
-      this.channel.end(error instanceof KeelsonError ? error : new KeelsonError('outbox-failed', 'rows cannot be kept'));
+      const wrapped = new KeelsonError('outbox-failed', 'rows cannot be kept', { cause: error });
+      this.channel.end(error instanceof KeelsonError ? error : wrapped);
     });
   }
 
@@ -307,7 +318,8 @@ class NetworkContributor implements Contributor {
     const { current } = this;
     if (current.kind === 'ended') return;
     // Ready is said once by Ready and once by the epoch in it.
-    const repeated = current.kind === 'ready' && state.kind === 'ready' && current.epoch === state.epoch && state.closesInMs === null;
+    const repeated =
+      current.kind === 'ready' && state.kind === 'ready' && current.epoch === state.epoch && state.closesInMs === null;
     if (repeated || (current.kind === 'waiting-for-epoch' && state.kind === current.kind)) return;
     this.current = state;
     this.statusNews.publish(state);
@@ -342,7 +354,10 @@ class NetworkContributor implements Contributor {
   }
 }
 
-/** Checks a seed the way `createContributor` does, and returns its public key. @throws InvalidParameterError unless it has 32 bytes. */
+/**
+ * Checks a seed the way `createContributor` does, and returns its public key. @throws InvalidParameterError unless
+ * it has 32 bytes.
+ */
 export function publicKeyOf(seed: Uint8Array): Uint8Array {
   if (seed.length !== 32) throw new InvalidParameterError(`a seed has 32 bytes, not ${seed.length}`);
   return signing.createSigner(seed).publicKey;

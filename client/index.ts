@@ -5,11 +5,14 @@
  * import { createContributor, openOutbox, readSeed, subscribe } from 'keelson/client';
  *
  * const url = 'ws://127.0.0.1:8787';
- * const contributor = createContributor({ url, study: 'flight-delays', seed, outbox: await openOutbox('alice.outbox') });
+ * const outbox = await openOutbox('alice.outbox');
+ * const contributor = createContributor({ url, study: 'flight-delays', seed, outbox });
  * const result = await contributor.contribute([[12, 640], [3, 233]]);
  * await contributor.close();
  *
- * for await (const { release } of subscribe({ url, study: 'flight-delays' })) console.log(release.epoch, release.outcome);
+ * for await (const { release } of subscribe({ url, study: 'flight-delays' })) {
+ *   console.log(release.epoch, release.outcome);
+ * }
  */
 export { openOutbox } from '#outbox';
 export { signing } from '#signing';

@@ -7,8 +7,8 @@ export type RowsInput = Float64Array | readonly (readonly number[] | Float64Arra
 /**
  * The rows in one array of their own, row-major.
  * @param columns the study's dimension, when it is known already.
- * @throws InvalidParameterError for no rows, rows of different lengths, or a value that is NaN or infinite; the message names
- * the row and column, never the value.
+ * @throws InvalidParameterError for no rows, rows of different lengths, or a value that is NaN or infinite; the
+ * message names the row and column, never the value.
  */
 export function flattenRows(rows: RowsInput, columns: number | null): Float64Array {
   const values = rows instanceof Float64Array ? rows.slice() : joined(rows);
@@ -33,7 +33,8 @@ function joined(rows: readonly (readonly number[] | Float64Array)[]): Float64Arr
   const values = new Float64Array(rows.length * columns);
   rows.forEach((row, i) => {
     if (row.length !== columns) {
-      throw new InvalidParameterError(`row ${i} has ${row.length} columns, row 0 has ${columns}: make them equal`, { row: i });
+      const text = `row ${i} has ${row.length} columns, row 0 has ${columns}: make them equal`;
+      throw new InvalidParameterError(text, { row: i });
     }
     values.set(row, i * columns);
   });

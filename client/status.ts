@@ -8,7 +8,10 @@ export type ContributorState =
   | { readonly kind: 'connecting' }
   /** Connected and proven; the study has no open epoch. Rows wait. */
   | { readonly kind: 'waiting-for-epoch' }
-  /** Rows are sent to this epoch. `closesInMs`: as of the server's last word; null when it did not say, or closes on a count. */
+  /**
+   * Rows are sent to this epoch. `closesInMs`: as of the server's last word; null when it did not say, or closes on
+   * a count.
+   */
   | { readonly kind: 'ready'; readonly epoch: bigint; readonly closesInMs: number | null }
   /** The connection was lost; rows wait for the next one. */
   | { readonly kind: 'reconnecting'; readonly reason: string; readonly retryInMs: number; readonly attempt: number }

@@ -4,8 +4,8 @@ import { toHex } from '../src/base/bytes.js';
 import { KeelsonError, WireError } from '../src/base/errors.js';
 import { chainStart, ReleaseChain } from '../src/log/index.js';
 import {
-  decodeHeadBody, decodeReleaseBody, encodeClientFrame, type HeadBody, type ReleaseBody, type ServerFrame, type SignedHead,
-  type SignedRelease,
+  decodeHeadBody, decodeReleaseBody, encodeClientFrame, type HeadBody, type ReleaseBody, type ServerFrame,
+  type SignedHead, type SignedRelease,
 } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import { clientDefaults, systemRuntime } from './defaults.js';
@@ -57,11 +57,12 @@ export interface ReleaseSubscription extends AsyncIterable<VerifiedRelease> {
 }
 
 /**
- * Follows the releases of a study, each verified: signature, study, facts, and the digest that chains it to the one before. Connections
- * are renewed without end; a release that was missed is asked for again. The iteration ends when the study has ended and its signed
- * head agrees with what was received, or by `signal`.
+ * Follows the releases of a study, each verified: signature, study, facts, and the digest that chains it to the one
+ * before. Connections are renewed without end; a release that was missed is asked for again. The iteration ends when
+ * the study has ended and its signed head agrees with what was received, or by `signal`.
  * @throws (from the iteration) LogError('log-invalid') with `details.expected`, the index where the chain breaks;
- * KeelsonError('server-key-mismatch'); WireError('unknown-study', ...). InvalidParameterError at once for a bad URL or key.
+ * KeelsonError('server-key-mismatch'); WireError('unknown-study', ...). InvalidParameterError at once for a bad URL
+ * or key.
  * @example
  * for await (const { release } of subscribe({ url: 'ws://127.0.0.1:8787', study: 'flight-delays' })) {
  *   if (release.outcome.kind === 'value') console.log(release.epoch, release.outcome.estimate);
@@ -93,8 +94,9 @@ class Subscription implements ReleaseSubscription {
   constructor(private readonly options: SubscribeOptions) {
     webSocketUrl(options.url);
     this.serverKey = options.serverKey === undefined ? null : checkedKey(options.serverKey, 'the server key');
+    const { runtime = systemRuntime, openTransport = platformTransport } = options;
     this.connection = new Connection(
-      { ...options, runtime: options.runtime ?? systemRuntime, openTransport: options.openTransport ?? platformTransport },
+      { ...options, runtime, openTransport },
       {
         pinnedKey: () => this.serverKey,
         onWelcome: (welcome) => this.guard(() => this.onWelcome(welcome)),
@@ -143,7 +145,8 @@ class Subscription implements ReleaseSubscription {
     try {
       action();
     } catch (error) {
-      this.finish(error instanceof KeelsonError ? error : new KeelsonError('invariant', 'the subscription failed', { cause: error }));
+      const wrapped = new KeelsonError('invariant', 'the subscription failed', { cause: error });
+      this.finish(error instanceof KeelsonError ? error : wrapped);
     }
   }
 
@@ -219,7 +222,10 @@ class Subscription implements ReleaseSubscription {
     if (head.state !== 'open') this.endSoon();
   }
 
-  /** The last epoch may still be in the making when the study stops: a release that comes meanwhile begins the wait anew. */
+  /**
+   * The last epoch may still be in the making when the study stops: a release that comes meanwhile begins the wait
+   * anew.
+   */
   private endSoon(): void {
     const { runtime = systemRuntime, endGraceMs = clientDefaults.endGraceMs } = this.options;
     this.cancelEnd();

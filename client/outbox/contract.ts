@@ -33,8 +33,8 @@ export interface OutboxContents {
 }
 
 /**
- * What a contributor must remember so that nothing is lost and a retry is the same bytes. One writer, for one key and one study.
- * `#outbox` resolves to node.ts (a file) on Node and to browser.ts (memory) elsewhere; both export
+ * What a contributor must remember so that nothing is lost and a retry is the same bytes. One writer, for one key
+ * and one study. `#outbox` resolves to node.ts (a file) on Node and to browser.ts (memory) elsewhere; both export
  * `openOutbox(location)`. Every method rejects with KeelsonError('outbox-failed') when the medium fails, and is
  * not used again after that.
  */
@@ -45,7 +45,9 @@ export interface Outbox {
   pin(pin: OutboxPin): Promise<void>;
   /** Keeps unsigned rows. Durable before it resolves. Ids are the caller's, each used once. */
   keep(id: number, values: Float64Array, last: boolean): Promise<void>;
-  /** Keeps the signed batches of an item, in place of its rows. Durable before it resolves: only then may they be sent. */
+  /**
+   * Keeps the signed batches of an item, in place of its rows. Durable before it resolves: only then may they be sent.
+   */
   sign(id: number, last: boolean, batches: readonly OutboxBatch[]): Promise<void>;
   /** Forgets an item that was settled. Need not be durable: what is sent again is recognised as a duplicate. */
   settle(id: number): void;

@@ -10,8 +10,8 @@ const headBytes = 20;
 const digestBytes = 16;
 
 /**
- * One write: length of the payload (little-endian), the first 16 bytes of SHA-512 over length and payload, payload. Everything that
- * is written together is one frame, so only the last frame of a file can be torn by a crash.
+ * One write: length of the payload (little-endian), the first 16 bytes of SHA-512 over length and payload, payload.
+ * Everything that is written together is one frame, so only the last frame of a file can be torn by a crash.
  */
 export function encodeFrame(payload: Uint8Array): Uint8Array {
   const length = lengthField(payload.length);
@@ -50,7 +50,7 @@ export function scanFrames(file: Uint8Array): FrameScan {
       if (end < file.length && file.subarray(end).some((byte) => byte !== 0)) {
         throw new KeelsonError(
           'outbox-failed',
-          `the outbox is damaged at byte ${at}, before its end: restore it from a copy, or move it away and accept the loss`,
+          `the outbox is damaged at byte ${at}, before its end: restore a copy, or move it away and accept the loss`,
           { details: { offset: at } },
         );
       }

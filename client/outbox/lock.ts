@@ -10,8 +10,8 @@ export type Unlock = () => Promise<void>;
 
 /**
  * Makes this process the only writer of a file. The lock is a listening local socket whose name is made from the
- * path: the system itself takes it back when the process ends, however it ends. It holds within one machine (on Linux: one
- * network namespace), not between machines that share a file system.
+ * path: the system itself takes it back when the process ends, however it ends. It holds within one machine (on
+ * Linux: one network namespace), not between machines that share a file system.
  * @param realPath absolute, without symbolic links.
  * @throws KeelsonError('outbox-failed') when another process, or this one, holds it.
  */

@@ -147,7 +147,8 @@ class FileOutbox implements Outbox {
         await this.compact();
       } else {
         // Settled ones last: what was signed and settled since the last write must not come back.
-        const records = [...writes.map((write) => write.record), ...settled.map((id): OutboxRecord => ({ kind: 'settled', id }))];
+        const ends = settled.map((id): OutboxRecord => ({ kind: 'settled', id }));
+        const records = [...writes.map((write) => write.record), ...ends];
         if (records.length > 0) await this.append(encodeFrame(concatBytes(...records.map(encodeRecord))));
       }
       for (const write of writes) write.resolve();
@@ -216,7 +217,9 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Makes a created or renamed file's name durable. Some systems cannot open a folder; there the name is theirs to keep. */
+/**
+ * Makes a created or renamed file's name durable. Some systems cannot open a folder; there the name is theirs to keep.
+ */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(dirname(path), 'r').catch(() => null);
   if (folder === null) return;
@@ -227,5 +230,6 @@ async function syncFolder(path: string): Promise<void> {
 function asOutboxError(error: unknown, path: string): KeelsonError {
   if (error instanceof KeelsonError) return error;
   const why = error instanceof Error ? error.message : String(error);
-  return new KeelsonError('outbox-failed', `the outbox ${path} cannot be used: ${why}`, { cause: error, details: { path } });
+  const text = `the outbox ${path} cannot be used: ${why}`;
+  return new KeelsonError('outbox-failed', text, { cause: error, details: { path } });
 }

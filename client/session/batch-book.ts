@@ -64,8 +64,8 @@ export class BatchBook {
   }
 
   /**
-   * Sorts all open batches by what a new socket's Ready says about them. Settled ones are asked for again: the server repeats its
-   * verdict for the same bytes.
+   * Sorts all open batches by what a new socket's Ready says about them. Settled ones are asked for again: the
+   * server repeats its verdict for the same bytes.
    * @returns batches that were offered, yet lie beyond what the server can have known: it was restored to an
    * earlier state, and their sequences must be chosen anew.
    */
@@ -90,7 +90,8 @@ export class BatchBook {
       batch.place = settled ? 'unknown' : 'waiting';
       (settled ? this.unknown : this.waiting).push(batch);
     }
-    // Holes that are not ours were given to bytes that are lost. They must be filled, or the server's window never moves on.
+    // Holes that are not ours were given to bytes that are lost. They must be filled, or the server's window never
+    // moves on.
     this.freeHoles = [...holes].filter((hole) => !own.has(hole)).sort((left, right) => (left < right ? -1 : 1));
     return lost;
   }
@@ -100,8 +101,8 @@ export class BatchBook {
   }
 
   /**
-   * The batch to send next, or undefined. Those whose verdict is unknown go first and one by one: an Ack says up to where
-   * sequences are settled, so only what flies alone can be told apart.
+   * The batch to send next, or undefined. Those whose verdict is unknown go first and one by one: an Ack says up to
+   * where sequences are settled, so only what flies alone can be told apart.
    */
   next(credit: number): Batch | undefined {
     if (this.probe !== null) return undefined;

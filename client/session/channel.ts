@@ -4,14 +4,17 @@ import type { WireCode } from '../../src/base/error-codes.js';
 import { KeelsonError, WireError } from '../../src/base/errors.js';
 import { signHello, verifyReady, type Signer } from '../../src/signing/index.js';
 import {
-  encodeClientFrame, type Ack, type BatchBody, type Notice, type Ready, type Refusal, type Rejection, type WireStudyState,
+  encodeClientFrame, type Ack, type BatchBody, type Notice, type Ready, type Refusal, type Rejection,
+  type WireStudyState,
 } from '../../src/wire/index.js';
 import { clientDefaults } from '../defaults.js';
 import type { Outbox } from '../outbox/contract.js';
 import type { ClientRuntime } from '../runtime.js';
 import { Backoff } from './backoff.js';
 import { BatchBook } from './batch-book.js';
-import { countRows, renumberBatch, signContribution, type Batch, type Contribution, type SigningContext } from './contribution.js';
+import {
+  countRows, renumberBatch, signContribution, type Batch, type Contribution, type SigningContext,
+} from './contribution.js';
 import { findStudy, type VerifiedStudy, type VerifiedWelcome } from './handshake.js';
 import { ContributionRoom } from './room.js';
 
@@ -56,8 +59,9 @@ const renumberingsMax = 3;
 const finalCodes: ReadonlySet<WireCode> = new Set<WireCode>(['study-ended', 'budget-exhausted']);
 
 /**
- * One contributor in one study, over as many sockets as it takes: says Hello on each, signs rows once an epoch is open, keeps
- * the credit, sends again what was not settled, and settles each contribution once. Knows no socket and no file.
+ * One contributor in one study, over as many sockets as it takes: says Hello on each, signs rows once an epoch is
+ * open, keeps the credit, sends again what was not settled, and settles each contribution once. Knows no socket and
+ * no file.
  */
 export class Channel {
   readonly signer: Signer;
@@ -171,7 +175,7 @@ export class Channel {
     if (before === null || equalBytes(before, study.studyId)) return;
     throw new WireError(
       'unknown-study',
-      `the facts of ${study.document.study} have changed: read them, and create a contributor (and outbox) for the new version`,
+      `the facts of ${study.document.study} have changed: read them, and use a new contributor and outbox for them`,
       { details: { study: study.studyIdHex } },
     );
   }

@@ -8,8 +8,8 @@ import type { OutboxBatch } from '../outbox/contract.js';
 import type { Settled } from './settled.js';
 
 /**
- * Where a signed batch is. `signing`: not yet durable in the outbox. `unknown`: settled by the server, in a way that the lost
- * socket did not tell. `deferred`: put off by the server.
+ * Where a signed batch is. `signing`: not yet durable in the outbox. `unknown`: settled by the server, in a way that
+ * the lost socket did not tell. `deferred`: put off by the server.
  */
 export type BatchPlace = 'signing' | 'waiting' | 'unknown' | 'flight' | 'deferred' | 'settled';
 
@@ -77,7 +77,8 @@ export function signContribution(contribution: Contribution, context: SigningCon
   const fitting = Math.floor((limits.frameBytes - frameOverheadBytes) / (columns * numberBytes[dataType]));
   const perBatch = Math.min(limits.rowsPerBatch, fitting);
   if (perBatch < 1) {
-    throw new InvalidParameterError(`a row of ${columns} ${dataType} columns does not fit a frame of ${limits.frameBytes} bytes`);
+    const text = `a row of ${columns} ${dataType} columns does not fit a frame of ${limits.frameBytes} bytes`;
+    throw new InvalidParameterError(text);
   }
   // All numbers are checked before the first sequence is taken: a sequence given up would stay a hole.
   const encode = contribution.encode ?? encodeRows;

@@ -1,8 +1,8 @@
 import { InvalidParameterError, WireError } from '../../src/base/errors.js';
 
 /**
- * Counts the rows of this contributor in the newest epoch, so that rows that the server must refuse are not sent. It forgets
- * with the process; the server is the one that enforces the limit.
+ * Counts the rows of this contributor in the newest epoch, so that rows that the server must refuse are not sent. It
+ * forgets with the process; the server is the one that enforces the limit.
  */
 export class ContributionRoom {
   private epoch = 0n;
@@ -11,7 +11,8 @@ export class ContributionRoom {
 
   /**
    * Takes room for rows, or says why there is none.
-   * @throws InvalidParameterError when the rows never fit; WireError('contribution-full') when they do not fit this epoch.
+   * @throws InvalidParameterError when the rows never fit; WireError('contribution-full') when they do not fit this
+   * epoch.
    */
   take(epoch: bigint, rows: number, last: boolean, rowsMax: number): void {
     if (rows > rowsMax) {
@@ -24,9 +25,8 @@ export class ContributionRoom {
     const complete = epoch === this.epoch && this.complete;
     if (complete || used + rows > rowsMax) {
       const left = complete ? 'it is complete' : `${rowsMax - used} of ${rowsMax} rows are left`;
-      throw new WireError('contribution-full', `the contribution to epoch ${epoch} has no room (${left}): wait for the next`, {
-        details: { epoch, rowsMax },
-      });
+      const text = `the contribution to epoch ${epoch} has no room (${left}): wait for the next epoch`;
+      throw new WireError('contribution-full', text, { details: { epoch, rowsMax } });
     }
     this.epoch = epoch;
     this.rows = used + rows;

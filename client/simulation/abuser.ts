@@ -28,8 +28,8 @@ export interface AbuseGroupOptions {
 }
 
 /**
- * Hostile contributors that break the protocol itself, on a socket of their own: the server may close it at any time, and then they
- * come back. They go past the SDK's session, which would not send such bytes.
+ * Hostile contributors that break the protocol itself, on a socket of their own: the server may close it at any
+ * time, and then they come back. They go past the SDK's session, which would not send such bytes.
  */
 export class AbuseGroup {
   private readonly connection: Connection;

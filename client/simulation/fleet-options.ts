@@ -42,8 +42,9 @@ export interface Fleet {
   ready(): Promise<void>;
   statistics(): FleetStatistics;
   /**
-   * What was accepted in an epoch of a study, honest and hostile apart; null when nothing was, or longer ago than the last 64 epochs. The
-   * `malformed` attackers are left out. Rows acknowledged while the epoch closed may count in the next one instead.
+   * What was accepted in an epoch of a study, honest and hostile apart; null when nothing was, or longer ago than
+   * the last 64 epochs. The `malformed` attackers are left out. Rows acknowledged while the epoch closed may count
+   * in the next one instead.
    */
   truth(study: string, epoch: bigint): Truth | null;
   /** Called when the first contributor hears of a new epoch. */

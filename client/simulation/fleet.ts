@@ -31,12 +31,13 @@ export function contributorSeed(seed: Uint8Array, index: number): Uint8Array {
 }
 
 /**
- * Connects simulated contributors and lets each contribute once per epoch and study, spread over the epoch. They use the
- * sessions of the SDK, many to a socket; after a lost connection they come back and go on by themselves.
+ * Connects simulated contributors and lets each contribute once per epoch and study, spread over the epoch. They use
+ * the sessions of the SDK, many to a socket; after a lost connection they come back and go on by themselves.
  * @throws InvalidParameterError for options that can never work.
  * @example
  * const rows = gaussianSource({ mean: [10, 700], standardDeviation: [30, 400], rows: 8, seed });
- * const fleet = createFleet({ url, studies: ['flight-delays'], contributors: 3000, hostileShare: 0.1, attack: 'shift', seed, rows });
+ * const hostile = { hostileShare: 0.1, attack: 'shift' };
+ * const fleet = createFleet({ url, studies: ['flight-delays'], contributors: 3000, ...hostile, seed, rows });
  * await fleet.ready();
  */
 export function createFleet(options: FleetOptions): Fleet {
@@ -150,7 +151,8 @@ class NetworkFleet implements Fleet {
           if (this.awaited.delete(channel) && this.awaited.size === 0) this.resolveReady();
         },
         onEpoch: (_, epoch, closesInMs) => {
-          if (this.closing === null && run.hear(channel.study!.document, epoch, closesInMs)) this.epochListener(study, epoch);
+          const isNews = this.closing === null && run.hear(channel.study!.document, epoch, closesInMs);
+          if (isNews) this.epochListener(study, epoch);
         },
         onPutOff: (_, code) => this.counters.count(this.counters.putOff, code),
         onEnded: (_, error) => this.onChannelEnded(study, run, channel, error),

@@ -3,7 +3,8 @@ import { seededWork } from '../../src/random/work.js';
 import { gaussianVector } from './gaussian.js';
 
 /**
- * Where simulated rows come from: the rows of one contributor in one epoch, row-major. The same arguments give the same rows.
+ * Where simulated rows come from: the rows of one contributor in one epoch, row-major. The same arguments give the
+ * same rows.
  * @param study the study's name, when a fleet serves several.
  */
 export type RowSource = (contributor: number, epoch: bigint, study: string) => Float64Array;
@@ -45,9 +46,9 @@ export interface DatasetSourceOptions {
 }
 
 /**
- * Deals the rows of a data set: in each epoch every contributor gets rows that nobody else has, as far as there are enough, and the
- * next epoch goes on where the last one ended. The order is a fixed permutation of the rows, so neighbours in the file are
- * spread over contributors.
+ * Deals the rows of a data set: in each epoch every contributor gets rows that nobody else has, as far as there are
+ * enough, and the next epoch goes on where the last one ended. The order is a fixed permutation of the rows, so
+ * neighbours in the file are spread over contributors.
  * @throws InvalidParameterError unless the values are whole rows.
  */
 export function datasetSource(options: DatasetSourceOptions): RowSource {

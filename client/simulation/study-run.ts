@@ -57,7 +57,8 @@ export class StudyRun {
     this.document = document;
     this.epoch = epoch;
     const { fleet, counters, random } = this.options;
-    counters.missed += this.pacer.start(fleet.contributors, this.windowMs(document, closesInMs), random.fork(`order ${epoch}`));
+    const windowMs = this.windowMs(document, closesInMs);
+    counters.missed += this.pacer.start(fleet.contributors, windowMs, random.fork(`order ${epoch}`));
     for (const old of this.truths.keys()) if (old + truthsKept <= epoch) this.truths.delete(old);
     return true;
   }

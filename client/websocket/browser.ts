@@ -29,7 +29,8 @@ export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
     handlers.onMessage(event.data instanceof ArrayBuffer ? new Uint8Array(event.data) : new Uint8Array(0));
   });
   socket.addEventListener('close', (event: CloseLike) => {
-    closeOnce(event.reason === '' ? `closed with code ${event.code}` : `closed with code ${event.code}: ${event.reason}`);
+    const { code, reason } = event;
+    closeOnce(reason === '' ? `closed with code ${code}` : `closed with code ${code}: ${reason}`);
   });
   return {
     send(bytes) {

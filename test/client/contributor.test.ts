@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createContributor, memoryOutbox, publicKeyOf, type Contributor, type ContributorOptions } from '../../client/index.js';
+import {
+  createContributor, memoryOutbox, publicKeyOf, type Contributor, type ContributorOptions,
+} from '../../client/index.js';
 import type { ContributorStatus } from '../../client/status.js';
 import { toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
@@ -7,7 +9,7 @@ import { FakeServer } from '../support/fake-server.js';
 import { until } from '../support/until.js';
 import { contributorSeed } from '../support/wire-samples.js';
 
-const open: { readonly contributors: Contributor[]; readonly servers: FakeServer[] } = { contributors: [], servers: [] };
+const open = { contributors: [] as Contributor[], servers: [] as FakeServer[] };
 
 afterEach(async () => {
   for (const contributor of open.contributors.splice(0)) contributor.abort();

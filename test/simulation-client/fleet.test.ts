@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { contributorSeed, createFleet, gaussianSource, type Fleet, type FleetOptions } from '../../client/simulation/index.js';
+import {
+  contributorSeed, createFleet, gaussianSource, type Fleet, type FleetOptions,
+} from '../../client/simulation/index.js';
 import { systemClock } from '../../server/clock.js';
 import { createListener, type Listener } from '../../server/listener/index.js';
 import { fromHex, toHex, utf8 } from '../../src/base/bytes.js';
@@ -56,7 +58,9 @@ describe('a fleet against the real listener', () => {
     const keys = hub.submitted.map((batch) => `${batch.studyId} ${batch.epoch} ${toHex(batch.contributor)}`);
     expect(new Set(keys).size).toBe(160);
     expect(hub.submitted.every((batch) => batch.last && batch.rows === 3)).toBe(true);
-    expect(running.statistics()).toMatchObject({ sent: 160, refused: {}, missed: 0, connections: 3, reconnections: 0, ready: 80 });
+    expect(running.statistics()).toMatchObject({
+      sent: 160, refused: {}, missed: 0, connections: 3, reconnections: 0, ready: 80,
+    });
     expect(running.statistics().latencyMs.p99).toBeGreaterThan(0);
   });
 
@@ -66,7 +70,8 @@ describe('a fleet against the real listener', () => {
     await until(() => running.statistics().accepted === 40);
     const truth = running.truth('flight-delays', 7n)!;
     expect([truth.honest, truth.hostile]).toEqual([30, 10]);
-    const hostile = new Set([...Array(10).keys()].map((i) => toHex(signing.createSigner(contributorSeed(seed, i)).publicKey)));
+    const keyOf = (index: number): string => toHex(signing.createSigner(contributorSeed(seed, index)).publicKey);
+    const hostile = new Set([...Array(10).keys()].map(keyOf));
     const sums = { honest: [0, 0], all: [0, 0] };
     for (const batch of hub.submitted) {
       for (let i = 0; i < 6; i++) {
@@ -125,9 +130,8 @@ describe('a fleet against the real listener', () => {
     }
     const { abusesRefused, refused } = running.statistics();
     expect(refused).toEqual({});
-    expect(Object.keys(abusesRefused)).toEqual(
-      expect.arrayContaining(['malformed', 'bad-signature', 'unknown-channel', 'wrong-dimension', 'not-finite', 'mutated']),
-    );
+    const codes = ['malformed', 'bad-signature', 'unknown-channel', 'wrong-dimension', 'not-finite', 'mutated'];
+    expect(Object.keys(abusesRefused)).toEqual(expect.arrayContaining(codes));
   });
 
   it('ends with the study, and closes when its work is done', async () => {

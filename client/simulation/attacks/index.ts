@@ -21,6 +21,6 @@ export const attackNames: readonly string[] = [...rowAttacks.map((attack) => att
 /** @throws InvalidParameterError naming the attacks that there are. */
 export function findAttack(name: string): RowAttack | typeof malformedAttack {
   const found = name === malformedAttack.name ? malformedAttack : rowAttacks.find((attack) => attack.name === name);
-  if (found === undefined) throw new InvalidParameterError(`there is no attack ${name}: use one of ${attackNames.join(', ')}`);
-  return found;
+  if (found !== undefined) return found;
+  throw new InvalidParameterError(`there is no attack ${name}: use one of ${attackNames.join(', ')}`);
 }

@@ -53,12 +53,15 @@ export function abuseFrames(abuse: Abuse, context: AbuseContext): AbuseFrames {
     case 'bad-signature': {
       const signature = new Uint8Array(64);
       context.random.fill(signature);
-      return once(encodeClientFrame({ kind: 'batch', channel: context.channel, body: encodeBatchBody(honest), signature }));
+      const { channel } = context;
+      return once(encodeClientFrame({ kind: 'batch', channel, body: encodeBatchBody(honest), signature }));
     }
     case 'unknown-channel':
       return once(framed({ ...context, channel: 4_000_000 }, honest));
-    case 'wrong-dimension':
-      return once(framed(context, bodyOf({ ...context, columns: context.columns + 1 }, { values: widened(context) })), 1);
+    case 'wrong-dimension': {
+      const wide = bodyOf({ ...context, columns: context.columns + 1 }, { values: widened(context) });
+      return once(framed(context, wide), 1);
+    }
     case 'wrong-size':
       return once(framed(context, { ...honest, rows: honest.rows + 1 }), 1);
     case 'not-finite':

@@ -18,17 +18,22 @@ export const shift: RowAttack = {
   name: 'shift',
   title: 'all move together by some scales in every column; tests removal of a coordinated group',
   defaultStrength: 4,
-  apply: (rows, { columns, scale, strength }) => mapped(rows, columns, (value, column) => value + strength * scale[column]!),
+  apply: (rows, { columns, scale, strength }) =>
+    mapped(rows, columns, (value, column) => value + strength * scale[column]!),
 };
 
-/** Move together by `strength` scales along one secret direction, so that no single column looks unusual in high dimension. */
+/**
+ * Move together by `strength` scales along one secret direction, so that no single column looks unusual in high
+ * dimension.
+ */
 export const direction: RowAttack = {
   name: 'direction',
   title: 'all move together along one secret direction; tests defences that look at one column at a time',
   defaultStrength: 4,
   apply(rows, context) {
     const unit = agreedDirection(context);
-    return mapped(rows, context.columns, (value, column) => value + context.strength * context.scale[column]! * unit[column]!);
+    const { columns, scale, strength } = context;
+    return mapped(rows, columns, (value, column) => value + strength * scale[column]! * unit[column]!);
   },
 };
 
@@ -45,8 +50,8 @@ export const far: RowAttack = {
 };
 
 /**
- * Rows stay inside the honest cloud, but all on its upper side: each value is reflected about the centre. No outlier test can
- * tell them apart one by one; what remains is the bias that theory allows.
+ * Rows stay inside the honest cloud, but all on its upper side: each value is reflected about the centre. No outlier
+ * test can tell them apart one by one; what remains is the bias that theory allows.
  */
 export const inliers: RowAttack = {
   name: 'inliers',
@@ -63,7 +68,7 @@ export const noise: RowAttack = {
   defaultStrength: 10,
   apply(rows, { columns, scale, strength, own }) {
     const noises = gaussianVector(rows.length, own);
-    return mapped(rows, columns, (value) => value).map((value, i) => value + strength * scale[i % columns]! * noises[i]!);
+    return rows.map((value, i) => value + strength * scale[i % columns]! * noises[i]!);
   },
 };
 
@@ -73,10 +78,10 @@ export const notFinite: RowAttack = {
   title: 'NaN and infinities; tests that one bad value neither counts nor spreads',
   defaultStrength: 1,
   unchecked: true,
-  apply(rows, { columns, own }) {
+  apply(rows, { own }) {
     const bad = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     const chosen = Math.floor(own.uniform() * rows.length);
-    const changed = mapped(rows, columns, (value) => value);
+    const changed = rows.slice();
     changed[chosen] = bad[Math.floor(own.uniform() * bad.length)]!;
     return changed;
   },

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { build, type Plugin } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { root } from '../support/sources.js';
+
+interface Conditions {
+  readonly node: string;
+  readonly default: string;
+}
+
+const manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
+  readonly imports: Record<string, Conditions> };
+
+/** Follows the package's own import map as a browser bundler does, but to the sources, so that no build is needed. */
+const sourcesByDefaultCondition: Plugin = {
+  name: 'import-map',
+  setup(builder) {
+    builder.onResolve({ filter: /^#/ }, ({ path }) => {
+      const target = manifest.imports[path]!.default;
+      return { path: target.replace(/^\.\/dist\//, root).replace(/\.js$/, '.ts') };
+    });
+  },
+};
+
+const bundle = (stdin: string) =>
+  build({
+    stdin: { contents: stdin, resolveDir: root, loader: 'ts' },
+    bundle: true, write: false, minify: true, metafile: true,
+    format: 'esm', platform: 'browser', conditions: ['browser'],
+    plugins: [sourcesByDefaultCondition], logLevel: 'silent',
+  });
+
+describe('the browser bundle', () => {
+  it('holds no Node module, no eval and no Node variant', async () => {
+    const result = await bundle("export * from './client/index.ts';");
+    const text = result.outputFiles[0]!.text;
+    const inputs = Object.keys(result.metafile.inputs);
+    expect(text).not.toMatch(/["']node:/);
+    expect(text).not.toMatch(/\brequire\(["'](?:fs|net|crypto|ws)["']\)/);
+    expect(text).not.toMatch(/\beval\(|\bFunction\(/);
+    const misplaced = /\/node\.ts$|node_modules\/ws\/|client\/simulation|^server\/|^cli\//;
+    expect(inputs.filter((path) => misplaced.test(path))).toEqual([]);
+    expect(inputs).toEqual(expect.arrayContaining(['client/websocket/browser.ts', 'client/outbox/browser.ts']));
+    const [plain, kilobytes] = [text.length / 1024, gzipSync(text).length / 1024];
+    process.stdout.write(`browser bundle: ${plain.toFixed(1)} KiB, ${kilobytes.toFixed(1)} KiB compressed\n`);
+    expect(kilobytes).toBeLessThan(64);
+  });
+});
