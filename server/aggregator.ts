@@ -1,0 +1,117 @@
+import { signing } from '#signing';
+import type { KeelsonError } from '../src/base/errors.js';
+import { systemClock, type Clock } from './clock.js';
+import type { EpochRunner } from './epochs/contract.js';
+import { WorkerEpochRunner } from './epochs/worker-runner.js';
+import { openServerKeys, type ServerKeys } from './keys.js';
+import { createListener, type Listener, type ListenerOptions } from './listener/index.js';
+import { createLogger, type Logger } from './logger.js';
+import type { Store } from './store/contract.js';
+import { openSqliteStore } from './store/sqlite/open.js';
+import type { StudyDefinition } from './studies/definition.js';
+import { createStudyHub, type RunningHub } from './studies/hub.js';
+
+export interface AggregatorOptions {
+  /** The data folder: store, server key, operator token. Created when absent; one aggregator at a time. */
+  readonly dataDirectory: string;
+  /** From `parseStudyText` or `defineStudy`. */
+  readonly studies: readonly StudyDefinition[];
+  /** Default 127.0.0.1: TLS is a reverse proxy's business. */
+  readonly host?: string;
+  /** Default 8787; 0 lets the system choose. */
+  readonly port?: number;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  /** Default: worker threads. */
+  readonly runnerFactory?: (onDeath: (error: KeelsonError) => void) => EpochRunner;
+  readonly openStore?: (directory: string, clock: Clock) => Promise<Store>;
+  /** Passed on to the listener. */
+  readonly network?: Pick<ListenerOptions, 'allowedOrigins' | 'allowedHosts' | 'limits' | 'metrics'>;
+  /**
+   * The disk failed, or an invariant broke. By then nothing is accepted any more; end the process, and start again after
+   * the cause is gone. Default: the aggregator closes, and `failed` rejects.
+   */
+  readonly onFatal?: (error: unknown) => void;
+}
+
+/** A running server. */
+export interface Aggregator {
+  readonly hub: RunningHub;
+  readonly port: number;
+  /** `http://host:port`. */
+  readonly address: string;
+  /** 32 bytes: what clients pin and logs are verified with. */
+  readonly serverKey: Uint8Array;
+  readonly paths: ServerKeys['paths'];
+  /** Secret files that this start made. */
+  readonly created: readonly string[];
+  /** Rejects when the server stopped by itself; never resolves. */
+  readonly failed: Promise<never>;
+  /**
+   * Takes no more connections, answers what was received, finishes releases in progress and closes the store. Epochs that
+   * are open go on at the next start.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an aggregator: opens the data folder, takes up what an earlier process left, then listens.
+ * @throws StorageError data-folder-in-use, schema-too-new or storage-failed; InvalidInputError for its secrets;
+ *   KeelsonError('invalid-study') for a study that contradicts the store; the system's error when the port is taken.
+ */
+export async function createAggregator(options: AggregatorOptions): Promise<Aggregator> {
+  const { clock = systemClock, logger = createLogger(), dataDirectory } = options;
+  const openStore = options.openStore ?? ((directory: string) => openSqliteStore({ directory, clock }));
+  const store = await openStore(dataDirectory, clock);
+  const opened: (() => Promise<void>)[] = [() => store.close()];
+  const closeAll = async (): Promise<void> => {
+    const failures: unknown[] = [];
+    for (const close of opened.toReversed()) await close().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  };
+  const failure = deferred();
+  try {
+    // After the store, whose lock says that this folder is ours.
+    const keys = openServerKeys(dataDirectory);
+    const running: { listener?: Listener } = {};
+    const hub = await createStudyHub({
+      store, clock, logger,
+      signer: signing.createSigner(keys.seed),
+      studies: options.studies,
+      runnerFactory: options.runnerFactory ?? ((onDeath) => new WorkerEpochRunner({ onDeath })),
+      onFatal: (error) => {
+        failure.reject(error);
+        if (options.onFatal !== undefined) options.onFatal(error);
+        else void running.listener?.close(false);
+      },
+    });
+    opened.push(() => hub.close());
+    const listener = await createListener({
+      hub, clock, logger,
+      host: options.host ?? '127.0.0.1',
+      port: options.port ?? 8787,
+      operatorToken: keys.operatorToken,
+      storeHealth: () => store.health(),
+      ...options.network,
+    });
+    running.listener = listener;
+    opened.push(() => listener.close(true));
+    let closing: Promise<void> | undefined;
+    return {
+      hub, port: listener.port, address: listener.address, serverKey: hub.serverKey, paths: keys.paths,
+      created: keys.created, failed: failure.promise,
+      close: () => (closing ??= closeAll()),
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+function deferred(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<never>((_resolve, fail) => { reject = fail; });
+  // Who does not look at `failed` has the log.
+  promise.catch(() => undefined);
+  return { promise, reject };
+}

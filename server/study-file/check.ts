@@ -1,0 +1,82 @@
+import * as v from 'valibot';
+import { nearestKey } from './nearest.js';
+import { shown, studyError } from './refusal.js';
+import { readYaml } from './yaml-text.js';
+
+type PathItem = { readonly key: unknown; readonly value: unknown };
+
+/** A checked file and a way to say where something stands in it. */
+export interface CheckedFile<T> {
+  readonly content: T;
+  readonly lineOf: (path: readonly (string | number)[]) => number | undefined;
+}
+
+/**
+ * Reads YAML and checks it against a schema.
+ * @throws KeelsonError('invalid-study') for the first thing that is wrong: line, path, value, rule, remedy.
+ */
+export function checkText<const Schema extends v.GenericSchema>(
+  schema: Schema, text: string, file: string,
+): CheckedFile<v.InferOutput<Schema>> {
+  const { value, lineOf } = readYaml(text, file);
+  const result = v.safeParse(schema, value, { abortEarly: true });
+  if (result.success) return { content: result.output, lineOf };
+  const [issue] = result.issues;
+  const items = (issue.path ?? []) as readonly PathItem[];
+  const keys = items.map((item) => (typeof item.key === 'number' ? item.key : String(item.key)));
+  const path = pathText(keys);
+  const line = lineOf(keys);
+  if (issue.type === 'strict_object' && issue.expected === 'never') {
+    const known = keysAt(schema, keys.slice(0, -1));
+    const key = String(keys.at(-1));
+    const near = nearestKey(key, known);
+    throw studyError(file, {
+      path, line,
+      rule: 'is not a key that is known here',
+      remedy: near === undefined ? `the keys are ${known.join(', ')}` : `did you mean ${near}?`,
+    });
+  }
+  // Valibot reports a missing key with the name of the key as what it expected.
+  if (issue.received === 'undefined' && issue.input === undefined) {
+    throw studyError(file, { path, line, rule: 'is missing', remedy: `give ${ruleAt(schema, keys) ?? issue.message}` });
+  }
+  throw studyError(file, { path, line, value: shown(issue.input), rule: `give ${issue.message}` });
+}
+
+export function pathText(keys: readonly (string | number)[]): string {
+  return keys.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${key}`)).join('');
+}
+
+/** The schema of the value at a path, without its pipe, default and optionality. */
+function schemaAt(schema: v.GenericSchema, keys: readonly (string | number)[]): v.GenericSchema | undefined {
+  let at: v.GenericSchema | undefined = schema;
+  for (const key of keys) {
+    const inner = bare(at) as { readonly entries?: Record<string, v.GenericSchema>; readonly value?: v.GenericSchema };
+    at = inner.entries?.[String(key)] ?? inner.value;
+    if (at === undefined) return undefined;
+  }
+  return at;
+}
+
+function bare(schema: v.GenericSchema): v.GenericSchema {
+  const wrapped = schema as { readonly wrapped?: v.GenericSchema; readonly pipe?: readonly v.GenericSchema[] };
+  if (wrapped.wrapped !== undefined) return bare(wrapped.wrapped);
+  const first = wrapped.pipe?.[0];
+  return first === undefined || first === schema ? schema : bare(first);
+}
+
+function keysAt(schema: v.GenericSchema, keys: readonly (string | number)[]): readonly string[] {
+  const found = schemaAt(schema, keys);
+  if (found === undefined) return [];
+  return Object.keys((bare(found) as { readonly entries?: object }).entries ?? {});
+}
+
+function ruleAt(schema: v.GenericSchema, keys: readonly (string | number)[]): string | undefined {
+  let found = schemaAt(schema, keys);
+  while (found !== undefined) {
+    const rule = v.getDescription(found);
+    if (rule !== undefined) return rule;
+    found = (found as { readonly wrapped?: v.GenericSchema }).wrapped;
+  }
+  return undefined;
+}

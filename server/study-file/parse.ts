@@ -1,0 +1,147 @@
+import { InvalidParameterError, KeelsonError } from '../../src/base/errors.js';
+import type { Estimator } from '../../src/estimators/contract.js';
+import { parseParameters } from '../../src/estimators/parameters.js';
+import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { FindEstimator } from '../epochs/engine.js';
+import { defineStudy, type StudyDefinition } from '../studies/definition.js';
+import { checkText, type CheckedFile } from './check.js';
+import { digestOfKeys, parseKeyList } from './enrolled-keys.js';
+import type { Populations } from './populations.js';
+import { shown, studyError } from './refusal.js';
+import { studySchema, type StudyFile } from './schema.js';
+
+export interface StudyTextOptions {
+  /** The file's name, for messages. */
+  readonly name: string;
+  /** Shared budgets, from `parsePopulationsText`. */
+  readonly populations?: Populations;
+  /** Reads a file that the study names (its list of keys), relative to the study's own. Reading is the caller's business. */
+  readonly readText?: (path: string) => string;
+  /** Default: the registry. */
+  readonly findEstimator?: FindEstimator;
+}
+
+/**
+ * A study file as a study that can run: checked, defaults filled in, parameters parsed, planned once.
+ * @throws KeelsonError('invalid-study') naming the path, the value, the rule and a remedy; KeelsonError('plan-infeasible') when
+ *   the study is well-formed and no plan for it exists.
+ */
+export function parseStudyText(text: string, options: StudyTextOptions): StudyDefinition {
+  const file = new StudyReader(checkText(studySchema, text, options.name), options);
+  const { document, enrolled } = file.read();
+  try {
+    return defineStudy(document, enrolled, options.findEstimator);
+  } catch (error) {
+    throw file.placed(error);
+  }
+}
+
+class StudyReader {
+  readonly #content: StudyFile;
+
+  constructor(private readonly file: CheckedFile<StudyFile>, private readonly options: StudyTextOptions) {
+    this.#content = file.content;
+  }
+
+  read(): { readonly document: StudyDocument; readonly enrolled: ReadonlySet<string> | null } {
+    const { study, columns, cohort, participation, contribution, estimator: name, privacy, late, retention } = this.#content;
+    const { rowsMax = 64, reduce = 'mean' } = contribution;
+    const estimator = this.#estimator(name);
+    const enrolled = this.#enrolled();
+    const document: StudyDocument = {
+      version: 1, study, columns, cohort, participation, late, privacy,
+      epoch: this.#epoch(),
+      contribution: { reduce, rowsMax },
+      estimator: estimator.name,
+      parameters: this.#parameters(estimator),
+      budget: this.#budget(),
+      admission: enrolled === null ? { kind: 'open' } : { kind: 'keys', digest: digestOfKeys(enrolled) },
+      retention: retention === 'release' ? { kind: 'release' } : { kind: 'duration', keepMs: retention },
+    };
+    return { document, enrolled };
+  }
+
+  /** An error that follows from the file's values, said in the file's terms. */
+  placed(error: unknown): unknown {
+    const { name } = this.options;
+    if (error instanceof InvalidParameterError) {
+      const path = typeof error.details['path'] === 'string' ? error.details['path'] : pathOfPrivacy(error);
+      return studyError(name, { path, rule: `cannot be used: ${error.message}`, line: this.#line(path) }, error);
+    }
+    if (!(error instanceof KeelsonError) || (error.code !== 'invalid-study' && error.code !== 'plan-infeasible')) return error;
+    return new KeelsonError(error.code, `${name}: ${error.message}`, { details: { file: name, ...error.details }, cause: error });
+  }
+
+  #epoch(): StudyDocument['epoch'] {
+    const { every, contributors } = this.#content.epoch;
+    if (every !== undefined) return { everyMs: every };
+    if (this.#content.participation === 'secret') {
+      throw this.#refused('epoch.contributors', contributors, 'epochs that close on a count show when people come',
+        'give every: a duration, or write participation: public');
+    }
+    return { contributors: contributors! };
+  }
+
+  #estimator(name: string): Estimator {
+    try {
+      return (this.options.findEstimator ?? findRegistered)(name);
+    } catch (error) {
+      throw this.placed(error);
+    }
+  }
+
+  #parameters(estimator: Estimator): StudyDocument['parameters'] {
+    try {
+      return parseParameters(estimator.parameters, this.#content.parameters, { dimension: this.#content.columns.length });
+    } catch (error) {
+      throw this.placed(error);
+    }
+  }
+
+  #budget(): StudyDocument['budget'] {
+    const { population, epsilon, delta, rule = 'zcdp', scope = 'study' } = this.#content.budget;
+    if (population === undefined) return { epsilon: epsilon!, delta: delta!, rule, scope };
+    const found = this.options.populations?.get(population);
+    if (found === undefined) {
+      const known = [...(this.options.populations?.keys() ?? [])];
+      throw this.#refused('budget.population', population, 'no populations file defines it',
+        known.length === 0 ? 'give a populations file' : `the populations are ${known.join(', ')}`);
+    }
+    return { ...found, scope: 'population', population };
+  }
+
+  #enrolled(): ReadonlySet<string> | null {
+    const { admission } = this.#content;
+    if (admission === 'open') return null;
+    const { readText } = this.options;
+    if (readText === undefined) {
+      throw this.#refused('admission.keys', admission.keys, 'files cannot be read here', 'write admission: open');
+    }
+    let text: string;
+    try {
+      text = readText(admission.keys);
+    } catch (cause) {
+      const why = (cause as NodeJS.ErrnoException).code ?? 'unreadable';
+      throw studyError(this.options.name, {
+        path: 'admission.keys', value: shown(admission.keys), line: this.#line('admission.keys'),
+        rule: `the file cannot be read (${why})`, remedy: 'name it relative to the study file',
+      }, cause);
+    }
+    return parseKeyList(text, admission.keys);
+  }
+
+  #refused(path: string, value: unknown, rule: string, remedy: string): KeelsonError {
+    return studyError(this.options.name, { path, value: shown(value), rule, remedy, line: this.#line(path) });
+  }
+
+  #line(path: string): number | undefined {
+    return this.file.lineOf(path.split('.'));
+  }
+}
+
+/** The conversions name the number, not the key: of the two statements in a file, the release's is looked at first. */
+function pathOfPrivacy(error: InvalidParameterError): string {
+  const name = ['epsilon', 'delta'].find((candidate) => candidate in error.details);
+  return name === undefined ? 'privacy' : `privacy.${name}`;
+}
