@@ -58,7 +58,10 @@ export async function estimateTable(table: RowTable, request: EstimateRequest): 
     work: request.randomness.work(request.label),
   });
   const statement = statementOf(plan, request.target);
-  const privacy = participation === 'secret' ? statement : { ...statement, neighbours: contentsOnly };
+  const compared = participation === 'secret' ? statement.neighbours : contentsOnly;
+  // Moving to another group would change two releases; only staying, or staying away, changes one.
+  const neighbours = table.group === null ? compared : `${compared}; never moved from one group to another`;
+  const privacy = { ...statement, neighbours };
   return described(outcome, privacy, size);
 }
 

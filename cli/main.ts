@@ -2,7 +2,8 @@ import type { Command } from './command.js';
 import type { Io } from './io.js';
 import { runCommandLine } from './run.js';
 
-const interruptedStatus = 130;
+/** 128 + the signal's number, as shells expect. */
+const signalStatus = { SIGINT: 130, SIGTERM: 143 } as const;
 const interrupt = new AbortController();
 let running: Command | undefined;
 
@@ -16,7 +17,7 @@ for (const stream of [process.stdout, process.stderr]) {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     if (running?.stopsGently === true && !interrupt.signal.aborted) interrupt.abort();
-    else process.exit(interruptedStatus);
+    else process.exit(signalStatus[signal]);
   });
 }
 

@@ -7,7 +7,7 @@ import { defineCommand } from '../command.js';
 import { UsageError } from '../errors.js';
 import { numberFlag, pairsFlag } from '../numbers.js';
 import { formatNumber, type Output } from '../output.js';
-import { plannerOf, smallestCohort, type PlanFor } from '../planning.js';
+import { plannerOf, smallestCohort, smallestPlan, type PlanFor } from '../planning.js';
 import { privacyArguments, privacyTarget } from '../privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../statement.js';
 
@@ -69,8 +69,8 @@ export const plan = defineCommand({
     const { target, budget } = targets(args);
     const participation = args.participation === 'public' ? 'public' : 'secret';
     const planFor = plannerOf(estimator, parameters, { dimension, target, participation });
-    const cohort = given ?? solve(planFor, corruption, error!);
-    const minimumCohort = smallestCohort((size) => planFor(size).kind === 'plan');
+    const minimumCohort = smallestPlan(planFor);
+    const cohort = given ?? solve(planFor, corruption, error!, minimumCohort);
     const header = { estimator: estimator.name, parameters, dimension, corruption, minimumCohort };
     if (cohort === null) return unreachable(planFor(limits.cohortMax), corruption, error!, header, output);
     const found = planFor(cohort);
@@ -118,11 +118,12 @@ function targets(args: TargetFlags): { target: PrivacyTarget; budget?: BudgetFac
   return { target: found.target, budget: { ...whole, releases: found.epochs, binds: found.binds } };
 }
 
-function solve(planFor: PlanFor, corruption: number, error: number): number | null {
+function solve(planFor: PlanFor, corruption: number, error: number, minimumCohort: number | null): number | null {
+  if (minimumCohort === null) return null;
   return smallestCohort((size) => {
     const found = planFor(size);
     return found.kind === 'plan' && found.expectedError(corruption).total <= error;
-  });
+  }, minimumCohort);
 }
 
 function describe(found: Plan, target: PrivacyTarget, corruption: number) {
