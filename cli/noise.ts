@@ -34,8 +34,8 @@ export function openRandomness(io: Io): Randomness {
   );
   return {
     insecure: true,
-    noise: (label) => seededNoise(`${seed}/noise/${label}`),
-    work: (label) => seededWork(signing.sha512(utf8(`${seed}/work/${label}`)).subarray(0, 32)),
+    noise: (label) => seededNoise(`${seed}:noise:${label}`),
+    work: (label) => seededWork(signing.sha512(utf8(`${seed}:work:${label}`)).subarray(0, 32)),
   };
 }
 
