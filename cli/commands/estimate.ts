@@ -8,7 +8,8 @@ import { UsageError } from '../errors.js';
 import { estimateTable, type EstimateResult } from '../estimation.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readTables, type RowTable, type TableRequest } from '../input/table.js';
-import type { Io } from '../io.js';
+import { wrap } from '../help.js';
+import { terminalColumns, type Io } from '../io.js';
 import { openRandomness } from '../noise.js';
 import { listFlag, numberFlag, pairsFlag } from '../numbers.js';
 import { formatNumber, type Output } from '../output.js';
@@ -103,7 +104,7 @@ export const estimate = defineCommand({
       : { groups: results.map((result, i) => ({ group: tables[i]!.group, ...result })) };
     output.json({ estimator: estimator.name, ...answers, ...shared });
     results.forEach((result, i) => print(result, tables[i]!.group, output));
-    for (const note of notes) output.text(`note: ${note}`);
+    for (const note of notes) wrap(`note: ${note}`, terminalColumns).forEach((line) => output.text(line));
     return results.every((result) => result.outcome === 'value') ? 0 : 1;
   },
 });
@@ -173,7 +174,7 @@ function print(result: EstimateResult, group: string | null, output: Output): vo
   const { epsilon, delta, rho, neighbours } = result.privacy;
   if (result.charged) {
     output.text(`privacy: epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)} (rho ${formatNumber(rho)})`);
-    output.text(`  neighbours: ${neighbours}`);
+    wrap(`neighbours: ${neighbours}`, terminalColumns - 2).forEach((line) => output.text(`  ${line}`));
   } else {
     output.text('nothing was run and nothing is charged');
   }

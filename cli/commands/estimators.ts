@@ -69,5 +69,5 @@ function meaningOf(spec: ParameterSpec): string {
   const unit = spec.unit === undefined ? '' : `, in ${spec.unit}`;
   const otherwise = spec.default !== undefined ? `default ${String(spec.default)}`
     : spec.optional === true ? 'worked out when absent' : 'must be given';
-  return `${rangeOf(spec)}${unit}; ${otherwise}. ${spec.description}`;
+  return `${spec.description} (${rangeOf(spec)}${unit}; ${otherwise})`;
 }

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { refuseInsecureSeed } from '../../cli/noise.js';
-import { smallestCohort } from '../../cli/planning.js';
+import { plannerOf, smallestCohort, smallestPlan } from '../../cli/planning.js';
 import { limits } from '../../src/base/limits.js';
 import type { Io } from '../../cli/io.js';
+import { parseParameters } from '../../src/estimators/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
+import { resolveTarget } from '../../src/privacy/target.js';
 import { keelson } from '../support/command.js';
 
 const base = ['--dimension', '2', '--epsilon', '1', '--delta', '1e-6', '--set', 'scale=1'];
@@ -36,13 +38,24 @@ describe('keelson plan', () => {
     expect(first.expectedError.corrupted.total).toBeGreaterThanOrEqual(first.expectedError.clean.total);
   });
 
-  it.each(estimators.map(({ name }) => [name]))('%s: has a plan at its minimum cohort and none below', async (name) => {
-    const { minimumCohort } = await plan([name, '--cohort', '1000000', ...base]);
-    expect((await plan([name, '--cohort', String(minimumCohort), ...base])).cohort).toBe(minimumCohort);
-    if (minimumCohort === 1) return;
-    const text = await keelson(['plan', name, '--cohort', String(minimumCohort - 1), ...base]);
-    expect(text.status).toBe(1);
-    expect(text.stdout).toContain(`the smallest cohort with a plan is ${minimumCohort}`);
+  it.each(estimators.map((estimator) => [estimator.name, estimator] as const))(
+    '%s: has a plan at its minimum cohort and none below',
+    (_name, estimator) => {
+      const parameters = parseParameters(estimator.parameters, { scale: 1 }, { dimension: 2 });
+      const target = resolveTarget({ epsilon: 1, delta: 1e-6 });
+      const planFor = plannerOf(estimator, parameters, { dimension: 2, participation: 'secret', target });
+      const minimum = smallestPlan(planFor)!;
+      expect(planFor(minimum).kind).toBe('plan');
+      if (minimum > 1) expect(planFor(minimum - 1).kind).toBe('infeasible');
+    },
+  );
+
+  it('names the smallest cohort when the one given is too small', async () => {
+    const { minimumCohort } = await plan(['mean', '--cohort', '1000000', ...base]);
+    expect((await plan(['mean', '--cohort', String(minimumCohort), ...base])).cohort).toBe(minimumCohort);
+    const below = await keelson(['plan', 'mean', '--cohort', String(minimumCohort - 1), ...base]);
+    expect(below.status).toBe(1);
+    expect(below.stdout).toContain(`the smallest cohort with a plan is ${minimumCohort}`);
   });
 
   it('gives reason and remedy as JSON when there is no plan', async () => {
