@@ -10,7 +10,8 @@ interface Conditions {
 }
 
 const manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
-  readonly imports: Record<string, Conditions> };
+  readonly imports: Record<string, Conditions>;
+};
 
 /** Follows the package's own import map as a browser bundler does, but to the sources, so that no build is needed. */
 const sourcesByDefaultCondition: Plugin = {
