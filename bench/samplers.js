@@ -43,7 +43,8 @@ for (const power of [0n, 20n, 40n]) {
   const sample = gaussianSampler({ numerator: sigma * sigma, denominator: 1n });
   const ours = rate(() => sample(bits));
   const plain = rate(() => plainGaussian(sigma));
-  console.log(`gaussian, sigma 2^${String(power).padEnd(5)} ${ours.toFixed(0).padStart(8)}     x ${(ours / plain).toFixed(2)}`);
+  const name = `gaussian, sigma 2^${power}`.padEnd(24);
+  console.log(`${name}${ours.toFixed(0).padStart(8)}     x ${(ours / plain).toFixed(2)}`);
 }
 const half = gaussianSampler({ numerator: 1n << 39n, denominator: 1n });
 console.log(`gaussian, 2^20/sqrt 2   ${rate(() => half(bits)).toFixed(0).padStart(8)}`);

@@ -83,12 +83,12 @@ interface GaussianAsked extends Place, Gridded {
   readonly rho: number;
 }
 
-/** P1. sigma = sensitivity / sqrt(2 rho), rounded up. @throws InvalidParameterError on numbers that are not positive. */
+/** P1. sigma = sensitivity / sqrt(2 rho), rounded up. @throws InvalidParameterError on numbers not above 0. */
 export function gaussianEvent(asked: GaussianAsked): GaussianEvent {
   return { kind: 'gaussian', ...gaussianMembers(asked, Math.sqrt(asked.dimension)) };
 }
 
-/** GOE noise on a symmetric matrix; `dimension` is d of a d x d matrix. Rounding moves its Frobenius norm by d steps. */
+/** GOE noise on a symmetric matrix; `dimension` is d of a d x d matrix, which rounding moves by d steps. */
 export function symmetricGaussianEvent(asked: GaussianAsked): SymmetricGaussianEvent {
   return { kind: 'symmetric-gaussian', ...gaussianMembers(asked, asked.dimension) };
 }
@@ -162,7 +162,7 @@ export function gaussianThresholdEvent(asked: ThresholdAsked & { readonly rho: n
   return checked({ kind: 'gaussian-threshold', name, cohort, sensitivity, sigma, delta, floor, grid });
 }
 
-/** Grid of a count whose noise has this deviation: counts are whole, so any grid up to 1 holds them; a fine one costs less. */
+/** Grid of a count whose noise has this deviation. Any grid up to 1 holds whole counts; a fine one costs less. */
 export function countGrid(noise: number): number {
   return Math.min(1, powerOfTwoBelow(Math.max(noise / stepsPerDeviation, 2 ** -300)));
 }

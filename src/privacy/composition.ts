@@ -61,7 +61,7 @@ function epsilonSquared(epsilon: number, divisor: bigint, times = 1): Ratio {
 
 /**
  * The exact cost of one event.
- * - gaussian, symmetric-gaussian: sensitivity^2 / (2 sigma^2); the discrete Gaussian costs what the continuous one does.
+ * - gaussian, symmetric-gaussian: sensitivity^2 / (2 sigma^2), for discrete noise as for continuous.
  * - laplace: epsilon = sensitivity / scale, rho = epsilon^2 / 2.
  * - truncated-laplace, laplace-threshold, laplace-histogram: (epsilon, delta)-DP, rho = epsilon^2 / 2.
  * - gaussian-threshold: sensitivity^2 / (2 sigma^2), and the delta at which the threshold was set.

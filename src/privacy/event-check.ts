@@ -70,7 +70,8 @@ export function checkEvent(event: MechanismEvent): void {
       throw new InvalidParameterError(`event ${event.name}: ${name} must be ${rule.text}`, { kind: event.kind, value });
     }
   }
-  const surplus = Object.keys(members).find((name) => !(name in expected) && !['kind', 'name', 'cohort'].includes(name));
+  const known = new Set(['kind', 'name', 'cohort', ...Object.keys(expected)]);
+  const surplus = Object.keys(members).find((name) => !known.has(name));
   if (surplus !== undefined) {
     throw new InvalidParameterError(`event ${event.name}: ${surplus} is not a member of ${event.kind}`, {});
   }

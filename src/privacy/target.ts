@@ -32,9 +32,9 @@ const epsilonMaximum = 100;
 
 function checkStatement({ epsilon, delta }: Statement, deltaMayBeZero: boolean): void {
   if (!(epsilon > 0 && epsilon <= epsilonMaximum)) {
-    throw new InvalidParameterError(`epsilon must be above 0 and at most ${epsilonMaximum}; usual values are 0.1 to 10`, {
-      epsilon,
-    });
+    throw new InvalidParameterError(
+      `epsilon must be above 0 and at most ${epsilonMaximum}; usual values are 0.1 to 10`, { epsilon },
+    );
   }
   if (!(delta < 0.5 && (delta >= 1e-100 || (deltaMayBeZero && delta === 0)))) {
     throw new InvalidParameterError(
@@ -94,7 +94,8 @@ export function capsOf(budget: Statement & { readonly rule: BudgetRule['rule'] |
   if (rule === 'pure') return { rule: { rule }, rhoCap: capOf(budget.epsilon), deltaCap: zeroAmount };
   const deltaCap = capOf(budget.delta / 2);
   if (rule === 'zcdp') {
-    return { rule: { rule }, rhoCap: capOf(rhoForApproximateZcdp(budget.epsilon, budget.delta / 2, budget.delta)), deltaCap };
+    const rhoCap = capOf(rhoForApproximateZcdp(budget.epsilon, budget.delta / 2, budget.delta));
+    return { rule: { rule }, rhoCap, deltaCap };
   }
   const given = typeof budget.rule === 'object' && budget.rule.rule === 'renyi' ? budget.rule.order : undefined;
   if (given !== undefined && !(given > 1 && Number.isFinite(given))) {

@@ -6,6 +6,7 @@ import { chargeOf, chargeUnder, fits, freshBalance, releasesThatFit, remaining }
 import { costOfEvents, costWithin } from '../../src/privacy/composition.js';
 import { epsilonOfApproximateZcdp } from '../../src/privacy/conversion.js';
 import { eventsFromJson, eventsToJson } from '../../src/privacy/event-codec.js';
+import type { PrivacyCost } from '../../src/privacy/cost.js';
 import type { MechanismEvent } from '../../src/privacy/events.js';
 import { capsOf, perReleaseTarget, resolveTarget, shareOf, targetFromRho } from '../../src/privacy/target.js';
 
@@ -22,7 +23,8 @@ const every: readonly MechanismEvent[] = [
   { ...place, kind: 'laplace-histogram', name: 'h', epsilon: 0.25, delta: 0.015625 },
   { kind: 'exponential', name: 'i', cohort: 'all', candidates: 7, sensitivity: 1, epsilon: 0.5, times: 3 },
 ];
-const costOf = (...events: readonly MechanismEvent[]): ReturnType<typeof costOfEvents> => costOfEvents(events, { disjoint: [] });
+const costOf = (...events: readonly MechanismEvent[]): PrivacyCost =>
+  costOfEvents(events, { disjoint: [] });
 const parts = (value: number): bigint => BigInt(value * 2 ** 40) << 24n;
 
 describe('costOfEvents', () => {
@@ -50,11 +52,15 @@ describe('costOfEvents', () => {
     expect(costOfEvents(events, { disjoint: ['x', 'y', 'z'] }).rho).toBe(parts(2));
     // Largest rho and largest delta may come from different cohorts.
     const mixed = [gaussian('1', 'x', 1), { ...every[7]!, cohort: 'y' } as MechanismEvent];
-    expect(costOfEvents(mixed, { disjoint: ['x', 'y'] })).toEqual({ rho: parts(0.5), delta: parts(1 / 64), epsilon: null });
+    expect(costOfEvents(mixed, { disjoint: ['x', 'y'] })).toEqual({
+      rho: parts(0.5), delta: parts(1 / 64), epsilon: null,
+    });
   });
 
   it('rounds once, up: nothing vanishes and a sum of many is not inflated', () => {
-    const tiny = (name: string): MechanismEvent => ({ ...every[0]!, name, sensitivity: 2 ** -40, sigma: 1 } as MechanismEvent);
+    const tiny = (name: string): MechanismEvent => ({
+      ...every[0]!, name, sensitivity: 2 ** -40, sigma: 1,
+    } as MechanismEvent);
     expect(costOf(tiny('1')).rho).toBe(1n);
     expect(costOf(...Array.from({ length: 100 }, (_, i) => tiny(String(i)))).rho).toBe(1n);
     const third = { ...every[0]!, sensitivity: 1, sigma: Math.sqrt(1.5) } as MechanismEvent;
@@ -70,13 +76,15 @@ describe('costOfEvents', () => {
   it('refuses doubled names and numbers out of range, naming the event', () => {
     expect(() => costOf(every[0]!, every[0]!)).toThrow(/called a/);
     const bad: readonly [number, Readonly<Record<string, unknown>>][] = [
-      [0, { sigma: 0 }], [0, { sigma: NaN }], [0, { sigma: Infinity }], [0, { grid: 3 }], [0, { grid: 0.75 }], [0, { dimension: 1.5 }],
+      [0, { sigma: 0 }], [0, { sigma: NaN }], [0, { sigma: Infinity }], [0, { grid: 3 }],
+      [0, { grid: 0.75 }], [0, { dimension: 1.5 }],
       [0, { dimension: 0 }], [0, { sensitivity: -1 }], [0, { surplus: 1 }], [0, { kind: 'magic' }], [0, { cohort: '' }],
-      [3, { delta: 0 }], [3, { delta: 0.6 }], [3, { epsilon: 1000 }], [4, { floor: NaN }], [6, { grid: 2 }], [8, { times: 0 }],
+      [3, { delta: 0 }], [3, { delta: 0.6 }], [3, { epsilon: 1000 }], [4, { floor: NaN }], [6, { grid: 2 }],
+      [8, { times: 0 }],
       [8, { candidates: 2 ** 53 }], [0, { sigma: '2' }], [0, { kind: 'toString' }],
     ];
     for (const [index, change] of bad) {
-      expect(() => costOf({ ...every[index]!, ...change } as MechanismEvent), JSON.stringify(change)).toThrow(InvalidParameterError);
+      expect(() => costOf({ ...every[index]!, ...change }), JSON.stringify(change)).toThrow(InvalidParameterError);
     }
   });
 });
@@ -98,8 +106,13 @@ describe('events on disk', () => {
 });
 
 describe('budgets', () => {
-  const balance = { ...freshBalance({ rhoCap: 100n as Amount, deltaCap: 10n as Amount }), rhoSpent: 30n as Amount, rhoReserved: 50n as Amount };
-  const asked = (rho: bigint, delta: bigint): { rho: Amount; delta: Amount } => ({ rho: rho as Amount, delta: delta as Amount });
+  const balance = {
+    ...freshBalance({ rhoCap: 100n as Amount, deltaCap: 10n as Amount }), rhoSpent: 30n as Amount,
+    rhoReserved: 50n as Amount,
+  };
+  const asked = (rho: bigint, delta: bigint): { rho: Amount; delta: Amount } => ({
+    rho: rho as Amount, delta: delta as Amount,
+  });
 
   it('counts what is spent and reserved, to the last unit', () => {
     expect(remaining(balance)).toEqual(asked(20n, 10n));
@@ -137,7 +150,9 @@ describe('targets', () => {
   });
 
   it('refuses statements that mean nothing', () => {
-    for (const [epsilon, delta] of [[0, 1e-6], [-1, 1e-6], [NaN, 1e-6], [101, 1e-6], [1, 0], [1, 1], [1, NaN]] as const) {
+    for (const [epsilon, delta] of [
+      [0, 1e-6], [-1, 1e-6], [NaN, 1e-6], [101, 1e-6], [1, 0], [1, 1], [1, NaN],
+    ] as const) {
       expect(() => resolveTarget({ epsilon, delta })).toThrow(InvalidParameterError);
     }
     expect(() => resolveTarget({ epsilon: 1, delta: 1e-6, deltaChargeable: 1e-6 })).toThrow(InvalidParameterError);
@@ -148,11 +163,15 @@ describe('targets', () => {
     const caps = capsOf({ epsilon: 1, delta: 1e-6, rule: 'zcdp' });
     expect(caps.rhoCap).toBe(capOf(resolveTarget({ epsilon: 1, delta: 1e-6 }).rho));
     expect(caps.deltaCap).toBe(capOf(5e-7));
-    expect(capsOf({ epsilon: 2, delta: 0, rule: 'pure' })).toEqual({ rule: { rule: 'pure' }, rhoCap: 2n * one, deltaCap: 0n });
+    expect(capsOf({ epsilon: 2, delta: 0, rule: 'pure' })).toEqual({
+      rule: { rule: 'pure' }, rhoCap: 2n * one, deltaCap: 0n,
+    });
     expect(() => capsOf({ epsilon: 2, delta: 0, rule: 'zcdp' })).toThrow(InvalidParameterError);
   });
 
-  it.each([[1, 23.2, 0.0229], [2, 13, 0.0834]])('epsilon %d has its best Renyi order %d with rho %d', (epsilon, order, rho) => {
+  it.each([
+    [1, 23.2, 0.0229], [2, 13, 0.0834],
+  ])('epsilon %d has its best Renyi order %d with rho %d', (epsilon, order, rho) => {
     const caps = capsOf({ epsilon, delta: 1e-6, rule: 'renyi' });
     const best = caps.rule.rule === 'renyi' ? caps.rule.order : 0;
     expect(Math.abs(best / order - 1)).toBeLessThan(0.01);
@@ -163,7 +182,10 @@ describe('targets', () => {
 
   it('never lets delta run out before rho', () => {
     const statement = (low: number, high: number): fc.Arbitrary<{ epsilon: number; delta: number }> =>
-      fc.record({ epsilon: fc.double({ min: low, max: high, noNaN: true }), delta: fc.double({ min: 1e-9, max: 1e-5, noNaN: true }) });
+      fc.record({
+        epsilon: fc.double({ min: low, max: high, noNaN: true }),
+        delta: fc.double({ min: 1e-9, max: 1e-5, noNaN: true }),
+      });
     fc.assert(fc.property(statement(0.05, 2), statement(2, 20), (privacy, budget) => {
       const { target, epochs, binds } = perReleaseTarget(privacy, budget);
       fc.pre(epochs > 0);
@@ -179,14 +201,18 @@ describe('targets', () => {
   });
 
   it('splits so that the parts never pass the whole', () => {
-    fc.assert(fc.property(fc.double({ min: 1e-9, max: 10, noNaN: true }), fc.double({ min: 0.01, max: 0.99, noNaN: true }), (total, share) => {
+    fc.assert(fc.property(fc.double({ min: 1e-9, max: 10, noNaN: true }), fc.double({
+      min: 0.01, max: 0.99, noNaN: true,
+    }), (total, share) => {
       const [whole, left, right] = [total, shareOf(total, share), shareOf(total, 1 - share)].map(ratioOfDouble);
       // Exact: a/b + c/d <= e/f.
       const sum = left!.numerator * right!.denominator + right!.numerator * left!.denominator;
       expect(sum * whole!.denominator <= whole!.numerator * left!.denominator * right!.denominator).toBe(true);
     }), { seed: 3 });
     expect(costWithin({ rho: amountOf(0.1), delta: zeroAmount, epsilon: null }, { rho: 0.1, delta: 0 })).toBe(true);
-    expect(costWithin({ rho: (amountOf(0.1) + 1n) as Amount, delta: zeroAmount, epsilon: null }, { rho: 0.1, delta: 0 })).toBe(false);
+    expect(costWithin(
+      { rho: (amountOf(0.1) + 1n) as Amount, delta: zeroAmount, epsilon: null }, { rho: 0.1, delta: 0 },
+    )).toBe(false);
     expect(() => shareOf(1, 1.1)).toThrow(InvalidParameterError);
   });
 });

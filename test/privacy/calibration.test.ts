@@ -9,7 +9,9 @@ import {
 import { costOfEvents } from '../../src/privacy/composition.js';
 import type { MechanismEvent } from '../../src/privacy/events.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
-import { keepingSteps, passingValue, thresholdSteps, truncationBound, truncationSteps } from '../../src/privacy/mechanisms/bounds.js';
+import {
+  keepingSteps, passingValue, thresholdSteps, truncationBound, truncationSteps,
+} from '../../src/privacy/mechanisms/bounds.js';
 import { gaussianMass, laplaceMass, type Mass } from '../support/goodness.js';
 
 const place = { name: 'x', cohort: 'all' };
@@ -26,7 +28,8 @@ function upperTail({ low, probabilities }: Mass, from: number): number {
 
 describe('builders', () => {
   it('never cost more than asked, and little less', () => {
-    fc.assert(fc.property(positive(1e-6, 1e6), positive(1e-7, 20), fc.integer({ min: 1, max: 200 }), fc.boolean(), (D, rho, d, fixed) => {
+    const dimensions = fc.integer({ min: 1, max: 200 });
+    fc.assert(fc.property(positive(1e-6, 1e6), positive(1e-7, 20), dimensions, fc.boolean(), (D, rho, d, fixed) => {
       const grid = fixed ? { grid: 2 ** -20 } : {};
       const asked = { ...place, dimension: d, sensitivity: D, rho, ...grid };
       for (const event of [gaussianEvent(asked), symmetricGaussianEvent(asked)]) {
@@ -71,7 +74,9 @@ describe('builders', () => {
       expect(() => gaussianEvent({ ...asked, ...change })).toThrow(InvalidParameterError);
     }
     expect(() => laplaceHistogramEvent({ ...place, epsilon: 0, delta: 0.1 })).toThrow(InvalidParameterError);
-    expect(() => truncatedLaplaceEvent({ ...place, dimension: 1, sensitivity: 1, epsilon: 1, delta: 0 })).toThrow(InvalidParameterError);
+    expect(() => truncatedLaplaceEvent({
+      ...place, dimension: 1, sensitivity: 1, epsilon: 1, delta: 0,
+    })).toThrow(InvalidParameterError);
   });
 });
 
@@ -101,7 +106,9 @@ describe('truncated Laplace noise', () => {
 });
 
 describe('threshold tests just under the floor', () => {
-  it.each([[0.5, 1e-6, 2 ** -6], [1, 1e-3, 1], [0.2, 0.01, 0.25]])('Laplace, epsilon %d, delta %d, grid %d', (epsilon, delta, grid) => {
+  it.each([
+    [0.5, 1e-6, 2 ** -6], [1, 1e-3, 1], [0.2, 0.01, 0.25],
+  ])('Laplace, epsilon %d, delta %d, grid %d', (epsilon, delta, grid) => {
     const event = laplaceThresholdEvent({ ...place, sensitivity: 1, epsilon, delta, floor: 7, grid });
     const mass = laplaceMass(1 / (epsilon * grid), Number(truncationSteps(event)));
     const needed = (value: number): number => Number(thresholdSteps(event)) - Math.floor(value / grid);
@@ -111,8 +118,12 @@ describe('threshold tests just under the floor', () => {
     expect(upperTail(mass, needed(7 + 2 * truncationBound(event)))).toBeCloseTo(1, 12);
   });
 
-  it.each([[20, 1e-6], [5, 1e-6], [1, 1e-6], [1, 0.3], [100, 1e-9]])('Gaussian at sigma/grid %d, delta %d', (steps, delta) => {
-    const built = gaussianThresholdEvent({ ...place, sensitivity: 3, rho: 9 / (2 * steps * steps), delta, floor: -2, grid: 1 });
+  it.each([
+    [20, 1e-6], [5, 1e-6], [1, 1e-6], [1, 0.3], [100, 1e-9],
+  ])('Gaussian at sigma/grid %d, delta %d', (steps, delta) => {
+    const built = gaussianThresholdEvent({
+      ...place, sensitivity: 3, rho: 9 / (2 * steps * steps), delta, floor: -2, grid: 1,
+    });
     // The double of rho may lie below the fraction, and then one more step is due.
     expect([steps, steps + 1]).toContain(built.sigma);
     const event = { ...built, sigma: steps };
@@ -128,7 +139,9 @@ describe('threshold tests just under the floor', () => {
 });
 
 describe('stable histograms', () => {
-  it.each([[1, 1e-6, 0.5], [10, 1e-6, 0.01], [3, 0.1, 0.0001]])('%d coordinates, delta %d: a lone count shows with at most delta', (coordinates, delta, rho) => {
+  it.each([
+    [1, 1e-6, 0.5], [10, 1e-6, 0.01], [3, 0.1, 0.0001],
+  ])('%d coordinates, delta %d: a lone count shows with at most delta', (coordinates, delta, rho) => {
     const event = { ...gaussianHistogramEvent({ ...place, coordinates, rho, delta }), grid: 2 ** -3 };
     const mass = gaussianMass(event.sigma / event.grid);
     const chance = coordinates * upperTail(mass, Number(keepingSteps(event)) + 1 - 1 / event.grid);

@@ -3,12 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { analyticGaussianDelta, analyticGaussianSigma } from '../../src/privacy/analytic-gaussian.js';
 import {
-  deltaOfZcdp, epsilonOfApproximateZcdp, epsilonOfZcdp, exponentialForRho, pureForRho, rhoForApproximateZcdp, rhoForZcdp,
+  deltaOfZcdp, epsilonOfApproximateZcdp, epsilonOfZcdp, exponentialForRho, pureForRho, rhoForApproximateZcdp,
+  rhoForZcdp,
   rhoOfExponential, rhoOfPure, zcdpOfApproximate,
 } from '../../src/privacy/conversion.js';
 
 describe('zCDP to (epsilon, delta)', () => {
-  it.each([[0.005, 0.429941], [0.05, 1.471595], [0.5, 5.221534]])('rho %d at delta 1e-6 is epsilon %d', (rho, epsilon) => {
+  it.each([
+    [0.005, 0.429941], [0.05, 1.471595], [0.5, 5.221534],
+  ])('rho %d at delta 1e-6 is epsilon %d', (rho, epsilon) => {
     expect(epsilonOfZcdp(rho, 1e-6)).toBeCloseTo(epsilon, 5);
     // 40-digit value at rho = 1/2, never undercut.
     if (rho === 0.5) expect(epsilonOfZcdp(rho, 1e-6) - 5.22153444453017).toBeLessThan(1e-10);

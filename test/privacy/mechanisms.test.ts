@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
 import { InvalidParameterError, InvariantError } from '../../src/base/errors.js';
 import type { MechanismEvent } from '../../src/privacy/events.js';
-import { nearestSteps, powerOfTwoBelow, stepsAbove, stepsBelow, valueOfSteps } from '../../src/privacy/mechanisms/grid.js';
+import {
+  nearestSteps, powerOfTwoBelow, stepsAbove, stepsBelow, valueOfSteps,
+} from '../../src/privacy/mechanisms/grid.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { secureNoise } from '../../src/random/secure.js';
@@ -12,8 +14,12 @@ const events = {
   gaussian: { ...place, kind: 'gaussian', name: 'gaussian', dimension: 3, sensitivity: 1, sigma: 2 },
   symmetric: { ...place, kind: 'symmetric-gaussian', name: 'symmetric', dimension: 2, sensitivity: 1, sigma: 2 },
   laplace: { ...place, kind: 'laplace', name: 'laplace', dimension: 1, sensitivity: 1, scale: 2 },
-  truncated: { ...place, kind: 'truncated-laplace', name: 'truncated', dimension: 2, sensitivity: 1, epsilon: 1, delta: 0.01 },
-  threshold: { ...place, kind: 'gaussian-threshold', name: 'threshold', sensitivity: 1, sigma: 1, delta: 0.01, floor: 10 },
+  truncated: {
+    ...place, kind: 'truncated-laplace', name: 'truncated', dimension: 2, sensitivity: 1, epsilon: 1, delta: 0.01,
+  },
+  threshold: {
+    ...place, kind: 'gaussian-threshold', name: 'threshold', sensitivity: 1, sigma: 1, delta: 0.01, floor: 10,
+  },
   test: { ...place, kind: 'laplace-threshold', name: 'test', sensitivity: 1, epsilon: 1, delta: 0.01, floor: 10 },
   bins: { ...place, kind: 'gaussian-histogram', name: 'bins', coordinates: 2, sigma: 2, delta: 0.01 },
   cells: { ...place, kind: 'laplace-histogram', name: 'cells', epsilon: 1, delta: 0.01 },
@@ -23,7 +29,8 @@ const events = {
 const all: readonly MechanismEvent[] = Object.values(events);
 const make = (seed = 's'): ReturnType<typeof createMechanisms> => createMechanisms(all, seededNoise(seed));
 const vector = (...entries: readonly number[]): Sensitive<Float64Array> => Sensitive.of(Float64Array.from(entries));
-const counts = (...bins: readonly (readonly (readonly [number, number])[])[]): Sensitive<readonly ReadonlyMap<number, number>[]> =>
+type Bins = readonly (readonly [number, number])[];
+const counts = (...bins: readonly Bins[]): Sensitive<readonly ReadonlyMap<number, number>[]> =>
   Sensitive.of(bins.map((pairs) => new Map(pairs)));
 
 describe('only what was charged is drawn', () => {
@@ -66,7 +73,7 @@ describe('only what was charged is drawn', () => {
   it('keeps what was charged when the plan is changed afterwards', () => {
     const event = { ...events.gaussian, sigma: 1e6 };
     const mechanisms = createMechanisms([event], seededNoise('s'));
-    event.sigma = 2 as typeof event.sigma;
+    event.sigma = 2;
     const noisy = mechanisms.gaussian('gaussian', vector(0, 0, 0)).value;
     expect(Math.max(...noisy.map(Math.abs))).toBeGreaterThan(1000);
   });
@@ -98,7 +105,9 @@ describe('draws', () => {
     expect([...far]).toEqual([1e308, -1e300, 2 ** 60]);
     const fine = { ...events.gaussian, grid: 2 ** -300, sigma: 2 ** -280 };
     const mechanisms = createMechanisms([fine], seededNoise('s'));
-    expect([...mechanisms.gaussian('gaussian', vector(1e308, -1e308, 5e-324)).value.subarray(0, 2)]).toEqual([1e308, -1e308]);
+    expect([...mechanisms.gaussian(
+      'gaussian', vector(1e308, -1e308, 5e-324),
+    ).value.subarray(0, 2)]).toEqual([1e308, -1e308]);
   });
 
   it('keep a matrix symmetric and read its upper half only', () => {
@@ -135,11 +144,15 @@ describe('draws', () => {
 
 describe('steps', () => {
   it('round as they are asked to', () => {
-    expect([nearestSteps(0.5, 1), nearestSteps(-0.5, 1), nearestSteps(0.49999999999999994, 1), nearestSteps(2.6, 0.25)]).toEqual([1, -0, 0, 10]);
+    expect([
+      nearestSteps(0.5, 1), nearestSteps(-0.5, 1), nearestSteps(0.49999999999999994, 1), nearestSteps(2.6, 0.25),
+    ]).toEqual([1, -0, 0, 10]);
     expect([stepsBelow(-0.1, 1), stepsAbove(-0.1, 1), stepsBelow(3, 0.5)]).toEqual([-1, -0, 6]);
     expect(nearestSteps(2 ** 60, 1)).toBe(2n ** 60n);
     expect(nearestSteps(1e308, 2 ** -300)).toBe(BigInt(1e308) << 300n);
     expect(valueOfSteps(-3n, 0.5)).toBe(-1.5);
-    for (const [value, power] of [[1, 1], [1.99, 1], [2, 2], [0.3, 0.25], [2 ** 49 - 0.1, 2 ** 48]] as const) expect(powerOfTwoBelow(value)).toBe(power);
+    for (const [value, power] of [
+      [1, 1], [1.99, 1], [2, 2], [0.3, 0.25], [2 ** 49 - 0.1, 2 ** 48],
+    ] as const) expect(powerOfTwoBelow(value)).toBe(power);
   });
 });

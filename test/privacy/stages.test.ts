@@ -63,7 +63,8 @@ describe('the private centre', () => {
 
   it('stays when a tenth of the rows is elsewhere, near or at the end of the doubles', () => {
     for (const elsewhere of [8, 1e300, -1.7e308, NaN, Infinity]) {
-      const rows = gaussianRows(3000, [1, 2], 'outliers').map((row, i) => (i % 10 === 0 ? [elsewhere, elsewhere] : row));
+      const rows = gaussianRows(3000, [1, 2], 'outliers')
+        .map((row, i) => (i % 10 === 0 ? [elsewhere, elsewhere] : row));
       found(drawCentre(block(rows))).forEach((entry, j) => expect(Math.abs(entry - (j + 1))).toBeLessThan(0.4));
     }
   });
@@ -71,12 +72,18 @@ describe('the private centre', () => {
   it('finds nothing in too few rows, none, rows that share no bin, or rows too far for bins', () => {
     expect(drawCentre(block(gaussianRows(20, [0, 0], 'few')))).toEqual({ kind: 'failed', coordinates: [0, 1] });
     expect(drawCentre(block([])).kind).toBe('failed');
-    expect(drawCentre(block(Array.from({ length: 2000 }, (_, i) => [i * 10, 0])))).toEqual({ kind: 'failed', coordinates: [0] });
-    expect(drawCentre(block(Array.from({ length: 2000 }, () => [1e17, 0])))).toEqual({ kind: 'failed', coordinates: [0] });
+    expect(drawCentre(block(Array.from({ length: 2000 }, (_, i) => [i * 10, 0])))).toEqual({
+      kind: 'failed', coordinates: [0],
+    });
+    expect(drawCentre(block(Array.from({ length: 2000 }, () => [1e17, 0])))).toEqual({
+      kind: 'failed', coordinates: [0],
+    });
   });
 
   it('gives its mechanisms values of the sensitivity they are charged for', () => {
-    const entry = fc.oneof(fc.integer({ min: -30, max: 30 }).map((x) => x / 4), fc.constantFrom(NaN, 1e300, -1e16, 1e17, 0, -0));
+    const entry = fc.oneof(
+      fc.integer({ min: -30, max: 30 }).map((x) => x / 4), fc.constantFrom(NaN, 1e300, -1e16, 1e17, 0, -0),
+    );
     const row = fc.tuple(entry, entry);
     const base = [...gaussianRows(700, [0.3, -2], 'neighbours')];
     const change = fc.record({ extra: fc.array(row, { maxLength: 20 }), old: row, next: fc.option(row) });
@@ -87,10 +94,14 @@ describe('the private centre', () => {
         const centre = privateCentre(mechanisms, Sensitive.of(block(rows)), 2, 1);
         return { centre: centre.value, recorded };
       });
-      const [binsLeft, binsRight] = [left!, right!].map(({ recorded }) => recorded[0]!.content as ReadonlyMap<number, number>[]);
+      const [binsLeft, binsRight] = [left!, right!].map(
+        ({ recorded }) => recorded[0]!.content as ReadonlyMap<number, number>[],
+      );
       binsLeft!.forEach((bins, j) => {
         const others = binsRight![j]!;
-        const changes = [...new Set([...bins.keys(), ...others.keys()])].map((bin) => (bins.get(bin) ?? 0) - (others.get(bin) ?? 0));
+        const changes = [...new Set([
+          ...bins.keys(), ...others.keys(),
+        ])].map((bin) => (bins.get(bin) ?? 0) - (others.get(bin) ?? 0));
         expect(changes.reduce((sum, step) => sum + Math.abs(step), 0)).toBeLessThanOrEqual(2);
         // A bin that one side lacks holds a single row on the other.
         for (const [bin, count] of bins) if (!others.has(bin)) expect(count).toBe(1);
@@ -100,7 +111,8 @@ describe('the private centre', () => {
       expect(windows).toEqual([3, 3]);
       for (const step of [1, 2]) {
         const [scores, others] = [left!, right!].map(({ recorded }) => recorded[step]!.content as Float64Array);
-        scores!.forEach((score, cell) => expect(Math.abs(score - others![cell]!)).toBeLessThanOrEqual(next === null ? 0.5 : 1));
+        const most = next === null ? 0.5 : 1;
+        scores!.forEach((score, cell) => expect(Math.abs(score - others![cell]!)).toBeLessThanOrEqual(most));
       }
     }), { seed: 5, numRuns: 60 });
   });
@@ -111,7 +123,9 @@ describe('clipping', () => {
 
   it('never leaves the ball, exactly, for rows of any size', () => {
     const size = fc.double({ min: 0.01, max: 1e6, noNaN: true });
-    fc.assert(fc.property(fc.array(finite, { minLength: 1, maxLength: 40 }), size, fc.boolean(), (row, radius, products) => {
+    fc.assert(fc.property(fc.array(
+      finite, { minLength: 1, maxLength: 40 },
+    ), size, fc.boolean(), (row, radius, products) => {
       const ball = clipBall(radius, products ? { products: true, rowsMax: 1e5 } : { sums: true });
       const steps = new Float64Array(row.length);
       expect(clipToBall(Float64Array.from(row), 0, new Float64Array(row.length), ball, steps)).toBe(true);
@@ -153,7 +167,9 @@ describe('clipping', () => {
       expect(Number.isInteger(Math.log2(ball.grid))).toBe(true);
     }
     expect(() => clipBall(1, { products: true, rowsMax: 2 ** 50 })).toThrow(InvalidParameterError);
-    for (const radius of [0, -1, NaN, Infinity]) expect(() => clipBall(radius, { sums: true })).toThrow(InvalidParameterError);
+    for (const radius of [0, -1, NaN, Infinity]) {
+      expect(() => clipBall(radius, { sums: true })).toThrow(InvalidParameterError);
+    }
   });
 });
 
@@ -179,7 +195,9 @@ describe('the clipped mean', () => {
       const centre = Float64Array.of(0.1, -7);
       const left = clippedSum(block([...common, old]), centre, calibrated.ball);
       const right = clippedSum(block(next === null ? common : [next, ...common]), centre, calibrated.ball);
-      const square = left.sum.reduce((sum, value, j) => sum + BigInt((value - right.sum[j]!) / calibrated.ball.grid) ** 2n, 0n);
+      const square = left.sum.reduce(
+        (sum, value, j) => sum + BigInt((value - right.sum[j]!) / calibrated.ball.grid) ** 2n, 0n,
+      );
       expect(square <= BigInt(calibrated.sum.sensitivity / calibrated.ball.grid) ** 2n).toBe(true);
       expect(Math.abs(left.count - right.count)).toBeLessThanOrEqual(1);
       expect(left.sum.every((value) => Number.isInteger(value / calibrated.sum.grid))).toBe(true);
@@ -189,7 +207,9 @@ describe('the clipped mean', () => {
   it('does not depend on the order of rows, to the last bit', () => {
     const rows = gaussianRows(500, [1e6, -3], 'order');
     const centre = Float64Array.of(1e6, -3);
-    expect(clippedSum(block(rows), centre, calibrated.ball)).toEqual(clippedSum(block([...rows].reverse()), centre, calibrated.ball));
+    expect(clippedSum(block(rows), centre, calibrated.ball)).toEqual(clippedSum(
+      block([...rows].reverse()), centre, calibrated.ball,
+    ));
   });
 
   it.each([[0.5], [1], [1.5]])('finds the mean at %d of the nominal cohort', (share) => {
@@ -221,7 +241,9 @@ describe('the clipped mean', () => {
 describe('tested selection', () => {
   const asking = { cohort: 'all', candidates: 4, sensitivity: 1, epsilon: 2, delta: 1e-6, floor: 50, grid: 1 };
   const select = (scores: readonly number[], seed: string): unknown =>
-    privateSelection(createMechanisms(selectionEvents(asking), seededNoise(seed)), Sensitive.of(Float64Array.from(scores))).value;
+    privateSelection(
+      createMechanisms(selectionEvents(asking), seededNoise(seed)), Sensitive.of(Float64Array.from(scores)),
+    ).value;
 
   it('costs epsilon^2/32 + epsilon^2/8, and delta', () => {
     const cost = costOfEvents(selectionEvents(asking), { disjoint: [] });

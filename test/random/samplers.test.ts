@@ -23,7 +23,9 @@ describe('small-number paths', () => {
   );
 
   it('draw the same coins as plain whole-number arithmetic', () => {
-    const cases: [bigint, bigint][] = [[0n, 1n], [1n, 1n], [7n, 3n], [5n, 1n], [2n ** 53n - 2n, 2n ** 53n - 1n], [10n ** 30n, 10n ** 29n + 1n]];
+    const cases: [bigint, bigint][] = [
+      [0n, 1n], [1n, 1n], [7n, 3n], [5n, 1n], [2n ** 53n - 2n, 2n ** 53n - 1n], [10n ** 30n, 10n ** 29n + 1n],
+    ];
     for (const [numerator, denominator] of cases) {
       const [fast, plain] = [bitsOf('coins'), bitsOf('coins')];
       expect(times(400, () => bernoulliExpBig(fast, numerator, denominator)))

@@ -5,7 +5,9 @@ import type { MechanismEvent } from '../../src/privacy/events.js';
 import { thresholdSteps } from '../../src/privacy/mechanisms/bounds.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { distanceLimit, distanceToCdf, distanceToMass, gaussianMass, laplaceMass, massOf } from '../support/goodness.js';
+import {
+  distanceLimit, distanceToCdf, distanceToMass, gaussianMass, laplaceMass, massOf,
+} from '../support/goodness.js';
 
 const draws = 60_000;
 const limit = distanceLimit(draws);
@@ -39,7 +41,9 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
       for (let j = i + 1; j < dimension; j++) beside.push(noise[i * dimension + j]!);
     }
     const sigma = 2.5 / Math.SQRT2;
-    expectScale((factor) => distanceToCdf(beside, (x) => normalCdf(x / (sigma * factor))), distanceLimit(beside.length));
+    expectScale(
+      (factor) => distanceToCdf(beside, (x) => normalCdf(x / (sigma * factor))), distanceLimit(beside.length),
+    );
     // 400 draws tell sigma from sigma / sqrt 2 by their variance: its relative deviation is sqrt(2/400) = .071.
     const variance = diagonal.reduce((sum, entry) => sum + entry * entry, 0) / dimension / 2.5 ** 2;
     expect(Math.abs(variance - 1)).toBeLessThan(5 * 0.071);
@@ -52,8 +56,11 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
   });
 
   it('truncated laplace: sensitivity / epsilon, and nothing beyond A', () => {
-    const event = { ...place, kind: 'truncated-laplace', dimension: draws, sensitivity: 2, epsilon: 0.5, delta: 0.01, grid: 0.25 } as const;
-    const noise = [...mechanismsOf(event, 'truncated').truncatedLaplace('x', zeros(draws)).value].map((entry) => entry / 0.25);
+    const event = {
+      ...place, kind: 'truncated-laplace', dimension: draws, sensitivity: 2, epsilon: 0.5, delta: 0.01, grid: 0.25,
+    } as const;
+    const values = mechanismsOf(event, 'truncated').truncatedLaplace('x', zeros(draws)).value;
+    const noise = [...values].map((entry) => entry / 0.25);
     const bound = Math.ceil(4 * Math.log1p(Math.expm1(0.5) / 0.02) / 0.25);
     expect(Math.max(...noise.map(Math.abs))).toBeLessThanOrEqual(bound);
     expectScale((factor) => distanceToMass(noise, laplaceMass(16 * factor, bound)));
@@ -61,9 +68,13 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
 
   it('exponential: weights exp(epsilon u / (2 sensitivity))', () => {
     const scores = Float64Array.from({ length: 60 }, (_, i) => -((i * 7) % 60) - 0.125);
-    const event = { kind: 'exponential', name: 'x', cohort: 'all', candidates: 60, sensitivity: 2, epsilon: 0.5, times: draws } as const;
+    const event = {
+      kind: 'exponential', name: 'x', cohort: 'all', candidates: 60, sensitivity: 2, epsilon: 0.5, times: draws,
+    } as const;
     const mechanisms = mechanismsOf(event, 'exponential');
-    const chosen = Array.from({ length: draws }, () => (mechanisms.exponential('x', Sensitive.of(scores)).value * 7) % 60);
+    const chosen = Array.from(
+      { length: draws }, () => (mechanisms.exponential('x', Sensitive.of(scores)).value * 7) % 60,
+    );
     expectScale((factor) => distanceToMass(chosen, massOf(0, 59, (k) => Math.exp((-k / 8) * factor))));
   });
 
@@ -71,13 +82,17 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
     const trials = 20_000;
     const value = 9.5;
     const events = Array.from({ length: trials }, (_, i) =>
-      ({ ...place, kind: 'gaussian-threshold', name: `${i}`, sensitivity: 1, sigma: 4, delta: 0.05, floor: 2, grid: 0.5 } as const));
+      ({
+        ...place, kind: 'gaussian-threshold', name: `${i}`, sensitivity: 1, sigma: 4, delta: 0.05, floor: 2,
+        grid: 0.5,
+      } as const));
     const mechanisms = createMechanisms(events, seededNoise('threshold'));
     const passes = events.map((event) => (mechanisms.threshold(event.name, Sensitive.of(value)).value ? 1 : 0));
     const needed = Number(thresholdSteps(events[0]!)) - value / 0.5;
     const { low, probabilities } = gaussianMass(8);
     const chance = probabilities.reduce((sum, p, i) => sum + (low + i >= needed ? p : 0), 0);
-    expect(Math.abs(passes.reduce<number>((sum, pass) => sum + pass, 0) / trials - chance)).toBeLessThan(distanceLimit(trials));
+    const share = passes.reduce<number>((sum, pass) => sum + pass, 0) / trials;
+    expect(Math.abs(share - chance)).toBeLessThan(distanceLimit(trials));
     expect(chance).toBeGreaterThan(0.2);
     expect(chance).toBeLessThan(0.8);
   });

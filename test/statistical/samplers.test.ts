@@ -59,7 +59,9 @@ describe('samplers have their distributions (DKW, false failure 1e-6 per test)',
     expectScale(values, (factor) => laplaceMass((100 / 7) * factor, 60));
   });
 
-  it.each([[0n, 1n], [1n, 3n], [1n, 1n], [5n, 2n], [10n ** 25n, 10n ** 25n + 1n]])('coin of exp(-%s/%s)', (top, bottom) => {
+  it.each([
+    [0n, 1n], [1n, 3n], [1n, 1n], [5n, 2n], [10n ** 25n, 10n ** 25n + 1n],
+  ])('coin of exp(-%s/%s)', (top, bottom) => {
     const wins = sampled(`e${top}`, (bits) => (bernoulliExpBig(bits, top, bottom) ? 1 : 0));
     const p = Math.exp(-Number(top) / Number(bottom));
     expect(distanceToMass(wins, { low: 0, probabilities: Float64Array.of(1 - p, p) })).toBeLessThan(limit);
