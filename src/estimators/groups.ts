@@ -48,6 +48,7 @@ interface Cohort {
 
 const format = 0x4b_47_52_31;
 
+/** Empty summaries for every group of a plan. */
 export function createGroups(plan: Plan, dimension: number): Groups {
   return new GroupsOfPlan(plan, dimension);
 }

@@ -76,7 +76,8 @@ function parseScale(spec: ParameterSpec, given: unknown, facts: ParameterFacts):
     if (value === undefined || !(value > 0) || !withinBounds(spec, value)) throw refused(spec, given, facts);
     return value;
   });
-  return Object.freeze(parsed.length === facts.dimension ? parsed : new Array<number>(facts.dimension).fill(parsed[0]!));
+  if (parsed.length === facts.dimension) return Object.freeze(parsed);
+  return Object.freeze(new Array<number>(facts.dimension).fill(parsed[0]!));
 }
 
 function numberFrom(given: unknown): number | undefined {

@@ -11,10 +11,10 @@ export function findEstimator(name: string): Estimator {
   const found = estimators.find((estimator) => estimator.name === name);
   if (found === undefined) {
     const known = estimators.map((estimator) => estimator.name);
-    throw new InvalidParameterError(`there is no estimator ${JSON.stringify(name)}: choose one of ${known.join(', ')}`, {
-      path: 'estimator',
-      known,
-    });
+    throw new InvalidParameterError(
+      `there is no estimator ${JSON.stringify(name)}: choose one of ${known.join(', ')}`,
+      { path: 'estimator', known },
+    );
   }
   return found;
 }

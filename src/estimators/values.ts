@@ -40,7 +40,15 @@ export const scaleParameter: ParameterSpec = {
 
 /** The assumed hostile share of the contributors. */
 export function corruptionParameter(maximum: number, description: string): ParameterSpec {
-  return { name: 'corruption', type: 'number', default: 0.05, minimum: 0, maximum, unit: 'share of contributors', description };
+  return {
+    name: 'corruption',
+    type: 'number',
+    default: 0.05,
+    minimum: 0,
+    maximum,
+    unit: 'share of contributors',
+    description,
+  };
 }
 
 /** The row in units of scale. */

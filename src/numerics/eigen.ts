@@ -1,6 +1,7 @@
 import { EigenvalueDecomposition, Matrix } from 'ml-matrix';
 import { allFinite } from './vector.js';
 
+/** An eigenvalue and its unit vector. */
 export interface Eigenpair {
   readonly value: number;
   /** Unit vector; its largest entry (the first of equals) is positive, so that the answer is one vector. */

@@ -9,6 +9,7 @@ export interface Moments {
   readonly squares: Float64Array;
 }
 
+/** The moments of no rows. */
 export function emptyMoments(dimension: number): Moments {
   return { count: 0, mean: new Float64Array(dimension), squares: new Float64Array(dimension) };
 }

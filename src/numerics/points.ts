@@ -45,7 +45,7 @@ export function meanAround(points: PointSet, origin: Float64Array, keep?: Uint8A
   return count === 0 ? origin.slice() : sum.map((entry, j) => origin[j]! + entry / count);
 }
 
-/** The distinct positions at which a row has a non-finite entry are dropped; the rest, in order. */
+/** The points without the rows that have a non-finite entry; the same object when there are none. */
 export function finiteRows(points: PointSet): PointSet {
   const kept: Float64Array[] = [];
   for (let i = 0; i < points.count; i++) {

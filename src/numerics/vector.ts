@@ -1,5 +1,6 @@
 /** Small dense helpers on Float64Array. None of them checks lengths: callers pass vectors of one dimension. */
 
+/** Sum of products, in order. */
 export function dot(left: Float64Array, right: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < left.length; i++) sum += left[i]! * right[i]!;
@@ -28,14 +29,17 @@ export function norm(vector: Float64Array): number {
   return unit * Math.sqrt(sum);
 }
 
+/** left - right, entry by entry. */
 export function subtract(left: Float64Array, right: Float64Array): Float64Array {
   return left.map((entry, i) => entry - right[i]!);
 }
 
+/** Euclidean distance. */
 export function distance(left: Float64Array, right: Float64Array): number {
   return norm(subtract(left, right));
 }
 
+/** True for an empty vector. */
 export function allFinite(vector: Float64Array): boolean {
   for (const entry of vector) if (!Number.isFinite(entry)) return false;
   return true;

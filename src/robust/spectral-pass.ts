@@ -2,6 +2,7 @@ import { topEigenpair } from '../numerics/eigen.js';
 import { finiteRows, meanAround, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 
+/** How hard the pass cuts. */
 export interface SpectralPassOptions {
   /** Rows farther than this many robust standard deviations along the worst direction are removed. Default 3. */
   readonly cut?: number;
@@ -15,6 +16,7 @@ export interface SpectralPassOptions {
   readonly scale?: number;
 }
 
+/** The mean after the pass. */
 export interface SpectralPass {
   /** Mean of the rows that stay; the centre when there are none. */
   readonly mean: Float64Array;
@@ -137,6 +139,6 @@ function topDirectionByRows(relative: Float64Array, rows: readonly number[], dim
   rows.forEach((row, a) => {
     for (let j = 0; j < dimension; j++) direction[j]! += vector[a]! * relative[row * dimension + j]!;
   });
-  const size2 = Math.sqrt(direction.reduce((sum, entry) => sum + entry * entry, 0));
-  return size2 > 0 && Number.isFinite(size2) ? direction.map((entry) => entry / size2) : direction.fill(0);
+  const length = Math.sqrt(direction.reduce((sum, entry) => sum + entry * entry, 0));
+  return length > 0 && Number.isFinite(length) ? direction.map((entry) => entry / length) : direction.fill(0);
 }

@@ -23,7 +23,10 @@ const fullestBin = 0.38;
 
 const parameters: readonly ParameterSpec[] = [
   scaleParameter,
-  corruptionParameter(corruptionLimit, 'hostile share with which the centre must still be found; the mean itself is not robust'),
+  corruptionParameter(
+    corruptionLimit,
+    'hostile share with which the centre must still be found; the mean itself is not robust',
+  ),
   {
     name: 'centre-share', type: 'number', default: 0.2, minimum: 0.02, maximum: 0.8, unit: 'share of rho',
     description: 'part of the cost that finding the centre takes',
@@ -39,9 +42,9 @@ const parameters: readonly ParameterSpec[] = [
  * the noisy sum over the noisy count.
  *
  * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added. Cost: (rho, delta),
- * delta-approximate zCDP: the centre's (privacy/centre) and the clipped mean's (privacy/clipped-mean), which compose because
- * the second is calibrated for every centre that the first may answer. Dividing rows by the public scale before,
- * and multiplying after, changes neither.
+ * delta-approximate zCDP: the centre's (privacy/centre) and the clipped mean's (privacy/clipped-mean), which
+ * compose because the second is calibrated for every centre that the first may answer. Dividing rows by the public
+ * scale before, and multiplying after, changes neither.
  *
  * Not robust: a share of the contributors that all stand at the edge of the ball in one direction moves the answer by
  * that share times the radius.
@@ -94,8 +97,8 @@ function planMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible
   if (facts.cohort < needed) {
     return {
       kind: 'infeasible',
-      reason: `with ${facts.cohort} contributors, ${dimension} columns and rho ${target.rho.toPrecision(3)} the noise hides `
-        + 'where the rows are',
+      reason: `with ${facts.cohort} contributors, ${dimension} columns and rho ${target.rho.toPrecision(3)} `
+        + 'the noise hides where the rows are',
       remedy: `a cohort of ${needed}, fewer columns, a larger epsilon or a larger centre-share`,
       cohortNeeded: needed,
     };
@@ -172,7 +175,9 @@ function release(design: Design, summaries: FinishedSummaries, mechanisms: Mecha
   });
 }
 
-/** Dividing by a public scale keeps one contributor one row; an entry that leaves the doubles makes it the null row. */
+/**
+ * Dividing by a public scale keeps one contributor one row; an entry that leaves the doubles makes it the null row.
+ */
 function rowsInScale(
   finished: readonly Finished[],
   scale: Float64Array,
@@ -189,7 +194,8 @@ function notFound(facts: StudyFacts, coordinates: readonly number[]): Outcome {
   return {
     kind: 'refused',
     reason: 'centre-not-found',
-    text: `no stretch of four scales held enough rows in column ${coordinates.map((j) => j + 1).join(', ')} (counted from 1). `
+    text: 'no stretch of four scales held enough rows in column '
+      + `${coordinates.map((j) => j + 1).join(', ')} (counted from 1). `
       + `Planned for ${facts.cohort} contributors whose rows vary by about one scale: check both, then raise scale, `
       + 'or lower cohort.',
   };
@@ -199,9 +205,11 @@ function valueOf(design: Design, centre: Float64Array, answer: Float64Array, pre
   const { scale, clipped } = design;
   const estimate = Array.from(answer, (entry, j) => entry * scale[j]!);
   if (!estimate.every((entry) => Number.isFinite(entry))) {
-    return { kind: 'refused', reason: 'numerical-failure', text: 'the noisy mean times scale is beyond the range of doubles' };
+    const text = 'the noisy mean times scale is beyond the range of doubles';
+    return { kind: 'refused', reason: 'numerical-failure', text };
   }
-  // The noise of the sum, and that of the count through the distance between mean and centre: both numbers are released.
+  // The noise of the sum, and that of the count through the distance between mean and centre: both numbers are
+  // released.
   const noise = estimate.map((_, j) =>
     Math.hypot(clipped.sum.sigma, (answer[j]! - centre[j]!) * clipped.count.sigma) / present);
   // Covers the noise and the sampling of rows no wider than scale; not what hostile rows moved.

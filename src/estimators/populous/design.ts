@@ -37,11 +37,16 @@ export interface Design {
 
 /** The test is planned to pass at least this often at the stated corruption. */
 const passWanted = 0.99;
-/** Error given up, as a factor, so that the test also passes when rows vary more, or more are hostile, than stated. */
+/**
+ * Error given up, as a factor, so that the test also passes when rows vary more, or more are hostile, than stated.
+ */
 const stressPrice = 1.1;
 /** Real rows are not exactly Gaussian: the radius is this much larger than the model asks. */
 const radiusSafety = 1.05;
-/** What may come instead of what was stated: half as many hostile rows again and two in a hundred, and a wider spread. */
+/**
+ * What may come instead of what was stated: half as many hostile rows again and two in a hundred, and a wider
+ * spread.
+ */
 const stressed = { corruption: (stated: number) => 1.5 * stated + 0.02, spread: 1.15 } as const;
 const groupsStep = 1.18;
 const radiusSteps = 26;
@@ -59,9 +64,10 @@ interface Candidate {
 
 /**
  * Chooses the number of groups, the thresholds, the radius and the test's share of rho: of the choices whose test
- * passes with probability .99 at the stated corruption, those within 10 % of the least planned error; of them the ones that
- * do best under stress, and of those the one of least error. More groups mean less noise (about 1 / sqrt(groups) for a given cohort) until groups
- * are so small that hostile rows spoil too many of them. Null when nothing passes. Closed forms of public numbers only.
+ * passes with probability .99 at the stated corruption, those within 10 % of the least planned error; of them the
+ * ones that do best under stress, and of those the one of least error. More groups mean less noise (about 1 /
+ * sqrt(groups) for a given cohort) until groups are so small that hostile rows spoil too many of them. Null when
+ * nothing passes. Closed forms of public numbers only.
  */
 export function chooseDesign(facts: DesignFacts): Design | null {
   let candidates: Candidate[] = [];
@@ -74,7 +80,8 @@ export function chooseDesign(facts: DesignFacts): Design | null {
     }
     candidates = candidates.filter(({ error }) => error <= stressPrice * least);
   }
-  const best = candidates.reduce<Candidate | null>((kept, next) => (kept === null || better(next, kept) ? next : kept), null);
+  let best: Candidate | null = null;
+  for (const next of candidates) if (best === null || better(next, best)) best = next;
   return best === null ? null : { ...best.design, passProbability: normalCdf(best.margin) };
 }
 

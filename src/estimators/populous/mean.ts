@@ -12,21 +12,22 @@ import { sizeFactor } from './spread.js';
  * Subsample and aggregate: contributors are hashed into groups, each group reports one point, and the points are
  * averaged with weights that only agreement between groups can earn.
  *
- * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added. Cost:
- * (rho1 + rho2, delta)-approximate zCDP, rho1 for the test, rho2 for the average. For all data, whatever a group computes.
+ * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added. Cost: (rho1 + rho2,
+ * delta)-approximate zCDP, rho1 for the test, rho2 for the average. For all data, whatever a group computes.
  *
  * 1. One contributor's group is a keyed hash of its identity, so neighbours differ in the rows of one group,
  *    present or not, and in one point. A group without rows, or whose point is not a number in range, has no point:
  *    formally a fixed public point at infinite distance from all others, so losing a group's last row is also a
  *    replacement of one point.
- * 2. Test. The number of agreeing pairs of groups is an integer; one point takes part in k - 1 pairs, so the sensitivity
+ * 2. Test. The number of agreeing pairs of groups is an integer; one point is in k - 1 pairs, so the sensitivity
  *    is k - 1 (in terms of the mean agreement Q = (k + 2 pairs)/k^2: 2 (k - 1)/k^2). A Gaussian threshold
  *    test on it costs (rho1, delta): if either data set is below the floor, both are below floor + (k - 1) and pass
  *    with probability at most delta.
- * 3. Average. If both data sets are at the floor or above, stabilityConstant proves that the weighted average moves by at
- *    most D = 2 r c_k / k. Each computed coordinate is within one grid step of the exact one, so the
- *    published sensitivity is D + 2 grid sqrt(d), and Gaussian noise costs rho2 = sensitivity^2 / (2 sigma^2). "At most r"
- *    is decided in doubles: true distances may exceed r by a factor 1 + (d + 3) 2^-53, which the factor 1 + 2^-40 on D covers.
+ * 3. Average. If both data sets are at the floor or above, stabilityConstant proves that the weighted average moves
+ *    by at most D = 2 r c_k / k. Each computed coordinate is within one grid step of the exact one, so the
+ *    published sensitivity is D + 2 grid sqrt(d), and Gaussian noise costs rho2 = sensitivity^2 / (2 sigma^2).
+ *    "At most r" is decided in doubles: true distances may exceed r by a factor 1 + (d + 3) 2^-53, which the factor
+ *    1 + 2^-40 on D covers.
  *
  * Source: Ashtiani and Liaw (2022), Algorithms 1 and 5, with explicit constants.
  */
@@ -69,7 +70,8 @@ function infeasible(design: DesignFacts, facts: StudyFacts): Infeasible {
   const reason = `no number of groups passes the agreement test with ${facts.cohort} contributors, `
     + `${facts.dimension} columns, a hostile share of ${design.corruption} and rho ${facts.target.rho.toPrecision(3)}`;
   if (!fitting) {
-    return { kind: 'infeasible', reason, remedy: 'lower corruption, use local: robust, or leave groups and radius out' };
+    const remedy = 'lower corruption, use local: robust, or leave groups and radius out';
+    return { kind: 'infeasible', reason, remedy };
   }
   let low = high / 2;
   while (high - low > Math.max(1, 0.03 * low)) {

@@ -20,7 +20,11 @@ export interface ReleaseContext {
 }
 
 /** Test, then average; a test that fails is a paid refusal. */
-export function release(context: ReleaseContext, summaries: FinishedSummaries, mechanisms: Mechanisms): Released<Outcome> {
+export function release(
+  context: ReleaseContext,
+  summaries: FinishedSummaries,
+  mechanisms: Mechanisms,
+): Released<Outcome> {
   const { design, scale, average } = context;
   const finished = summaries.get(cohortName);
   assert(finished !== undefined, 'a release gets the summaries of its plan');
@@ -38,7 +42,8 @@ export function release(context: ReleaseContext, summaries: FinishedSummaries, m
   return noisy.map((value): Outcome => {
     const estimate = Array.from(value, (entry, j) => entry * scale[j]!);
     if (!estimate.every((entry) => Number.isFinite(entry))) {
-      return { kind: 'refused', reason: 'numerical-failure', text: 'the noisy average times scale is beyond the range of doubles' };
+      const text = 'the noisy average times scale is beyond the range of doubles';
+      return { kind: 'refused', reason: 'numerical-failure', text };
     }
     const half = 1.96 * Math.hypot(average.sigma, context.sampling);
     return {
@@ -59,8 +64,8 @@ function disagreement({ design, designFacts }: ReleaseContext): Outcome {
   return {
     kind: 'refused',
     reason: 'groups-disagree',
-    text: `fewer of the ${design.groups} groups agreed within ${design.radius.toPrecision(3)} scales than the noisy test asks for. `
-      + `Planned for ${designFacts.cohort} contributors, at most a share of ${designFacts.corruption} of them hostile, and rows `
-      + 'that vary by about one scale: check each, then raise scale or corruption, or lower cohort.',
+    text: `fewer of the ${design.groups} groups agreed within ${design.radius.toPrecision(3)} scales than the noisy `
+      + `test asks for. Planned for ${designFacts.cohort} contributors, at most a share of ${designFacts.corruption} `
+      + 'of them hostile, and rows that vary by about one scale: check each, then raise scale or corruption, or lower cohort.',
   };
 }

@@ -2,8 +2,9 @@ import { normalCdf } from '../../numerics/normal.js';
 
 /**
  * A model, from public numbers only, of how far the group points of honest-but-contaminated groups lie from each
- * other. It serves to choose the radius, the number of groups and the share of the test, and to say what error
- * to expect. Privacy never depends on it: where it is wrong the test fails more often or the noise is larger than needed.
+ * other. It serves to choose the radius, the number of groups and the share of the test, and to say what error to
+ * expect. Privacy never depends on it: where it is wrong the test fails more often or the noise is larger than
+ * needed.
  */
 export interface LocalEstimator {
   /** Variance of the group point times its number of rows, in units of scale, for clean rows. */
@@ -12,7 +13,10 @@ export interface LocalEstimator {
   readonly spoiledFrom: number;
   /** How far a hostile share below that can move the point, in units of scale. */
   reach(share: number, dimension: number): number;
-  /** How far a hostile share of all contributors can move the average of `groupSize`-row groups that agree within `radius`. */
+  /**
+   * How far a hostile share of all contributors can move the average of `groupSize`-row groups that agree within
+   * `radius`.
+   */
   bias(corruption: number, group: { readonly groupSize: number; readonly radius: number }, dimension: number): number;
 }
 
@@ -39,7 +43,10 @@ export const meanLocal: LocalEstimator = {
   bias: (corruption, { groupSize, radius }) => (1 - (1 - corruption) ** groupSize) * radius,
 };
 
-/** groupSize times the mean of 1 / rows over groups with rows: what uneven groups cost the plain average of their points. */
+/**
+ * groupSize times the mean of 1 / rows over groups with rows: what uneven groups cost the plain average of their
+ * points.
+ */
 export function sizeFactor(groupSize: number): number {
   if (groupSize > 60) return 1 + 1 / groupSize;
   let probability = Math.exp(-groupSize);
@@ -119,7 +126,9 @@ export class AgreementModel {
   }
 }
 
-/** Distribution function of the squared norm of a standard Gaussian vector; Wilson and Hilferty past two dimensions. */
+/**
+ * Distribution function of the squared norm of a standard Gaussian vector; Wilson and Hilferty past two dimensions.
+ */
 export function chiSquaredCdf(value: number, dimension: number): number {
   if (value <= 0) return 0;
   if (dimension === 1) return 2 * normalCdf(Math.sqrt(value)) - 1;

@@ -31,12 +31,12 @@ export const groupsMax = 4_000;
  * are two atoms), the weightings overlap by at least (W - |T| s/k - 1) / W, so their total variation distance is at
  * most (|T| s/k + 1) / W. For y = max((s + 1)/(Q0 - a), s/(1 - b - 1/k)) and c = 1 + (1 - Q0) y,
  *     s [a < q < b + 1/k] - c w(q) + y (q - Q0) <= -1     for every q in [0, 1]:
- * the left side is piecewise convex in q with its peaks at q = 1 (equality by choice of c), q just above a
- * (s + y (a - Q0) <= -1 by the first term of y) and q just below b + 1/k (s - c + y (b + 1/k - Q0) <= -1 by the
- * second). Averaging over i and using mean q >= Q0 gives |T| s/k + 1 <= c W/k, so the distance is at most c/k.
- * Last, all points of positive weight in either data set lie within 2 r of each other: each has more than
- * a k - 1 common neighbours among the k - 1 common points, and 2 (a k - 1) >= k - 1, so any two share one. Two averages over a set of
- * diameter 2 r differ by at most 2 r times the total variation distance.
+ * the left side is piecewise convex in q with its peaks at q = 1 (equality by choice of c), q just above a (s + y
+ * (a - Q0) <= -1 by the first term of y) and q just below b + 1/k (s - c + y (b + 1/k - Q0) <= -1 by the second).
+ * Averaging over i and using mean q >= Q0 gives |T| s/k + 1 <= c W/k, so the distance is at most c/k. Last, all
+ * points of positive weight in either data set lie within 2 r of each other: each has more than a k - 1 common
+ * neighbours among the k - 1 common points, and 2 (a k - 1) >= k - 1, so any two share one. Two averages over a set
+ * of diameter 2 r differ by at most 2 r times the total variation distance.
  *
  * Source: the construction of Ashtiani and Liaw (2022), Algorithm 1, with the constant worked out.
  *

@@ -103,6 +103,8 @@ export class StateReader {
   }
 
   fail(why: string): never {
-    throw new InvalidParameterError(`the stored summary ${why}: it was written by another version or damaged; rebuild it`);
+    throw new InvalidParameterError(
+      `the stored summary ${why}: it was written by another version or damaged; rebuild it`,
+    );
   }
 }

@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import { rowOf, type PointSet } from '../../numerics/points.js';
+import type { PointSet } from '../../numerics/points.js';
 import type { Finished, GroupStatistic, PooledRows, Summary } from '../contract.js';
 import { StateReader, StateWriter } from './codec.js';
 
@@ -110,9 +110,4 @@ export function groupRowsSummary(
     const finished: GroupStatistic = { count: rows.count, values };
     return { kind: 'group', statistic: finished };
   });
-}
-
-/** The rows of a pooled summary one by one; views, not copies. */
-export function* eachRow(rows: PooledRows): Generator<Float64Array> {
-  for (let i = 0; i < rows.count; i++) yield rowOf(rows, i);
 }
