@@ -93,6 +93,21 @@ describe('a contributor', () => {
     expect((await epochs.next()).value).toEqual({ epoch: 9n, closesInMs: null });
   });
 
+  it('keeps the credit within one contribution of many batches', async () => {
+    const server = await startServer();
+    server.credit = 2;
+    server.deaf = true;
+    const contributor = connect(server);
+    const sent = contributor.contribute(new Float64Array(2 * 64));
+    await until(() => server.offered.length === 2);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(server.offered).toHaveLength(2);
+    server.deaf = false;
+    server.dropSockets();
+    expect((await sent).sequences).toEqual([1n, 2n, 3n, 4n]);
+    expect(server.taken.map((batch) => batch.rows)).toEqual([16, 16, 16, 16]);
+  });
+
   it('keeps the credit', async () => {
     const server = await startServer();
     server.credit = 2;

@@ -214,7 +214,23 @@ describe('a contributor with an outbox', () => {
     expect(server.offered).toEqual([]);
   });
 
-  it('offers nothing that the outbox does not hold', async () => {
+  it('offers a batch only after the outbox holds it', async () => {
+    const real = await openOutbox(path);
+    let offeredBefore = -1;
+    const slow: Outbox = {
+      ...delegate(real),
+      async sign(id, last, batches) {
+        await new Promise((resolve) => setTimeout(resolve, 40));
+        offeredBefore = server.offered.length;
+        await real.sign(id, last, batches);
+      },
+    };
+    contributor = createContributor({ url: server.url, study: 'flight-delays', seed: contributorSeed, outbox: slow });
+    expect((await contributor.contribute([[1, 2]])).kind).toBe('accepted');
+    expect(offeredBefore).toBe(0);
+  });
+
+  it('ends when the outbox fails, and offers nothing', async () => {
     const real = await openOutbox(path);
     const failing: Outbox = {
       ...delegate(real),
