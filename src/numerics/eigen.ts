@@ -1,5 +1,5 @@
 import { EigenvalueDecomposition, Matrix } from 'ml-matrix';
-import { allFinite } from './vector.js';
+import { allFinite, maximumNorm } from './vector.js';
 
 /** An eigenvalue and its unit vector. */
 export interface Eigenpair {
@@ -19,14 +19,17 @@ export function topEigenpair(matrix: Float64Array, dimension: number): Eigenpair
   if (dimension === 0 || !allFinite(matrix)) return { value: 0, vector: axis };
   if (dimension === 1) return { value: matrix[0]!, vector: axis };
   if (dimension === 2) return topOfTwo(matrix);
+  // Entries of at most 1: the iteration squares them, and must neither overflow nor fail to end.
+  const unit = maximumNorm(matrix);
+  if (unit === 0) return { value: 0, vector: axis };
   const rows = Array.from({ length: dimension }, (_, i) =>
-    Array.from({ length: dimension }, (_, j) => matrix[i * dimension + j]! / 2 + matrix[j * dimension + i]! / 2));
+    Array.from({ length: dimension }, (_, j) => (matrix[i * dimension + j]! / unit + matrix[j * dimension + i]! / unit) / 2));
   const decomposition = new EigenvalueDecomposition(new Matrix(rows), { assumeSymmetric: true });
   const values = decomposition.realEigenvalues;
   let top = 0;
   for (let i = 1; i < dimension; i++) if (values[i]! > values[top]!) top = i;
   const vector = Float64Array.from({ length: dimension }, (_, i) => decomposition.eigenvectorMatrix.get(i, top));
-  return allFinite(vector) ? { value: values[top]!, vector: oriented(vector) } : { value: 0, vector: axis };
+  return allFinite(vector) ? { value: unit * values[top]!, vector: oriented(vector) } : { value: 0, vector: axis };
 }
 
 /** Closed form: small groups of two-column rows are the common case. */

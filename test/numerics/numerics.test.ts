@@ -104,6 +104,10 @@ describe('topEigenpair', () => {
     expect([...topEigenpair(Float64Array.of(5, 0, 0, 1), 2).vector]).toEqual([1, 0]);
     expect(topEigenpair(new Float64Array(9).fill(NaN), 3).value).toBe(0);
     expect(topEigenpair(new Float64Array(0), 0).vector).toHaveLength(0);
+    expect(topEigenpair(new Float64Array(9), 3).value).toBe(0);
+    const huge = topEigenpair(Float64Array.of(1e300, 1e299, 0, 1e299, 2e300, 0, 0, 0, 1), 3);
+    expect(huge.value / 2e300).toBeCloseTo(1, 1);
+    expect(huge.vector[1]).toBeGreaterThan(0.9);
   });
 });
 
