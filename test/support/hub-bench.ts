@@ -120,6 +120,8 @@ export class Bench {
   readonly signer = signing.createSigner(new Uint8Array(32).fill(5));
   readonly failures: unknown[] = [];
   readonly logs: string[] = [];
+  /** Releases of this study throw instead of drawing. */
+  breakRelease = '';
   readonly #directory = mkdtempSync(join(tmpdir(), 'keelson-hub-'));
   #store: Store | undefined;
 
@@ -131,7 +133,7 @@ export class Bench {
     const log = (level: string) => (_fields: object, text: string) => void this.logs.push(`${level}: ${text}`);
     const hub = await createStudyHub({
       store: watchedStore(await this.store(), this.record, options.crash),
-      runnerFactory: () => options.runner ?? watchedRunner(this.record, options.seed, options.crashInDraw),
+      runnerFactory: () => options.runner ?? this.#breakable(watchedRunner(this.record, options.seed, options.crashInDraw)),
       clock: this.clock,
       signer: this.signer,
       studies,
@@ -143,6 +145,13 @@ export class Bench {
       if (event.kind === 'release') this.record.steps.push(`publish ${event.release.epoch}`);
     });
     return hub;
+  }
+
+  #breakable(runner: EpochRunner): EpochRunner {
+    const release = runner.release.bind(runner);
+    runner.release = (studyId, epoch) =>
+      (studyId === this.breakRelease ? Promise.reject(new Error('a defect')) : release(studyId, epoch));
+    return runner;
   }
 
   async close(): Promise<void> {
