@@ -12,6 +12,30 @@ const erase = (command: unknown): Command => command as Command;
 
 /** Every command of `keelson`, in the order of its help. */
 export const commandTable: Readonly<Record<string, CommandEntry>> = {
+  demo: {
+    summary: 'Run everything at once on real flights: aggregator, honest people and liars.',
+    load: async () => erase((await import('./demo.js')).demo),
+  },
+  serve: {
+    summary: 'Run the aggregator with one or more studies.',
+    load: async () => erase((await import('./serve.js')).serve),
+  },
+  contribute: {
+    summary: 'Send the rows of a file to a study, as one contributor\'s contribution.',
+    load: async () => erase((await import('./contribute.js')).contribute),
+  },
+  simulate: {
+    summary: 'Let simulated contributors, honest and hostile, take part in a running study.',
+    load: async () => erase((await import('./simulate.js')).simulate),
+  },
+  watch: {
+    summary: 'Follow a study\'s releases, each verified, as a table or JSON lines.',
+    load: async () => erase((await import('./watch.js')).watch),
+  },
+  ledger: {
+    summary: 'Show what was spent, reserved and is left of every budget in a data folder.',
+    load: async () => erase((await import('./ledger.js')).ledger),
+  },
   estimators: {
     summary: 'List the estimators: parameters with ranges and defaults, guarantee, source.',
     load: async () => erase((await import('./estimators.js')).estimators),

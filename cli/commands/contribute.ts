@@ -1,0 +1,76 @@
+import { createContributor, openOutbox, type Contributor } from '../../client/index.js';
+import type { Settled } from '../../client/index.js';
+import { InvalidInputError } from '../../src/base/errors.js';
+import { defineCommand } from '../command.js';
+import { inputFormats, type InputFormat } from '../input/rows.js';
+import { readRows } from '../input/open.js';
+import type { Io } from '../io.js';
+import { publicKeyFlag, readKeyFile } from '../keys.js';
+import { listFlag } from '../numbers.js';
+import type { Output } from '../output.js';
+
+export const contribute = defineCommand({
+  name: 'contribute',
+  summary: 'Send the rows of a file to a study, as one contributor\'s contribution.',
+  details: [
+    'All rows of the file are one contribution to one epoch: the open one, or the next to open. The command ends once '
+    + 'the aggregator has them on disk, or has refused them for good. What is not settled when it is interrupted '
+    + 'stays in the outbox file and is sent first by the next run.',
+  ],
+  args: {
+    url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },
+    study: { type: 'string', required: true, valueHint: 'study', description: 'name or id of the study' },
+    key: { type: 'string', required: true, valueHint: 'file', description: 'key file that "keelson keygen" wrote' },
+    input: { type: 'string', required: true, valueHint: 'file', description: 'rows: .csv, .ndjson or .npy, or - for standard input' },
+    columns: { type: 'string', valueHint: 'a,b', description: 'columns of the file to send, in the study\'s order (default: all)' },
+    format: { type: 'enum', options: [...inputFormats], description: 'format of the input, when its name does not tell' },
+    outbox: { type: 'string', valueHint: 'file', description: 'where unsettled rows are kept (default: the key file\'s name, the study\'s and .outbox)' },
+    'server-key': { type: 'string', valueHint: 'key', description: 'the only aggregator to talk to, 64 hexadecimal digits' },
+  },
+  examples: ['keelson contribute ws://127.0.0.1:8787 --study flight-delays --key alice.key --input flights.csv'],
+  stopsGently: true,
+  async run({ args, io, output }) {
+    const seed = readKeyFile(args.key);
+    const serverKey = args['server-key'] === undefined ? undefined : publicKeyFlag(args['server-key'], '--server-key');
+    const rows = await allRows(args.input, args.format, listFlag(args.columns, '--columns'), io);
+    const outbox = await openOutbox(args.outbox ?? `${args.key}.${args.study.slice(0, 64)}.outbox`);
+    const contributor = createContributor({
+      url: args.url, study: args.study, seed, outbox, signal: io.interrupted, ...(serverKey !== undefined && { serverKey }),
+    });
+    void tellStatus(contributor, output);
+    const result = await contributor.contribute(rows);
+    await contributor.close();
+    return report(result, rows.length, output);
+  },
+});
+
+async function allRows(path: string, format: InputFormat | undefined, columns: readonly string[] | undefined, io: Io): Promise<number[][]> {
+  const rows: number[][] = [];
+  const request = { path, missing: 'refuse' as const, ...(format !== undefined && { format }), ...(columns !== undefined && { columns }) };
+  for await (const batch of readRows(request, io.stdin)) {
+    const width = batch.columns.length;
+    for (let i = 0; i < batch.count; i++) rows.push(Array.from(batch.values.subarray(i * width, (i + 1) * width)));
+  }
+  if (rows.length === 0) throw new InvalidInputError(`${path} holds no rows: a contribution has at least one`, { path });
+  return rows;
+}
+
+async function tellStatus(contributor: Contributor, output: Output): Promise<void> {
+  for await (const status of contributor.status()) {
+    if (status.kind === 'reconnecting') {
+      output.note(`not connected (${status.reason}); trying again in ${(status.retryInMs / 1000).toFixed(1)} s`);
+    } else if (status.kind === 'waiting-for-epoch') output.note('connected; waiting for the next epoch to open');
+    else if (status.kind === 'recovered') output.note('rows of an earlier run are settled');
+  }
+}
+
+function report(result: Settled, rows: number, output: Output): 0 | 1 {
+  if (result.kind === 'refused') {
+    output.json({ outcome: 'refused', code: result.error.code, text: result.error.message });
+    output.text(`refused: ${result.error.message} (${result.error.code})`);
+    return 1;
+  }
+  output.json({ outcome: 'accepted', epoch: result.epoch, rows, batches: result.sequences.length });
+  output.text(`accepted: ${rows} row${rows === 1 ? '' : 's'}, durable, in epoch ${result.epoch}`);
+  return 0;
+}

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { createAggregator, type Aggregator } from '../../server/aggregator.js';
+import { createLogger } from '../../server/logger.js';
+import type { StudyDefinition } from '../../server/studies/definition.js';
+import { parsePopulationsText, parseStudyText, type Populations } from '../../server/study-file/index.js';
+import { toHex } from '../../src/base/bytes.js';
+import { defineCommand } from '../command.js';
+import { asInputError, UsageError } from '../errors.js';
+import { refuseInsecureSeed } from '../noise.js';
+import { listFlag, numberFlag } from '../numbers.js';
+import type { Output } from '../output.js';
+
+const defaults = { data: 'keelson-data', port: 8787, host: '127.0.0.1' } as const;
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+export const serve = defineCommand({
+  name: 'serve',
+  summary: 'Run the aggregator with one or more studies.',
+  details: [
+    'Takes signed batches over WebSocket, releases each study\'s answer at the end of every epoch, and keeps everything that it '
+    + 'acknowledged in the data folder: after a crash it goes on where it was. Logs are JSON lines on standard error. Ctrl-C '
+    + 'finishes what is under way; open epochs go on at the next start.',
+    'There is no TLS: put a reverse proxy in front of it before it listens to the world.',
+  ],
+  args: {
+    studies: { type: 'positional', required: true, valueHint: 'file...', description: 'study files (.yaml), as many as you like' },
+    data: { type: 'string', valueHint: 'folder', description: `data folder (default ${defaults.data})` },
+    port: { type: 'string', valueHint: 'port', description: `default ${defaults.port}; 0: any free port` },
+    host: { type: 'string', valueHint: 'address', description: `address to listen on (default ${defaults.host})` },
+    populations: { type: 'string', valueHint: 'file', description: 'budgets that studies share (.yaml)' },
+    'allow-origin': { type: 'string', valueHint: 'a,b', description: 'origins of other web pages that may connect' },
+    'allow-host': { type: 'string', valueHint: 'a,b', description: 'names under which browsers may reach this server' },
+    'log-level': { type: 'enum', options: [...logLevels], description: 'default info' },
+  },
+  examples: ['keelson serve studies/flights-mean.yaml studies/flights-populous.yaml --data data'],
+  stopsGently: true,
+  async run({ args, io, output }) {
+    refuseInsecureSeed(io, 'serve');
+    const files = [args.studies, ...args._.slice(1)];
+    const populations = args.populations === undefined
+      ? undefined
+      : parsePopulationsText(readText(args.populations), args.populations);
+    const studies = files.map((file) => readStudy(file, populations));
+    const allowedOrigins = listFlag(args['allow-origin'], '--allow-origin');
+    const allowedHosts = listFlag(args['allow-host'], '--allow-host');
+    const level = (args['log-level']) ?? 'info';
+    const port = numberFlag(args.port, '--port', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.port;
+    const host = args.host ?? defaults.host;
+    const aggregator = await listening(port, host, () => createAggregator({
+      dataDirectory: args.data ?? defaults.data, studies, host, port,
+      logger: createLogger({ level, destination: { write: (line) => void io.stderr.write(line) } }),
+      network: { ...(allowedOrigins !== undefined && { allowedOrigins }), ...(allowedHosts !== undefined && { allowedHosts }) },
+    }));
+    announce(aggregator, studies, output);
+    await Promise.race([interruption(io.interrupted), aggregator.failed]);
+    output.note('stopping: finishing what is under way (interrupt again to cut it short)');
+    await aggregator.close();
+    return 0;
+  },
+});
+
+function readStudy(file: string, populations: Populations | undefined): StudyDefinition {
+  return parseStudyText(readText(file), {
+    name: file,
+    ...(populations !== undefined && { populations }),
+    readText: (path) => readText(resolve(join(dirname(file), path))),
+  });
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw asInputError(error, path);
+  }
+}
+
+async function listening(port: number, host: string, start: () => Promise<Aggregator>): Promise<Aggregator> {
+  try {
+    return await start();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw new UsageError(`port ${port} of ${host} is in use: stop what listens there, or choose another --port`);
+    if (code === 'EACCES') throw new UsageError(`port ${port} needs rights that this user does not have: choose one above 1023`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw new UsageError(`--host ${host} is no address of this machine`);
+    throw error;
+  }
+}
+
+function announce(aggregator: Aggregator, studies: readonly StudyDefinition[], output: Output): void {
+  const serverKey = toHex(aggregator.serverKey);
+  output.jsonLine({
+    type: 'listening', address: aggregator.address, serverKey, paths: aggregator.paths,
+    studies: studies.map(({ document, releases }) => ({ study: document.study, releases, lastsMs: lifetimeMs({ document, releases }) })),
+  });
+  output.text(`listening    ${aggregator.address.replace('http', 'ws')}`);
+  output.text(`server key   ${serverKey}`);
+  for (const path of aggregator.created) output.text(`made         ${path} (secret, only you can read it)`);
+  for (const study of studies) {
+    const { document, releases } = study;
+    const lasts = lifetimeMs(study);
+    output.text(`study        ${document.study}: ${document.estimator}, epsilon ${document.privacy.epsilon} per release; the budget pays for `
+      + `${releases} release${releases === 1 ? '' : 's'}${lasts === null ? '' : `, ${duration(lasts)} of epochs`}`);
+  }
+}
+
+/** How long a fresh budget lasts on the wall clock; null where epochs close on a count. */
+function lifetimeMs({ document, releases }: Pick<StudyDefinition, 'document' | 'releases'>): number | null {
+  return 'everyMs' in document.epoch && document.budget.scope !== 'contributor' ? releases * document.epoch.everyMs : null;
+}
+
+function duration(milliseconds: number): string {
+  const units = [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1000]] as const;
+  const [name, unit] = units.find(([, size]) => milliseconds >= 2 * size) ?? units[3];
+  return `${Number((milliseconds / unit).toFixed(1))} ${name}s`;
+}
+
+function interruption(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

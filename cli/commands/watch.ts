@@ -1,0 +1,83 @@
+import { subscribe, type VerifiedRelease } from '../../client/index.js';
+import { toHex } from '../../src/base/bytes.js';
+import { defineCommand } from '../command.js';
+import { publicKeyFlag } from '../keys.js';
+import { numberFlag } from '../numbers.js';
+import { formatNumber, type Output } from '../output.js';
+
+export const watch = defineCommand({
+  name: 'watch',
+  summary: 'Follow a study\'s releases, each verified, as a table or JSON lines.',
+  details: [
+    'Every release\'s signature and its place in the chain are checked; a break ends the command with status 2. Lost '
+    + 'connections are renewed by themselves. The command ends when the study does.',
+  ],
+  args: {
+    url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },
+    study: { type: 'string', required: true, valueHint: 'study', description: 'name or id of the study' },
+    from: { type: 'string', valueHint: 'index', description: 'first release wanted, from 0 (default 0: the whole log)' },
+    count: { type: 'string', valueHint: 'n', description: 'end after this many releases' },
+    'server-key': { type: 'string', valueHint: 'key', description: 'the only aggregator to believe, 64 hexadecimal digits' },
+  },
+  examples: ['keelson watch ws://127.0.0.1:8787 --study flight-delays', 'keelson watch ws://127.0.0.1:8787 --study flight-delays --json'],
+  stopsGently: true,
+  async run({ args, io, output }) {
+    const from = numberFlag(args.from, '--from', { whole: true, atLeast: 0 });
+    const count = numberFlag(args.count, '--count', { whole: true, atLeast: 1 }) ?? Infinity;
+    const subscription = subscribe({
+      url: args.url, study: args.study, signal: io.interrupted,
+      ...(from !== undefined && { from: BigInt(from) }),
+      ...(args['server-key'] !== undefined && { serverKey: publicKeyFlag(args['server-key'], '--server-key') }),
+    });
+    subscription.onReconnecting((reason, retryInMs) => {
+      output.note(`not connected (${reason}); trying again in ${(retryInMs / 1000).toFixed(1)} s`);
+    });
+    let seen = 0;
+    for await (const release of subscription) {
+      if (seen === 0) describeStudy(release, output);
+      show(release, output);
+      if (++seen >= count) return 0;
+    }
+    const state = subscription.head?.state;
+    if (state !== undefined && state !== 'open') {
+      output.jsonLine({ type: 'end', study: args.study, state, releases: subscription.head?.count });
+      output.text(state === 'exhausted'
+        ? 'the study\'s privacy budget is used up: this was its last release'
+        : 'the study was ended by its operator');
+    }
+    return 0;
+  },
+});
+
+function describeStudy({ release, document, serverKey }: VerifiedRelease, output: Output): void {
+  const { budget, privacy } = document;
+  output.text(`study       ${release.study} (${toHex(release.studyId)})`);
+  output.text(`estimator   ${release.estimator} over ${document.columns.join(', ')}`);
+  output.text(`privacy     epsilon ${privacy.epsilon} per release of ${budget.epsilon} in all, delta ${budget.delta}, presence ${release.participation}`);
+  output.text(`server key  ${serverKey}`);
+  output.text();
+  output.text(`${'epoch'.padStart(6)}  ${'column'.padEnd(20)} ${'estimate'.padStart(12)}  ${'noise sd'.padStart(10)}   epsilon spent`);
+}
+
+function show({ release }: VerifiedRelease, output: Output): void {
+  const { outcome, ledger } = release;
+  output.jsonLine({
+    type: 'release', study: release.study, epoch: release.epoch, index: release.index, columns: release.columns,
+    outcome: outcome.kind, ...(outcome.kind === 'value'
+      ? { estimate: outcome.estimate, shape: outcome.shape, uncertainty: outcome.uncertainty, interval95: outcome.interval95 }
+      : { reason: outcome.reason, text: outcome.text }),
+    epsilonSpent: ledger.epsilonSpent, epsilonCap: ledger.epsilonCap,
+  });
+  const spent = `${ledger.epsilonSpent.toFixed(3)} of ${ledger.epsilonCap}`;
+  if (outcome.kind === 'refused') {
+    output.text(`${String(release.epoch).padStart(6)}  refused: ${outcome.text} (${outcome.reason})   ${spent}`);
+    return;
+  }
+  const noise = outcome.uncertainty.kind === 'gaussian' ? outcome.uncertainty.standardDeviation : [];
+  outcome.estimate.forEach((value, i) => {
+    const column = release.columns[i] ?? `[${i}]`;
+    const deviation = noise[i] === undefined ? '' : formatNumber(noise[i]);
+    output.text(`${(i === 0 ? String(release.epoch) : '').padStart(6)}  ${column.padEnd(20)} ${formatNumber(value).padStart(12)}  `
+      + `${deviation.padStart(10)}   ${i === 0 ? spent : ''}`.trimEnd());
+  });
+}

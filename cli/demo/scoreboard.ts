@@ -1,0 +1,89 @@
+import type { ReleaseBody } from '../../src/wire/messages.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { Truth } from '../../client/simulation/index.js';
+
+/** One release beside what the demonstration knows: the honest contributors' true mean. */
+export interface Score {
+  readonly study: string;
+  readonly epoch: bigint;
+  readonly outcome: 'value' | 'refused';
+  readonly reason: string | null;
+  readonly estimate: readonly number[] | null;
+  readonly truth: readonly number[];
+  /** Euclidean, after dividing each column by its scale; null when refused. */
+  readonly error: number | null;
+  /** The same for the mean of everybody, hostile contributors included. */
+  readonly naiveError: number;
+  readonly epsilonSpent: number;
+  readonly epsilonLeft: number;
+  /** Whose contribution was accepted, hostile ones included. */
+  readonly contributors: number;
+}
+
+/** Compares a release with the truth of its epoch. */
+export function scoreRelease(release: ReleaseBody, document: StudyDocument, truth: Truth): Score {
+  const scale = scaleOf(document);
+  const { outcome, ledger } = release;
+  const honest = Array.from(truth.honestMean);
+  return {
+    study: document.study,
+    epoch: release.epoch,
+    outcome: outcome.kind,
+    reason: outcome.kind === 'refused' ? outcome.reason : null,
+    estimate: outcome.kind === 'value' ? outcome.estimate : null,
+    truth: honest,
+    error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, honest, scale) : null,
+    naiveError: scaledDistance(Array.from(truth.naiveMean), honest, scale),
+    epsilonSpent: ledger.epsilonSpent,
+    epsilonLeft: Math.max(0, ledger.epsilonCap - ledger.epsilonSpent),
+    contributors: truth.honest + truth.hostile,
+  };
+}
+
+/** The study's scale, one per column. */
+export function scaleOf(document: StudyDocument): readonly number[] {
+  const { scale } = document.parameters;
+  if (typeof scale === 'number') return document.columns.map(() => scale);
+  return Array.isArray(scale) ? (scale as readonly number[]) : document.columns.map(() => 1);
+}
+
+function scaledDistance(left: readonly number[], right: readonly number[], scale: readonly number[]): number {
+  return Math.hypot(...left.map((value, i) => (value - right[i]!) / scale[i]!));
+}
+
+/** What a study did over the whole run. */
+export interface StudySummary {
+  readonly study: string;
+  readonly releases: number;
+  readonly refused: number;
+  readonly medianError: number | null;
+  readonly worstError: number | null;
+  readonly medianNaiveError: number;
+  /** True when every release came closer to the truth than the naive mean did. */
+  readonly alwaysCloser: boolean;
+  readonly epsilonSpent: number;
+  readonly epsilonLeft: number;
+}
+
+export function summarise(study: string, scores: readonly Score[]): StudySummary {
+  const errors = scores.map((score) => score.error).filter((error) => error !== null);
+  const last = scores.at(-1);
+  return {
+    study,
+    releases: scores.length,
+    refused: scores.filter((score) => score.outcome === 'refused').length,
+    medianError: median(errors),
+    worstError: errors.length === 0 ? null : Math.max(...errors),
+    medianNaiveError: median(scores.map((score) => score.naiveError)) ?? Number.NaN,
+    alwaysCloser: scores.length > 0 && scores.every((score) => score.error !== null && score.error < score.naiveError),
+    epsilonSpent: last?.epsilonSpent ?? 0,
+    epsilonLeft: last?.epsilonLeft ?? 0,
+  };
+}
+
+function median(values: readonly number[]): number | null {
+  const sorted = [...values].sort((left, right) => left - right);
+  if (sorted.length === 0) return null;
+  const middle = sorted.length / 2;
+  return Number.isInteger(middle) ? (sorted[middle - 1]! + sorted[middle]!) / 2 : sorted[Math.floor(middle)]!;
+}
