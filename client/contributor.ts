@@ -2,13 +2,13 @@ import { signing } from '#signing';
 import { openTransport as platformTransport } from '#websocket';
 import { equalBytes } from '../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError } from '../src/base/errors.js';
-import type { BatchBody, Spend } from '../src/wire/index.js';
+import type { Spend } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
+import type { Contributor, ContributorOptions } from './contributor-contract.js';
 import { clientDefaults, systemRuntime } from './defaults.js';
 import type { Outbox, OutboxItem } from './outbox/contract.js';
 import { memoryOutbox } from './outbox/memory.js';
 import { flattenRows, type RowsInput } from './rows.js';
-import type { ClientRuntime } from './runtime.js';
 import { Broadcast } from './session/broadcast.js';
 import { Channel } from './session/channel.js';
 import type { Batch, Contribution } from './session/contribution.js';
@@ -16,71 +16,7 @@ import { checkedKey } from './session/handshake.js';
 import { Multiplexer } from './session/multiplexer.js';
 import type { Settled } from './session/settled.js';
 import type { ContributorState, ContributorStatus, OpenEpochNews } from './status.js';
-import type { OpenTransport } from './websocket/contract.js';
 import { webSocketUrl } from './websocket/url.js';
-
-export interface ContributorOptions {
-  /** Like ws://127.0.0.1:8787 or wss://example.org/keelson. */
-  readonly url: string;
-  /** The study's name, or its id (64 hexadecimal digits), which pins the exact facts. */
-  readonly study: string;
-  /** 32 bytes: the contributor's secret key. `readSeed` takes it from a key file. */
-  readonly seed: Uint8Array;
-  /**
-   * Default: memory. Give `await openOutbox(path)` so that unsettled rows survive this process. The contributor
-   * closes it.
-   */
-  readonly outbox?: Outbox;
-  /** 32 bytes: the only server to talk to. Default: the outbox's, else the first one that proves its key. */
-  readonly serverKey?: Uint8Array;
-  /** How numbers travel; float32 halves the bytes and rounds. Default float64. */
-  readonly dataType?: BatchBody['dataType'];
-  /** Aborting it is `abort`. */
-  readonly signal?: AbortSignal;
-  /** Waits between connection attempts, in milliseconds. Default 250 doubling to 30,000, less up to half at random. */
-  readonly backoffInitialMs?: number;
-  readonly backoffMaxMs?: number;
-  /** Silence after which a connection is given up, in milliseconds. Default 30,000. */
-  readonly idleTimeoutMs?: number;
-  /** For tests and other platforms. */
-  readonly runtime?: ClientRuntime;
-  readonly openTransport?: OpenTransport;
-}
-
-/** One contributor's standing connection to one study. */
-export interface Contributor {
-  /** 32 bytes. */
-  readonly publicKey: Uint8Array;
-  /** Where it stands now. */
-  readonly state: ContributorState;
-  /**
-   * What the study's budget has charged to this contributor, as of the last connection; null outside contributor scope.
-   */
-  readonly ownSpend: Spend | null;
-  /** The study's verified facts, once connected. Rejects with the error that ended the contributor before. */
-  study(): Promise<StudyDocument>;
-  /**
-   * Sends rows to the open epoch, or to the next one to open, and resolves once they are settled: durably accepted,
-   * or refused for good. Connections may come and go meanwhile. With `last` the contribution to that epoch is complete.
-   * @throws (rejects) InvalidParameterError for rows that no epoch takes; KeelsonError('overloaded') when too many wait
-   * already; whatever ended the contributor first ('closed', 'server-key-mismatch', 'outbox-failed', ...): a durable
-   * outbox then still holds the rows, and the next run sends them.
-   */
-  send(rows: RowsInput, options?: { readonly last?: boolean }): Promise<Settled>;
-  /** `send` of a whole contribution to one epoch. */
-  contribute(rows: RowsInput): Promise<Settled>;
-  /** The present state, then every change. Any number of readers; a slow one loses the oldest. */
-  status(): AsyncIterable<ContributorStatus>;
-  /** The open epoch, then each one that opens. Ends with the contributor. */
-  epochs(): AsyncIterable<OpenEpochNews>;
-  /**
-   * Takes no more rows, waits until all are settled, disconnects. Resolves also when the contributor has ended
-   * otherwise.
-   */
-  close(): Promise<void>;
-  /** Stops at once. What waits rejects with `closed`. */
-  abort(): void;
-}
 
 /**
  * Connects a contributor; returns at once and keeps trying until `close` or `abort`.
@@ -112,6 +48,7 @@ class NetworkContributor implements Contributor {
   private current: ContributorState = { kind: 'connecting' };
   private spend: Spend | null = null;
   private pinned = false;
+  private newestEpoch = 0n;
   private nextId = 1;
   private waitingBytes = 0;
   /** Sends that are not settled, whether the channel has them yet or not. */
@@ -140,13 +77,13 @@ class NetworkContributor implements Contributor {
       ...(options.dataType !== undefined && { dataType: options.dataType }),
       owner: {
         onProven: () => this.onProven(),
-        onReady: (_, ready) => {
+        onReady: (ready) => {
           this.spend = ready.ownSpend;
           this.show(ready.epoch, null);
         },
-        onEpoch: (_, epoch, closesInMs) => this.onEpoch(epoch, closesInMs),
-        onPutOff: (_, code) => this.statusNews.publish({ kind: 'put-off', code }),
-        onEnded: (_, error) => this.onEnded(error),
+        onEpoch: (epoch, closesInMs) => this.onEpoch(epoch, closesInMs),
+        onPutOff: (code) => this.statusNews.publish({ kind: 'put-off', code }),
+        onEnded: (error) => this.onEnded(error),
       },
     });
     this.multiplexer = new Multiplexer(
@@ -306,7 +243,11 @@ class NetworkContributor implements Contributor {
   }
 
   private onEpoch(epoch: bigint, closesInMs: number | null): void {
-    if (epoch > 0n) this.epochNews.publish({ epoch, closesInMs });
+    // The server may tell twice about one epoch: when it says Ready, and when it says until when.
+    if (epoch > this.newestEpoch) {
+      this.newestEpoch = epoch;
+      this.epochNews.publish({ epoch, closesInMs });
+    }
     this.show(epoch, closesInMs);
   }
 

@@ -25,7 +25,7 @@ export type { LogFaultCode } from '../src/log/index.js';
 export type { HeadBody, ReleaseBody, SignedRelease, Spend } from '../src/wire/messages.js';
 export type { StudyDocument } from '../src/wire/study-document.js';
 export { createContributor, publicKeyOf } from './contributor.js';
-export type { Contributor, ContributorOptions } from './contributor.js';
+export type { Contributor, ContributorOptions } from './contributor-contract.js';
 export { clientDefaults, systemRuntime } from './defaults.js';
 export type { Outbox, OutboxBatch, OutboxContents, OutboxItem, OutboxPin } from './outbox/contract.js';
 export { memoryOutbox } from './outbox/memory.js';

@@ -1,56 +1,21 @@
-import { signing } from '#signing';
 import { equalBytes } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import { KeelsonError, WireError } from '../../src/base/errors.js';
-import { signHello, verifyReady, type Signer } from '../../src/signing/index.js';
+import type { Signer } from '../../src/signing/index.js';
 import {
-  encodeClientFrame, type Ack, type BatchBody, type Notice, type Ready, type Refusal, type Rejection,
+  encodeClientFrame, type Ack, type Notice, type Ready, type Refusal, type Rejection,
   type WireStudyState,
 } from '../../src/wire/index.js';
 import { clientDefaults } from '../defaults.js';
-import type { Outbox } from '../outbox/contract.js';
-import type { ClientRuntime } from '../runtime.js';
 import { Backoff } from './backoff.js';
 import { BatchBook } from './batch-book.js';
+import type { ChannelLink, ChannelOptions } from './channel-contract.js';
 import {
   countRows, renumberBatch, signContribution, type Batch, type Contribution, type SigningContext,
 } from './contribution.js';
-import { findStudy, type VerifiedStudy, type VerifiedWelcome } from './handshake.js';
+import { Greeting } from './greeting.js';
+import { findStudy, type VerifiedStudy } from './handshake.js';
 import { ContributionRoom } from './room.js';
-
-/** The socket that a channel lives on at the moment. */
-export interface ChannelLink {
-  readonly welcome: VerifiedWelcome;
-  send(bytes: Uint8Array): void;
-  readonly writable: boolean;
-  /** Calls `channel.pump()` once there is room again. */
-  whenWritable(channel: Channel): void;
-  /** The server does its work. */
-  progress(): void;
-}
-
-/** What a channel tells its owner. */
-export interface ChannelOwner {
-  /** The server proved its key. What is returned is awaited before anything is sent. */
-  onProven?(channel: Channel): Promise<void> | undefined;
-  onReady?(channel: Channel, ready: Ready): void;
-  /** The open epoch changed; 0n when none is open. `closesInMs` is null when the server did not say. */
-  onEpoch?(channel: Channel, epoch: bigint, closesInMs: number | null): void;
-  /** The server put a batch or a Hello off; it is sent again later. */
-  onPutOff?(channel: Channel, code: WireCode): void;
-  /** Nothing more can be sent. What was open has been finished or failed. */
-  onEnded?(channel: Channel, error: KeelsonError): void;
-}
-
-export interface ChannelOptions {
-  readonly signer: Signer;
-  /** Name, or id in hexadecimal. */
-  readonly study: string;
-  readonly runtime: ClientRuntime;
-  readonly owner: ChannelOwner;
-  readonly dataType?: BatchBody['dataType'];
-  readonly outbox?: Outbox;
-}
 
 /** Signing again under another sequence more often than this means that somebody else uses the key. */
 const renumberingsMax = 3;
@@ -73,8 +38,7 @@ export class Channel {
   private link: ChannelLink | null = null;
   private known: VerifiedStudy | null = null;
   private channelNumber = 0;
-  /** Of every Hello on this socket: the answer to an earlier one may still come. */
-  private clientNonces: Uint8Array[] = [];
+  private greeting: Greeting | null = null;
   private openEpoch = 0n;
   private credit = 1;
   private helloPutOff = false;
@@ -149,7 +113,7 @@ export class Channel {
   attach(link: ChannelLink): void {
     if (this.state === 'ended') return;
     this.link = link;
-    this.clientNonces = [];
+    this.greeting = null;
     try {
       const study = findStudy(link.welcome, this.options.study);
       this.checkSameStudy(study);
@@ -181,37 +145,21 @@ export class Channel {
   }
 
   private greet(): void {
-    const { welcome } = this.link!;
     this.state = 'greeting';
     this.helloPutOff = false;
-    const clientNonce = signing.randomBytes(32);
-    this.clientNonces.push(clientNonce);
-    const context = { serverKey: welcome.server.publicKey, studyId: this.known!.studyId };
-    const nonces = { serverNonce: welcome.serverNonce, clientNonce };
-    this.link!.send(
-      encodeClientFrame({
-        kind: 'hello',
-        studyId: context.studyId,
-        publicKey: this.signer.publicKey,
-        clientNonce,
-        signature: signHello(this.signer, context, nonces),
-      }),
-    );
+    this.greeting ??= new Greeting(this.signer, this.link!.welcome, this.known!.studyId);
+    this.link!.send(this.greeting.hello());
   }
 
   /** @internal The router found that this Ready is for this channel. */
   onReady(ready: Ready): void {
     if (this.state !== 'greeting') return;
-    const { server, serverNonce } = this.link!.welcome;
-    const { publicKey } = this.signer;
-    const isProof = (clientNonce: Uint8Array): boolean =>
-      verifyReady(server, this.known!.studyId, publicKey, { serverNonce, clientNonce }, ready.signature);
-    if (!this.clientNonces.some(isProof)) {
+    if (this.greeting?.isProvenBy(ready) !== true) {
       this.end(new WireError('bad-signature', 'the server did not prove its key: somebody may stand in between'));
       return;
     }
     const link = this.link;
-    const proven = this.options.owner.onProven?.(this);
+    const proven = this.options.owner.onProven?.();
     if (proven === undefined) {
       this.goLive(ready);
       return;
@@ -230,7 +178,7 @@ export class Channel {
     this.credit = Math.max(1, ready.credit);
     this.link!.progress();
     const lost = this.book.resume(ready, this.link!.welcome.limits.sequenceWindow);
-    this.options.owner.onReady?.(this, ready);
+    this.options.owner.onReady?.(ready);
     this.setEpoch(ready.epoch, null);
     for (const batch of lost) this.renumber(batch);
     this.onState(this.known!.state);
@@ -296,7 +244,7 @@ export class Channel {
     const changed = epoch !== this.openEpoch;
     this.openEpoch = epoch;
     if (changed) this.book.releaseDeferred();
-    this.options.owner.onEpoch?.(this, epoch, closesInMs);
+    this.options.owner.onEpoch?.(epoch, closesInMs);
   }
 
   private onState(state: WireStudyState): void {
@@ -426,7 +374,7 @@ export class Channel {
   }
 
   private putOff(code: WireCode): void {
-    this.options.owner.onPutOff?.(this, code);
+    this.options.owner.onPutOff?.(code);
     this.cancelRetry ??= this.options.runtime.after(this.retry.nextMs(), () => {
       this.cancelRetry = null;
       if (this.state === 'greeting' && this.helloPutOff) this.greet();
@@ -446,7 +394,7 @@ export class Channel {
     this.book.clear();
     const final = error instanceof WireError && finalCodes.has(error.code);
     if (final) for (const contribution of open) this.options.outbox?.settle(contribution.id);
-    this.options.owner.onEnded?.(this, error);
+    this.options.owner.onEnded?.(error);
     for (const contribution of open) {
       if (final) this.refuse(contribution, error);
       else contribution.fail(error);

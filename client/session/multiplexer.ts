@@ -2,7 +2,8 @@ import { toHex } from '../../src/base/bytes.js';
 import type { KeelsonError } from '../../src/base/errors.js';
 import type { Ready, Refusal, ServerFrame } from '../../src/wire/index.js';
 import { clientDefaults } from '../defaults.js';
-import type { Channel, ChannelLink } from './channel.js';
+import type { Channel } from './channel.js';
+import type { ChannelLink, Pumped } from './channel-contract.js';
 import { Connection, type ConnectionOptions } from './connection.js';
 import type { VerifiedWelcome } from './handshake.js';
 
@@ -21,7 +22,7 @@ export class Multiplexer {
   private readonly connection: Connection;
   private readonly channels = new Map<string, Channel[]>();
   private readonly byNumber = new Map<number, Channel>();
-  private readonly starved = new Set<Channel>();
+  private readonly starved = new Set<Pumped>();
   private link: ChannelLink | null = null;
   private cancelPoll: (() => void) | null = null;
 
@@ -145,7 +146,7 @@ export class Multiplexer {
   }
 
   /** No platform tells a client when its socket's buffer has drained, so it is looked at. */
-  private wait(channel: Channel): void {
+  private wait(channel: Pumped): void {
     this.starved.add(channel);
     this.cancelPoll ??= this.options.runtime.after(clientDefaults.socketPollMs, () => {
       this.cancelPoll = null;

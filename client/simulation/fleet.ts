@@ -150,12 +150,12 @@ class NetworkFleet implements Fleet {
           this.serverKey ??= channel.serverKey;
           if (this.awaited.delete(channel) && this.awaited.size === 0) this.resolveReady();
         },
-        onEpoch: (_, epoch, closesInMs) => {
+        onEpoch: (epoch, closesInMs) => {
           const isNews = this.closing === null && run.hear(channel.study!.document, epoch, closesInMs);
           if (isNews) this.epochListener(study, epoch);
         },
-        onPutOff: (_, code) => this.counters.count(this.counters.putOff, code),
-        onEnded: (_, error) => this.onChannelEnded(study, run, channel, error),
+        onPutOff: (code) => this.counters.count(this.counters.putOff, code),
+        onEnded: (error) => this.onChannelEnded(study, run, channel, error),
       },
     });
     this.channels.push(channel);

@@ -40,6 +40,8 @@ export class StudyRun {
   private epoch = 0n;
   private document: StudyDocument | null = null;
   private centre: readonly number[] | null = null;
+  /** Contributors whose own budget is used up: they are left out for good. */
+  private readonly spent = new Set<number>();
   underWay = 0;
   isEnded = false;
 
@@ -85,7 +87,7 @@ export class StudyRun {
       return acted;
     }
     const channel = this.channels[index]!;
-    if (channel.isEnded) return true;
+    if (channel.isEnded || this.spent.has(index)) return true;
     // Whoever is not connected, has not heard of the epoch or is still busy tries again later in the epoch.
     if (channel.number === 0 || channel.epoch !== this.epoch || !channel.isIdle) return false;
     this.submit(channel, index, this.rowsOf(index));
@@ -125,6 +127,7 @@ export class StudyRun {
           this.sums(result.epoch, columns).add(reduced, isHostile);
         } else {
           refuse(result.error.code);
+          if (result.error.code === 'contributor-budget-exhausted') this.spent.add(index);
         }
         done();
       },

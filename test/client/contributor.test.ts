@@ -88,6 +88,7 @@ describe('a contributor', () => {
     const epochs = contributor.epochs()[Symbol.asyncIterator]();
     server.openEpoch(8n, 250);
     expect(await sent).toMatchObject({ kind: 'accepted', epoch: 8n });
+    server.notice(200);
     server.openEpoch(9n, 0);
     expect((await epochs.next()).value).toEqual({ epoch: 8n, closesInMs: 250 });
     expect((await epochs.next()).value).toEqual({ epoch: 9n, closesInMs: null });

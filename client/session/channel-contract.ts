@@ -1,0 +1,46 @@
+import type { WireCode } from '../../src/base/error-codes.js';
+import type { KeelsonError } from '../../src/base/errors.js';
+import type { Signer } from '../../src/signing/index.js';
+import type { BatchBody, Ready } from '../../src/wire/index.js';
+import type { Outbox } from '../outbox/contract.js';
+import type { ClientRuntime } from '../runtime.js';
+import type { VerifiedWelcome } from './handshake.js';
+
+/** The socket that a channel lives on at the moment. */
+export interface ChannelLink {
+  readonly welcome: VerifiedWelcome;
+  send(bytes: Uint8Array): void;
+  readonly writable: boolean;
+  /** Calls `channel.pump()` once there is room again. */
+  whenWritable(channel: Pumped): void;
+  /** The server does its work. */
+  progress(): void;
+}
+
+/** A channel that waits for room. */
+export interface Pumped {
+  pump(): void;
+}
+
+/** What a channel tells its owner. */
+export interface ChannelOwner {
+  /** The server proved its key. What is returned is awaited before anything is sent. */
+  onProven?(): Promise<void> | undefined;
+  onReady?(ready: Ready): void;
+  /** The open epoch changed; 0n when none is open. `closesInMs` is null when the server did not say. */
+  onEpoch?(epoch: bigint, closesInMs: number | null): void;
+  /** The server put a batch or a Hello off; it is sent again later. */
+  onPutOff?(code: WireCode): void;
+  /** Nothing more can be sent. What was open has been finished or failed. */
+  onEnded?(error: KeelsonError): void;
+}
+
+export interface ChannelOptions {
+  readonly signer: Signer;
+  /** Name, or id in hexadecimal. */
+  readonly study: string;
+  readonly runtime: ClientRuntime;
+  readonly owner: ChannelOwner;
+  readonly dataType?: BatchBody['dataType'];
+  readonly outbox?: Outbox;
+}

@@ -1,0 +1,33 @@
+import { signing } from '#signing';
+import { signHello, verifyReady, type Signer } from '../../src/signing/index.js';
+import { encodeClientFrame, type Ready } from '../../src/wire/index.js';
+import type { VerifiedWelcome } from './handshake.js';
+
+/** The exchange of Hello and Ready of one contributor, in one study, on one socket. */
+export class Greeting {
+  /** Of every Hello: the answer to an earlier one may still come. */
+  private readonly clientNonces: Uint8Array[] = [];
+
+  constructor(
+    private readonly signer: Signer,
+    private readonly welcome: VerifiedWelcome,
+    private readonly studyId: Uint8Array,
+  ) {}
+
+  /** The frame of a fresh Hello. */
+  hello(): Uint8Array {
+    const { studyId, signer, welcome } = this;
+    const clientNonce = signing.randomBytes(32);
+    this.clientNonces.push(clientNonce);
+    const context = { serverKey: welcome.server.publicKey, studyId };
+    const signature = signHello(signer, context, { serverNonce: welcome.serverNonce, clientNonce });
+    return encodeClientFrame({ kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature });
+  }
+
+  /** True when the server signed both nonces: it holds the key that it showed, now. */
+  isProvenBy(ready: Ready): boolean {
+    const { server, serverNonce } = this.welcome;
+    return this.clientNonces.some((clientNonce) =>
+      verifyReady(server, this.studyId, this.signer.publicKey, { serverNonce, clientNonce }, ready.signature));
+  }
+}
