@@ -230,11 +230,13 @@ export interface Store {
   // ---- journal
   /**
    * The hot path. Judges and journals in order, one transaction for the whole list. Per batch:
-   * 1 unknown study or state not open -> rejected study-ended | budget-exhausted (retryable no).
+   * 1 unknown study -> rejected study-ended (retryable no).
    * 2 sequence at or below the window: duplicate when it is behind the watermark and settled.
-   *   In the window: same digest -> the verdict it got before (accepted -> duplicate);
+   *   In the window: same digest -> the verdict it got before (accepted -> duplicate), also once the study has
+   *   stopped, so that a sender whose ack was lost is told the truth;
    *   another digest -> rejected `mutated`, nothing changes.
-   *   More than limits.sequenceWindow ahead of the contiguous one -> `sequence-too-far`.
+   *   Otherwise, state not open -> rejected study-ended | budget-exhausted (retryable no);
+   *   more than limits.sequenceWindow ahead of the contiguous one -> `sequence-too-far`.
    * 3 rejectAs -> rejected for good, sequence consumed.
    * 4 epoch: named epoch open -> it. Named epoch closing or older, `late: next` and the next one open and
    *   named >= open - 1 -> the open one; `late: drop` or older -> `stale-epoch` (permanent). Ahead -> `epoch-not-open` (retryable).

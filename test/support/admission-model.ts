@@ -14,11 +14,10 @@ export class AdmissionModel {
   readonly #high = new Map<string, bigint>();
 
   admit(batch: AdmissionRequest): string {
-    if (this.state === 'ended') return 'rejected:study-ended';
-    if (this.state === 'exhausted') return 'rejected:budget-exhausted';
     const digest = Buffer.from(batch.digest).toString('hex');
     const contiguous = this.contiguous(batch.contributor);
-    if (batch.sequence > contiguous + BigInt(limits.sequenceWindow)) return 'rejected:sequence-too-far';
+    const stopped = { open: null, ended: 'rejected:study-ended', exhausted: 'rejected:budget-exhausted' }[this.state];
+    if (batch.sequence > contiguous + BigInt(limits.sequenceWindow)) return stopped ?? 'rejected:sequence-too-far';
     const earlier = this.#settled.get(`${batch.contributor}/${batch.sequence}`);
     if (earlier !== undefined) {
       const high = this.#high.get(batch.contributor)!;
@@ -26,6 +25,7 @@ export class AdmissionModel {
       if (earlier.digest !== digest) return 'rejected:mutated';
       return earlier.code === null ? `duplicate@${earlier.epoch}` : `rejected:${earlier.code}`;
     }
+    if (stopped !== null) return stopped;
     const code = this.#judge(batch);
     if (code === 'epoch-not-open') return `rejected:${code}`;
     this.#settled.set(`${batch.contributor}/${batch.sequence}`, { code, epoch: this.open?.epoch ?? 0n, digest });

@@ -301,6 +301,10 @@ function admissionTests(bench: Bench): void {
     expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['rejected:budget-exhausted']);
     await store.setStudyState(idOf('s'), 'open');
     expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);
+    // What was settled before is told as it was, so that a lost ack does not look like a lost batch.
+    await store.setStudyState(idOf('s'), 'exhausted');
+    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 2, 1)]))
+      .toEqual(['duplicate@1', 'rejected:budget-exhausted']);
   });
 
   it('2: answers duplicates as before, and refuses the same sequence with other bytes', async () => {

@@ -38,6 +38,12 @@ export type Judgement =
 const refuse = (code: WireCode): Judgement => ({ kind: 'refuse', code });
 const consume = (code: WireCode): Judgement => ({ kind: 'consume', code });
 
+/** Why a study takes nothing more; null while it does. */
+function stopOf(state: StudyStateName): WireCode | null {
+  if (state === 'open') return null;
+  return state === 'ended' ? 'study-ended' : 'budget-exhausted';
+}
+
 /** Fingerprint of the batch's digest under the key of `epoch`; undefined when that key was forgotten. */
 export type FingerprintAt = (epoch: bigint) => Uint8Array | undefined;
 
@@ -48,12 +54,12 @@ export type FingerprintAt = (epoch: bigint) => Uint8Array | undefined;
 export function judge(
   batch: AdmissionRequest, study: AdmissionStudy | undefined, state: ContributionState, fingerprintAt: FingerprintAt,
 ): Judgement {
-  if (study === undefined || study.state === 'ended') return refuse('study-ended');
-  if (study.state === 'exhausted') return refuse('budget-exhausted');
+  if (study === undefined) return refuse('study-ended');
   const { window } = state;
   // Sequences start at 1; the wire refuses 0, and here it must not look like one that was settled.
   if (batch.sequence < 1n) return refuse('malformed');
-  if (batch.sequence > BigInt(window.contiguous + limits.sequenceWindow)) return refuse('sequence-too-far');
+  const stopped = stopOf(study.state);
+  if (batch.sequence > BigInt(window.contiguous + limits.sequenceWindow)) return refuse(stopped ?? 'sequence-too-far');
   const earlier = settledEntry(window, Number(batch.sequence));
   const fingerprint = earlier === undefined ? undefined : fingerprintAt(earlier.epoch);
   if (earlier !== undefined && fingerprint !== undefined) {
@@ -62,6 +68,7 @@ export function judge(
   }
   const settled = earlier !== undefined || batch.sequence <= BigInt(window.contiguous);
   if (settled) return { kind: 'repeat', code: undefined, epoch: 0n };
+  if (stopped !== null) return refuse(stopped);
   if (batch.rejectAs !== undefined) return consume(batch.rejectAs);
   const { open } = study;
   if (open === null || batch.epoch > open.epoch) return refuse('epoch-not-open');
