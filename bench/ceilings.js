@@ -52,9 +52,9 @@ export function verifySignatures(bytes, seconds = 2) {
   return count / ((performance.now() - start) / 1000);
 }
 
-/** Bodies of `bytes` that reach the disk per second, 16 to an fdatasync. */
-export function appendAndSync(bytes, seconds = 2) {
-  const folder = mkdtempSync(join(tmpdir(), 'keelson-ceiling-'));
+/** Bodies of `bytes` that reach the disk of `directory` per second, 16 to an fdatasync. */
+export function appendAndSync(bytes, seconds = 2, directory = tmpdir()) {
+  const folder = mkdtempSync(join(directory, 'keelson-ceiling-'));
   const file = openSync(join(folder, 'journal'), 'a');
   const body = Buffer.alloc(bytes, 7);
   let count = 0;

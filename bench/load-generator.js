@@ -1,21 +1,120 @@
-// The load for bench/ingest.js, in a process of its own: many contributors on a few sockets, each
-// with its own key, signing every batch live and keeping a bounded number in flight.
-// usage: node bench/load-generator.js '{"url","studyId","rows","columns","contributors","sockets","seconds","inFlight"}'
-import { randomBytes } from 'node:crypto';
+// The load for bench/ingest.js, in a process of its own: many contributors on a few sockets, each with its own key,
+// signing every batch live. A fixed number of batches is in flight; contributors take turns, so all of them are active.
+// usage: node bench/load-generator.js '{"url","studyId","rows","columns","contributors","sockets","seconds",
+//        "warmUpSeconds","inFlight"}'
+// Prints JSON lines: ready, measuring, done.
+import { createHash, randomBytes } from 'node:crypto';
+import { pathToFileURL } from 'node:url';
 import { WebSocket } from 'ws';
-import { signing } from '../dist/src/signing/node.js';
-import { signBatch, signHello } from '../dist/src/signing/message.js';
 import { fromHex } from '../dist/src/base/bytes.js';
+import { signBatch, signHello } from '../dist/src/signing/message.js';
+import { signing } from '../dist/src/signing/node.js';
 import { decodeServerFrame, encodeBatchBody, encodeClientFrame, subprotocol } from '../dist/src/wire/index.js';
 
-const options = JSON.parse(process.argv[2]);
-const studyId = fromHex(options.studyId);
-const data = rowsBytes(options.rows, options.columns);
-const totals = { acked: 0, refused: 0, sent: 0 };
-const latencies = [];
-const refusals = new Map();
-let measuring = false;
-let stopping = false;
+/** The key of contributor `index`: the server's preload puts the same keys among its million rows. */
+export function seedOf(index) {
+  return new Uint8Array(createHash('sha256').update(`keelson bench contributor ${index}`).digest());
+}
+
+function generate(options) {
+  const studyId = fromHex(options.studyId);
+  const data = rowsBytes(options.rows, options.columns);
+  const totals = { acked: 0, refused: 0, sent: 0 };
+  const refusals = new Map();
+  const latencies = [];
+  let measuring = false;
+  let stopping = false;
+
+  function sendBatch(channel, sequence) {
+    const { socket, signer, sentAt, epoch } = channel;
+    const body = encodeBatchBody({
+      studyId, sequence, epoch, last: false, rows: options.rows, columns: options.columns, dataType: 'float64', data,
+    });
+    const signature = signBatch(signer, { serverKey: socket.serverKey, studyId }, signing.sha512(body));
+    sentAt.set(sequence, performance.now());
+    socket.send(encodeClientFrame({ kind: 'batch', channel: channel.id, body, signature }));
+    totals.sent += 1;
+  }
+
+  /** The contributor whose turn it is sends its next batch. */
+  function next(socket) {
+    const channel = socket.turns.shift();
+    channel.sequence += 1n;
+    sendBatch(channel, channel.sequence);
+    socket.turns.push(channel);
+  }
+
+  function onAck(socket, ack) {
+    const channel = socket.channels.get(ack.channel);
+    channel.epoch = ack.epoch;
+    for (const rejection of ack.rejections) {
+      totals.refused += 1;
+      refusals.set(rejection.code, (refusals.get(rejection.code) ?? 0) + 1);
+      if (!rejection.retryable) throw new Error(`${rejection.code}: ${rejection.text}`);
+      if (!stopping) sendBatch(channel, rejection.sequence);
+    }
+    const now = performance.now();
+    while (channel.settled < ack.contiguousSequence) {
+      channel.settled += 1n;
+      totals.acked += 1;
+      if (measuring) latencies.push(now - channel.sentAt.get(channel.settled));
+      channel.sentAt.delete(channel.settled);
+      if (!stopping) next(socket);
+    }
+  }
+
+  function greet(socket, welcome, signers, waiting) {
+    socket.serverKey = welcome.serverKey;
+    for (const signer of signers) {
+      const clientNonce = randomBytes(32);
+      const nonces = { serverNonce: welcome.serverNonce, clientNonce };
+      waiting.set(Buffer.from(signer.publicKey).toString('hex'), signer);
+      const signature = signHello(signer, { serverKey: welcome.serverKey, studyId }, nonces);
+      socket.send(encodeClientFrame({ kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature }));
+    }
+  }
+
+  function connect(signers) {
+    return new Promise((resolve, reject) => {
+      const socket = new WebSocket(options.url, subprotocol, { perMessageDeflate: false });
+      socket.channels = new Map();
+      socket.turns = [];
+      const waiting = new Map();
+      socket.on('error', reject);
+      socket.on('close', () => { if (!stopping) throw new Error('the server closed a socket'); });
+      socket.on('message', (bytes) => {
+        const frame = decodeServerFrame(bytes);
+        if (frame.kind === 'welcome') greet(socket, frame, signers, waiting);
+        else if (frame.kind === 'ready') {
+          const signer = waiting.get(Buffer.from(frame.publicKey).toString('hex'));
+          const settled = frame.nextSequence - 1n;
+          const channel = {
+            id: frame.channel, socket, signer, epoch: frame.epoch, sequence: settled, settled, sentAt: new Map(),
+          };
+          socket.channels.set(frame.channel, channel);
+          socket.turns.push(channel);
+          if (socket.channels.size === signers.length) resolve(socket);
+        } else if (frame.kind === 'ack') onAck(socket, frame);
+        else if (frame.kind === 'refusal') throw new Error(`${frame.code}: ${frame.text}`);
+      });
+    });
+  }
+
+  function finish(from) {
+    const seconds = (performance.now() - from.at) / 1_000;
+    const cpu = process.cpuUsage(from.cpu);
+    stopping = true;
+    const sorted = Float64Array.from(latencies).sort();
+    const quantile = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? null;
+    say({
+      type: 'done', seconds, perSecond: (totals.acked - from.acked) / seconds, measured: totals.acked - from.acked,
+      acked: totals.acked, refused: totals.refused, refusals: Object.fromEntries(refusals),
+      p50: quantile(0.5), p99: quantile(0.99), p999: quantile(0.999), cpuShare: (cpu.user + cpu.system) / 1e6 / seconds,
+    }, () => process.exit(0));
+  }
+
+  return { totals, connect, next, start: () => { measuring = true; }, finish };
+}
 
 function rowsBytes(rows, columns) {
   const values = new Float64Array(rows * columns);
@@ -23,89 +122,25 @@ function rowsBytes(rows, columns) {
   return new Uint8Array(values.buffer);
 }
 
-function sendBatch(socket, channel) {
-  channel.sequence += 1n;
-  const body = encodeBatchBody({
-    studyId, sequence: channel.sequence, epoch: channel.epoch, last: false,
-    rows: options.rows, columns: options.columns, dataType: 'float64', data,
-  });
-  const context = { serverKey: socket.serverKey, studyId };
-  const signature = signBatch(channel.signer, context, signing.sha512(body));
-  channel.sentAt.set(channel.sequence, performance.now());
-  socket.send(encodeClientFrame({ kind: 'batch', channel: channel.id, body, signature }));
-  totals.sent += 1;
+function say(message, then) {
+  process.stdout.write(`${JSON.stringify(message)}\n`, then);
 }
 
-function onAck(socket, ack) {
-  const channel = socket.channels.get(ack.channel);
-  for (const rejection of ack.rejections) {
-    totals.refused += 1;
-    refusals.set(rejection.code, (refusals.get(rejection.code) ?? 0) + 1);
-  }
-  channel.epoch = ack.epoch;
-  const now = performance.now();
-  while (channel.settled < ack.contiguousSequence) {
-    channel.settled += 1n;
-    totals.acked += 1;
-    if (measuring) latencies.push(now - channel.sentAt.get(channel.settled));
-    channel.sentAt.delete(channel.settled);
-  }
-  fill(socket, channel);
-}
-
-function fill(socket, channel) {
-  while (!stopping && channel.sequence - channel.settled < BigInt(options.inFlight)) sendBatch(socket, channel);
-}
-
-function connect(share) {
-  return new Promise((resolve, reject) => {
-    const socket = new WebSocket(options.url, subprotocol, { perMessageDeflate: false });
-    socket.channels = new Map();
-    const waiting = new Map();
-    socket.on('error', reject);
-    socket.on('message', (bytes) => {
-      const frame = decodeServerFrame(bytes);
-      if (frame.kind === 'welcome') {
-        socket.serverKey = frame.serverKey;
-        for (let i = 0; i < share; i++) {
-          const signer = signing.createSigner(signing.generateSeed());
-          const clientNonce = randomBytes(32);
-          const nonces = { serverNonce: frame.serverNonce, clientNonce };
-          waiting.set(Buffer.from(signer.publicKey).toString('hex'), signer);
-          const signature = signHello(signer, { serverKey: frame.serverKey, studyId }, nonces);
-          socket.send(encodeClientFrame({ kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature }));
-        }
-      } else if (frame.kind === 'ready') {
-        const signer = waiting.get(Buffer.from(frame.publicKey).toString('hex'));
-        socket.channels.set(frame.channel, {
-          id: frame.channel, signer, epoch: frame.epoch, sequence: 0n, settled: 0n, sentAt: new Map(),
-        });
-        if (socket.channels.size === share) resolve(socket);
-      } else if (frame.kind === 'ack') onAck(socket, frame);
-      else if (frame.kind === 'refusal') reject(new Error(`${frame.code}: ${frame.text}`));
-    });
-  });
-}
-
-const share = Math.ceil(options.contributors / options.sockets);
-const sockets = await Promise.all(Array.from({ length: options.sockets }, () => connect(share)));
-process.stdout.write(`${JSON.stringify({ type: 'ready', contributors: share * options.sockets })}\n`);
-for (const socket of sockets) for (const channel of socket.channels.values()) fill(socket, channel);
-
-const percentile = (share) => latencies.length === 0 ? null : latencies[Math.min(latencies.length - 1, Math.floor(share * latencies.length))];
-const warmUpSeconds = Math.min(5, options.seconds / 4);
-setTimeout(() => {
-  measuring = true;
-  const from = { acked: totals.acked, at: performance.now(), cpu: process.cpuUsage() };
+async function main(options) {
+  const load = generate(options);
+  const signers = Array.from({ length: options.contributors }, (_, i) => signing.createSigner(seedOf(i)));
+  const share = Math.ceil(options.contributors / options.sockets);
+  const sockets = await Promise.all(Array.from({ length: options.sockets }, (_, i) =>
+    load.connect(signers.slice(i * share, (i + 1) * share))));
+  say({ type: 'ready', contributors: signers.length });
+  const inFlight = Math.ceil(options.inFlight / options.sockets);
+  for (const socket of sockets) for (let i = 0; i < inFlight; i++) load.next(socket);
   setTimeout(() => {
-    const seconds = (performance.now() - from.at) / 1000;
-    const cpu = process.cpuUsage(from.cpu);
-    stopping = true;
-    latencies.sort((left, right) => left - right);
-    process.stdout.write(`${JSON.stringify({
-      type: 'done', perSecond: (totals.acked - from.acked) / seconds, acked: totals.acked, refused: totals.refused,
-      refusals: Object.fromEntries(refusals), seconds, p50: percentile(0.5), p99: percentile(0.99), p999: percentile(0.999),
-      cpuShare: (cpu.user + cpu.system) / 1e6 / seconds,
-    })}\n`, () => process.exit(0));
-  }, options.seconds * 1000);
-}, warmUpSeconds * 1000);
+    load.start();
+    const from = { acked: load.totals.acked, at: performance.now(), cpu: process.cpuUsage() };
+    say({ type: 'measuring' });
+    setTimeout(() => load.finish(from), options.seconds * 1_000);
+  }, options.warmUpSeconds * 1_000);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) await main(JSON.parse(process.argv[2]));

@@ -1,0 +1,70 @@
+// The server of bench/ingest.js, in a process of its own: an aggregator as `keelson serve` runs it, whose replay table
+// is filled through its own store first. Speaks with its parent over the fork's channel.
+// usage: fork('bench/ingest-server.js', ['{"directory","columns","preload","contributors"}'])
+import { createHash } from 'node:crypto';
+import { createAggregator, createLogger, openSqliteStore, parseStudyText } from '../dist/server/index.js';
+import { signing } from '../dist/src/signing/node.js';
+import { seedOf } from './load-generator.js';
+
+const options = JSON.parse(process.argv[2]);
+const listBatches = 5_000;
+
+const study = `
+study: bench-ingest
+columns: [${Array.from({ length: options.columns }, (_, i) => `c${i}`).join(', ')}]
+cohort: 1000000
+epoch: { every: 1h }
+contribution: { reduce: mean, rowsMax: 1000000000 }
+estimator: mean
+parameters: { scale: 10 }
+privacy: { epsilon: 1, delta: 1e-6 }
+budget: { epsilon: 8, delta: 1e-5, scope: study }
+`;
+
+/** Keys of nobody, with those of the load's contributors evenly among them, so that these are spread over the table. */
+function preloadKeys() {
+  const every = Math.max(1, Math.floor(options.preload / options.contributors));
+  return Array.from({ length: options.preload }, (_, i) => {
+    const own = i % every === 0 && i / every < options.contributors;
+    return own ? Buffer.from(signing.createSigner(seedOf(i / every)).publicKey).toString('hex')
+      : createHash('sha256').update(`somebody else ${i}`).digest('hex');
+  });
+}
+
+/** One accepted batch of one row from each key, through the store's own hot path. */
+async function preload(store, studyId) {
+  const keys = preloadKeys();
+  const started = performance.now();
+  const body = new Uint8Array(16);
+  const signature = new Uint8Array(64);
+  for (let first = 0; first < keys.length; first += listBatches) {
+    const results = await store.admit(keys.slice(first, first + listBatches).map((contributor, i) => {
+      const digest = new Uint8Array(64);
+      new DataView(digest.buffer).setFloat64(0, first + i);
+      return { studyId, contributor, sequence: 1n, epoch: 1n, last: false, rows: 1, digest, body, signature };
+    }));
+    if (results.some((result) => result.verdict !== 'accepted')) throw new Error('a preloaded row was not accepted');
+  }
+  return (performance.now() - started) / 1_000;
+}
+
+let store;
+const aggregator = await createAggregator({
+  dataDirectory: options.directory,
+  studies: [parseStudyText(study, { name: 'bench-ingest.yaml' })],
+  port: 0,
+  logger: createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
+  openStore: async (directory, clock) => (store = await openSqliteStore({ directory, clock })),
+});
+const { studyId } = aggregator.hub.studies()[0];
+const preloadSeconds = await preload(store, studyId);
+
+process.on('message', async () => {
+  const { hub } = aggregator;
+  process.send({
+    type: 'sample', atMs: performance.now(), cpu: process.cpuUsage(), memory: process.memoryUsage(),
+    loop: performance.eventLoopUtilization(), health: await store.health(), overloaded: hub.overloaded(),
+  });
+});
+process.on('disconnect', () => process.exit(1));
+process.send({ type: 'ready', url: aggregator.address.replace('http', 'ws'), studyId, preloadSeconds });

@@ -1,0 +1,189 @@
+// How many durable, verified batches per second one aggregator takes, end to end: signed by contributors in another
+// process, over WebSockets, verified, journalled, and acknowledged after the fsync. Beside it what this machine does at
+// best in each single stage, measured in the same run. Build first (npm run bench:ingest does).
+//   node bench/ingest.js [--seconds 60] [--preload 1000000] [--contributors 1024] [--shapes 64x8,256x32]
+//                        [--directory DIR] [--json]
+// Exit status 1 when a target is not met.
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { systemClock } from '../dist/server/clock.js';
+import { openSqliteStore } from '../dist/server/store/sqlite/open.js';
+import { appendAndSync, rawWebSocket, verifySignatures } from './ceilings.js';
+import { memoryOf, report, verdictsOf } from './ingest-report.js';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    preload: { type: 'string', default: '1000000' },
+    contributors: { type: 'string', default: '1024' },
+    shapes: { type: 'string', default: '64x8,256x32' },
+    sockets: { type: 'string', default: '16' },
+    directory: { type: 'string', default: tmpdir() },
+    profile: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const seconds = Number(values.seconds);
+const preload = Number(values.preload);
+const contributors = Number(values.contributors);
+const here = (name) => fileURLToPath(new URL(name, import.meta.url));
+const note = (text) => process.stderr.write(`${text}\n`);
+/** Bytes of batches on their way at once: half of what the server admits to its queue, in rows and bodies. */
+const inFlightBytes = 16 * 1024 * 1024;
+
+/** The server of one shape: its messages, and samples of what it uses. */
+async function startServer(directory, columns) {
+  const execArgv = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
+  const child = fork(here('ingest-server.js'), [JSON.stringify({ directory, columns, preload, contributors })], { execArgv });
+  const ended = once(child, 'exit').then(() => { throw new Error('the server ended by itself'); });
+  ended.catch(() => undefined);
+  const [ready] = await Promise.race([once(child, 'message'), ended]);
+  return {
+    ready, child,
+    async sample() {
+      const answer = once(child, 'message');
+      child.send('sample');
+      return (await Promise.race([answer, ended]))[0];
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await ended.catch(() => undefined);
+    },
+  };
+}
+
+function startLoad(shape, ready, warmUpSeconds) {
+  const bytes = shape.rows * shape.columns * 8;
+  const inFlight = Math.min(contributors, Math.max(64, Math.floor(inFlightBytes / bytes)));
+  const options = {
+    url: ready.url, studyId: ready.studyId, rows: shape.rows, columns: shape.columns, contributors, inFlight,
+    sockets: Number(values.sockets), seconds, warmUpSeconds,
+  };
+  const child = spawn(process.execPath, [here('load-generator.js'), JSON.stringify(options)],
+    { stdio: ['ignore', 'pipe', 'inherit'] });
+  const waiting = new Map();
+  const failed = once(child, 'exit').then(([code]) => {
+    if (code !== 0) throw new Error(`the load generator ended with status ${code}`);
+  });
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const message = JSON.parse(line);
+    waiting.get(message.type)?.(message);
+  });
+  const until = (type) => Promise.race([
+    new Promise((resolve) => waiting.set(type, resolve)),
+    failed.then(() => new Promise(() => undefined)),
+  ]);
+  return { inFlight, measuring: until('measuring'), done: until('done'), child };
+}
+
+/** The position of the last row in the journal: positions start at 1 and have no gaps while nothing is purged. */
+async function countJournalled(directory, studyId) {
+  const store = await openSqliteStore({ directory, clock: systemClock });
+  try {
+    let low = 0n;
+    let high = 1n << 40n;
+    while (low < high) {
+      const middle = (low + high) / 2n;
+      const [entry] = await store.journal(studyId, 1n, middle, 1);
+      if (entry === undefined) high = middle;
+      else low = entry.position;
+    }
+    return Number(low);
+  } finally {
+    await store.close();
+  }
+}
+
+async function ceilingsOf(bytes) {
+  return {
+    webSocket: await rawWebSocket(bytes + 200),
+    verify: verifySignatures(bytes),
+    disk: appendAndSync(bytes, 2, values.directory),
+  };
+}
+
+async function measure(shape) {
+  const directory = mkdtempSync(join(values.directory, 'keelson-ingest-'));
+  const warmUpSeconds = Math.min(10, Math.max(2, seconds / 6));
+  let server;
+  let load;
+  try {
+    const ceilings = await ceilingsOf(shape.rows * shape.columns * 8);
+    note(`${shape.name}: preloading ${preload} replay rows`);
+    server = await startServer(directory, shape.columns);
+    note(`${shape.name}: preloaded in ${server.ready.preloadSeconds.toFixed(1)} s, load for ${seconds} s`);
+    load = startLoad(shape, server.ready, warmUpSeconds);
+    await load.measuring;
+    const samples = [await server.sample()];
+    const done = { result: undefined };
+    load.done.then((result) => { done.result = result; }, () => undefined);
+    while (done.result === undefined) {
+      await Promise.race([load.done, new Promise((resolve) => setTimeout(resolve, 1_000))]);
+      samples.push(await server.sample());
+    }
+    // Without a goodbye: what it acknowledged must be in the journal already.
+    await server.kill();
+    const journalled = await countJournalled(directory, server.ready.studyId) - preload;
+    return summary(shape, { ceilings, server, load, samples, done: done.result, journalled });
+  } finally {
+    load?.child.kill('SIGKILL');
+    server?.child.kill('SIGKILL');
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function summary(shape, { ceilings, server, load, samples, done, journalled }) {
+  const first = samples[0];
+  const last = samples.at(-1);
+  const took = (last.atMs - first.atMs) / 1_000;
+  const commits = last.health.commits - first.health.commits;
+  const batches = last.health.batches - first.health.batches;
+  const cpuSeconds = (last.cpu.user + last.cpu.system - first.cpu.user - first.cpu.system) / 1e6;
+  const busyMs = last.loop.active - first.loop.active;
+  return {
+    shape: shape.name, bytes: shape.rows * shape.columns * 8, target: shape.target, perSecond: done.perSecond,
+    seconds: done.seconds, latencyMs: { p50: done.p50, p99: done.p99, p999: done.p999 }, inFlight: load.inFlight,
+    contributors, replayRows: preload, preloadSeconds: server.ready.preloadSeconds,
+    acked: done.acked, journalled, refused: done.refused, refusals: done.refusals,
+    commits, batchesPerCommit: batches / commits, commitsPerSecond: commits / took,
+    commitMs: { median: last.health.commitSecondsMedian * 1_000, p99: last.health.commitSeconds99 * 1_000 },
+    cpu: {
+      serverMsPerBatch: cpuSeconds * 1_000 / batches, serverCores: cpuSeconds / took,
+      mainThreadShare: busyMs / (took * 1_000), loadCores: done.cpuShare,
+    },
+    memory: memoryOf(samples),
+    fileBytes: last.health.fileBytes - first.health.fileBytes, walBytes: last.health.walBytes,
+    ceilings,
+    ratios: Object.fromEntries(Object.entries(ceilings).map(([name, rate]) => [name, done.perSecond / rate])),
+    load: loadavg(),
+  };
+}
+
+function shapesOf(text) {
+  const targets = { '64x8': 3_000, '256x32': 1_000 };
+  return text.split(',').map((name) => {
+    const [rows, columns] = name.split('x').map(Number);
+    return { name, rows, columns, target: targets[name] ?? 0 };
+  });
+}
+
+/** A memory file system makes every fsync free, and the figures worthless. */
+function fileSystem() {
+  const names = { 0xef53: 'ext4', 0x58465342: 'xfs', 0x9123683e: 'btrfs', 0x794c7630: 'overlayfs', 0x01021994: 'tmpfs' };
+  const { type } = statfsSync(values.directory);
+  return names[type] ?? `0x${type.toString(16)}`;
+}
+
+const machine = { cpus: cpus().length, model: cpus()[0].model, node: process.version, fileSystem: fileSystem(), load: loadavg() };
+const results = [];
+for (const shape of shapesOf(values.shapes)) results.push(await measure(shape));
+const verdicts = results.flatMap((result) => verdictsOf(result, machine));
+if (values.json) console.log(JSON.stringify({ machine, results, verdicts }));
+else console.log(report(machine, results, verdicts));
+process.exitCode = verdicts.every((verdict) => verdict.met) ? 0 : 1;
