@@ -204,6 +204,12 @@ describe('the clipped mean', () => {
     }), { seed: 7, numRuns: 300 });
   });
 
+  it('leaves null rows out of the sum and of the count', () => {
+    const rows = block([[1, 1], [NaN, 1], [2, Infinity]]);
+    const { sum, count } = clippedSum(rows, Float64Array.of(0, 0), calibrated.ball);
+    expect({ sum: [...sum], count }).toEqual({ sum: [1, 1], count: 1 });
+  });
+
   it('does not depend on the order of rows, to the last bit', () => {
     const rows = gaussianRows(500, [1e6, -3], 'order');
     const centre = Float64Array.of(1e6, -3);
