@@ -57,7 +57,10 @@ export interface TruncatedLaplaceEvent extends EventBase {
   readonly grid: number;
 }
 
-/** P4: pass surely implies value >= floor. Noise: truncated Laplace (a) or Gaussian (b). */
+/**
+ * P4: a pass lets later events rely on value >= floor. Truncated Laplace (a): a pass proves it. Gaussian (b): a
+ * neighbour of a value below the floor passes with probability at most delta, which is charged.
+ */
 export interface LaplaceThresholdEvent extends EventBase {
   readonly kind: 'laplace-threshold';
   readonly sensitivity: number;
