@@ -19,14 +19,18 @@ export function checkText<const Schema extends v.GenericSchema>(
   schema: Schema, text: string, file: string,
 ): CheckedFile<v.InferOutput<Schema>> {
   const { value, lineOf } = readYaml(text, file);
-  const result = v.safeParse(schema, value, { abortEarly: true });
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw studyError(file, { path: '', value: shown(value), rule: 'give keys and values', remedy: 'see the samples in studies/' });
+  }
+  const result = v.safeParse(schema, value);
   if (result.success) return { content: result.output, lineOf };
-  const [issue] = result.issues;
+  // A misspelt key is also a missing one: what was written says more.
+  const issue = result.issues.find(isUnknownKey) ?? result.issues[0];
   const items = (issue.path ?? []) as readonly PathItem[];
   const keys = items.map((item) => (typeof item.key === 'number' ? item.key : String(item.key)));
   const path = pathText(keys);
   const line = lineOf(keys);
-  if (issue.type === 'strict_object' && issue.expected === 'never') {
+  if (isUnknownKey(issue)) {
     const known = keysAt(schema, keys.slice(0, -1));
     const key = String(keys.at(-1));
     const near = nearestKey(key, known);
@@ -43,7 +47,11 @@ export function checkText<const Schema extends v.GenericSchema>(
   throw studyError(file, { path, line, value: shown(issue.input), rule: `give ${issue.message}` });
 }
 
-export function pathText(keys: readonly (string | number)[]): string {
+function isUnknownKey(issue: { readonly type: string; readonly expected: string | null }): boolean {
+  return issue.type === 'strict_object' && issue.expected === 'never';
+}
+
+function pathText(keys: readonly (string | number)[]): string {
   return keys.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${key}`)).join('');
 }
 

@@ -1,0 +1,243 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { KeelsonError } from '../../src/base/errors.js';
+import type { Estimator } from '../../src/estimators/contract.js';
+import { findEstimator } from '../../src/estimators/registry.js';
+import { decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
+import { digestOfKeys, parseKeyList, parsePopulationsText, parseStudyText } from '../../server/study-file/index.js';
+import { parseDuration } from '../../server/study-file/durations.js';
+import { nearestKey } from '../../server/study-file/nearest.js';
+import { signing } from '../../src/signing/node.js';
+import { toHex } from '../../src/base/bytes.js';
+
+const lines = {
+  study: 'study: delays',
+  columns: 'columns: [minutes, miles]',
+  cohort: 'cohort: 3000',
+  epoch: 'epoch: { every: 10s }',
+  estimator: 'estimator: mean',
+  parameters: 'parameters: { scale: [40, 600] }',
+  privacy: 'privacy: { epsilon: 1, delta: 1e-6 }',
+  budget: 'budget: { epsilon: 8, delta: 1e-5 }',
+};
+
+/** The file with single lines replaced, removed (empty text) or added. */
+const fileWith = (changes: Record<string, string> = {}): string =>
+  Object.values({ ...lines, ...changes }).filter((line) => line !== '').join('\n');
+
+const parse = (text: string, options = {}) => parseStudyText(text, { name: 'study.yaml', ...options });
+
+function refusalOf(action: () => unknown): KeelsonError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof KeelsonError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('a study file', () => {
+  it('becomes a study with its defaults filled in', () => {
+    const study = parse(fileWith());
+    expect(study.document).toEqual({
+      version: 1,
+      study: 'delays',
+      columns: ['minutes', 'miles'],
+      cohort: 3000,
+      participation: 'secret',
+      epoch: { everyMs: 10_000 },
+      contribution: { reduce: 'mean', rowsMax: 64 },
+      estimator: 'mean',
+      parameters: expect.objectContaining({ scale: [40, 600], corruption: 0.05 }) as unknown,
+      privacy: { epsilon: 1, delta: 1e-6 },
+      budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
+      admission: { kind: 'open' },
+      late: 'next',
+      retention: { kind: 'release' },
+    });
+    expect(study.enrolled).toBeNull();
+    expect(study.releases).toBeGreaterThan(20);
+    expect(study.target.delta * study.releases).toBeLessThanOrEqual(1e-5 / 2);
+    expect(study.plan.cost.rho).toBe(study.charge.rho);
+  });
+
+  it('has facts that every client can read', () => {
+    const { document } = parse(fileWith({ retention: 'retention: 30d', late: 'late: drop', admission: 'admission: open' }));
+    expect(decodeStudyDocument(encodeStudyDocument(document))).toEqual(document);
+    expect(document.retention).toEqual({ kind: 'duration', keepMs: 30 * 86_400_000 });
+  });
+
+  it('may close on a count when participation is public', () => {
+    const { document } = parse(fileWith({ epoch: 'epoch: { contributors: 500 }', participation: 'participation: public' }));
+    expect(document.epoch).toEqual({ contributors: 500 });
+  });
+
+  it.each(readdirSync('studies').filter((file) => file.endsWith('.yaml') && file !== 'populations.yaml'))(
+    'of the samples can run: %s', (file) => {
+      const study = parseStudyText(readFileSync(`studies/${file}`, 'utf8'), { name: file });
+      expect(study.releases).toBeGreaterThan(0);
+    });
+});
+
+/** What is written, the path that is named, and words of the message. */
+const refusals: readonly (readonly [string, Record<string, string>, string, readonly string[]])[] = [
+  ['an unknown key', { cohort: 'cohrt: 3000' }, 'cohrt', ['not a key', 'did you mean cohort?', 'line 3']],
+  ['an unknown key with no near one', { extra: 'colour: red' }, 'colour', ['the keys are study, columns', 'line 9']],
+  ['an unknown key inside', { epoch: 'epoch: { evry: 10s }' }, 'epoch.evry', ['did you mean every?']],
+  ['a missing key', { cohort: '' }, 'cohort', ['is missing', 'a whole number from 1 to']],
+  ['a missing group', { privacy: '' }, 'privacy', ['is missing', 'epsilon and delta of each release']],
+  ['a missing key inside', { privacy: 'privacy: { epsilon: 1 }' }, 'privacy.delta', ['is missing', 'such as 1e-6']],
+  ['a wrong type', { cohort: 'cohort: many' }, 'cohort', ['is "many"', 'a whole number']],
+  ['a number that is not whole', { cohort: 'cohort: 2.5' }, 'cohort', ['is 2.5', 'a whole number']],
+  ['a number out of range', { cohort: 'cohort: 0' }, 'cohort', ['is 0']],
+  ['a value that is not finite', { privacy: 'privacy: { epsilon: .inf, delta: 1e-6 }' }, 'privacy.epsilon', ['a number above 0']],
+  ['a negative epsilon', { privacy: 'privacy: { epsilon: -1, delta: 1e-6 }' }, 'privacy.epsilon', ['is -1']],
+  ['an epsilon past all sense', { privacy: 'privacy: { epsilon: 1000, delta: 1e-6 }' }, 'privacy.epsilon', ['at most 100']],
+  ['a delta of 1', { privacy: 'privacy: { epsilon: 1, delta: 1 }' }, 'privacy.delta', ['is 1', '[0, 0.5)']],
+  ['a delta of 0', { privacy: 'privacy: { epsilon: 1, delta: 0 }' }, 'privacy.delta', ['1e-100']],
+  ['no columns', { columns: 'columns: []' }, 'columns', ['a list of 1 to']],
+  ['a column twice', { columns: 'columns: [a, a]' }, 'columns', ['different names']],
+  ['a column that cannot be printed', { columns: 'columns: [a, "b\\n"]' }, 'columns[1]', ['printable']],
+  ['a name that is too long', { study: `study: ${'x'.repeat(65)}` }, 'study', ['a name of 1 to 64']],
+  ['no unit in a duration', { epoch: 'epoch: { every: 10 }' }, 'epoch.every', ['such as 10s']],
+  ['an unknown unit', { epoch: 'epoch: { every: 10w }' }, 'epoch.every', ['is "10w"', 'ms, s, m, h, d']],
+  ['an epoch that is too short', { epoch: 'epoch: { every: 1ms }' }, 'epoch.every', ['from 100ms']],
+  ['an epoch of both kinds', { epoch: 'epoch: { every: 10s, contributors: 5 }' }, 'epoch', ['either every']],
+  ['an epoch of neither kind', { epoch: 'epoch: {}' }, 'epoch', ['either every']],
+  ['a count with secret participation', { epoch: 'epoch: { contributors: 500 }' }, 'epoch.contributors',
+    ['show when people come', 'participation: public', 'line 4']],
+  ['an unknown choice', { participation: 'participation: private' }, 'participation', ['one of secret, public']],
+  ['an unknown way to reduce', { contribution: 'contribution: { reduce: median }' }, 'contribution.reduce', ['one of mean, one']],
+  ['no rows at all', { contribution: 'contribution: { rowsMax: 0 }' }, 'contribution.rowsMax', ['a whole number from 1']],
+  ['an unknown estimator', { estimator: 'estimator: meen' }, 'estimator', ['there is no estimator "meen"', 'mean', 'line 5']],
+  ['an unknown parameter', { parameters: 'parameters: { scale: 40, trim: 1 }' }, 'parameters.trim', ['line 6']],
+  ['a parameter out of range', { parameters: 'parameters: { scale: -1 }' }, 'parameters.scale', ['positive']],
+  ['a scale of another dimension', { parameters: 'parameters: { scale: [1, 2, 3] }' }, 'parameters.scale', ['2 of them']],
+  ['a budget without delta', { budget: 'budget: { epsilon: 8 }' }, 'budget', ['epsilon and delta, or population']],
+  ['a budget smaller than a release', { budget: 'budget: { epsilon: 0.5, delta: 1e-5 }' }, 'budget.epsilon', ['does not pay for one release', 'raise budget.epsilon']],
+  ['a budget that is twice stated', { budget: 'budget: { population: p, epsilon: 8 }' }, 'budget', ['or population']],
+  ['an unknown population', { budget: 'budget: { population: p }' }, 'budget.population', ['no populations file defines it']],
+  ['an unknown admission', { admission: 'admission: closed' }, 'admission', ['open, or keys']],
+  ['a late rule that is none', { late: 'late: never' }, 'late', ['one of next, drop']],
+  ['a retention that is none', { retention: 'retention: forever' }, 'retention', ['release', 'duration']],
+];
+
+describe('a study file is refused', () => {
+  it.each(refusals)('for %s', (_name, changes, path, words) => {
+    const error = refusalOf(() => parse(fileWith(changes)));
+    expect(error.code).toBe('invalid-study');
+    expect(error.details).toMatchObject({ path });
+    expect(error.message).toContain('study.yaml');
+    for (const word of words) expect(error.message).toContain(word);
+  });
+
+  it('for a missing parameter that has no default', () => {
+    const strict = { ...findEstimator('mean'), parameters: [{ name: 'limit', type: 'number', description: 'a limit' }] } as Estimator;
+    const error = refusalOf(() => parse(fileWith({ parameters: '' }), { findEstimator: () => strict }));
+    expect(error).toMatchObject({ code: 'invalid-study', details: { path: 'parameters.limit' } });
+    expect(error.message).toContain('has no default');
+  });
+
+  it('for a plan that cannot exist, with what would help', () => {
+    const error = refusalOf(() => parse(fileWith({ cohort: 'cohort: 20' })));
+    expect(error.code).toBe('plan-infeasible');
+    expect(error.message).toContain('cannot be planned');
+    expect(error.details).toHaveProperty('remedy');
+  });
+
+  it('for a rule that its estimator cannot be charged under', () => {
+    const error = refusalOf(() => parse(fileWith({ budget: 'budget: { epsilon: 8, delta: 0, rule: pure }' })));
+    expect(error).toMatchObject({ code: 'plan-infeasible' });
+    expect(error.message).toContain('zcdp');
+  });
+
+  it.each([
+    ['text that is not YAML', 'study: [unclosed', 'is not YAML'],
+    ['a key twice', fileWith({ again: 'study: other' }), 'is not YAML'],
+    ['aliases', `a: &a [1, 1]\nb: [*a, *a]`, 'aliases'],
+    ['nothing', '', 'give keys and values'],
+    ['a list', '- a\n- b', 'give keys and values'],
+    ['a file that is far too large', ' '.repeat(2 ** 20 + 1), 'characters'],
+  ])('for %s', (_name, text, words) => {
+    const error = refusalOf(() => parse(text));
+    expect(error.code).toBe('invalid-study');
+    expect(error.message).toContain(words);
+  });
+
+  it('never with a stack of values: long ones are cut', () => {
+    const error = refusalOf(() => parse(fileWith({ cohort: `cohort: ${'9'.repeat(5_000)}x` })));
+    expect(error.message.length).toBeLessThan(400);
+  });
+});
+
+describe('the rules of a budget', () => {
+  it.each(['zcdp', 'renyi'] as const)('%s', (rule) => {
+    const study = parse(fileWith({ budget: `budget: { epsilon: 8, delta: 1e-5, rule: ${rule} }` }));
+    expect(study.budget.rule.rule).toBe(rule);
+    expect(study.releases).toBeGreaterThan(5);
+  });
+});
+
+describe('populations', () => {
+  const populations = parsePopulationsText('populations:\n  travellers: { epsilon: 8, delta: 1e-5 }\n', 'populations.yaml');
+
+  it('lend their budget to studies', () => {
+    const study = parse(fileWith({ budget: 'budget: { population: travellers }' }), { populations });
+    expect(study.document.budget).toEqual({ epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'population', population: 'travellers' });
+    expect(study.budget.key).toBe('population:travellers');
+  });
+
+  it('are named when another one is asked for', () => {
+    expect(refusalOf(() => parse(fileWith({ budget: 'budget: { population: pilots }' }), { populations })).message)
+      .toContain('the populations are travellers');
+  });
+
+  it('are refused when a budget is not one', () => {
+    const error = refusalOf(() => parsePopulationsText('populations:\n  travellers: { epsilon: 0, delta: 1e-5 }\n', 'populations.yaml'));
+    expect(error).toMatchObject({ code: 'invalid-study', details: { path: 'populations.travellers.epsilon', line: 2 } });
+  });
+});
+
+describe('enrolled keys', () => {
+  const keys = [1, 2].map((seed) => toHex(signing.createSigner(new Uint8Array(32).fill(seed)).publicKey));
+  const admission = { admission: 'admission: { keys: enrolled.txt }' };
+  const readText = (text: string) => ({ readText: (path: string) => { expect(path).toBe('enrolled.txt'); return text; } });
+
+  it('are pinned by a digest that does not depend on their order, and not published', () => {
+    const one = parse(fileWith(admission), readText(`# enrolled\n${keys[0]}\n\n${keys[1]!.toUpperCase()} # second\n`));
+    const other = parse(fileWith(admission), readText(keys.toReversed().join('\n')));
+    expect(one.enrolled).toEqual(new Set(keys));
+    expect(one.document).toEqual(other.document);
+    expect(one.document.admission).toEqual({ kind: 'keys', digest: digestOfKeys(new Set(keys)) });
+    expect(JSON.stringify(one.document)).not.toContain(keys[0]);
+  });
+
+  it.each([
+    ['a line that is no key', 'xyz', 'not a public key'],
+    ['a key twice', `${'KEY'}\n${'KEY'}`, 'twice'],
+    ['a key of small order', '00'.repeat(32), 'small order'],
+    ['no key', '# nobody\n', 'has no key'],
+  ])('are refused for %s', (_name, text, words) => {
+    expect(refusalOf(() => parseKeyList(text.replaceAll('KEY', keys[0]!), 'enrolled.txt')).message).toContain(words);
+  });
+
+  it('are refused when their file cannot be read', () => {
+    const missing = { readText: () => { throw Object.assign(new Error('gone'), { code: 'ENOENT' }); } };
+    expect(refusalOf(() => parse(fileWith(admission), missing))).toMatchObject({ details: { path: 'admission.keys' } });
+    expect(refusalOf(() => parse(fileWith(admission))).message).toContain('cannot be read here');
+  });
+});
+
+describe('durations and near keys', () => {
+  it('are read exactly', () => {
+    expect(['250ms', '10s', '1.5h', '5 m', '30d'].map(parseDuration)).toEqual([250, 10_000, 5_400_000, 300_000, 2_592_000_000]);
+    expect(['', '10', 's', '-1s', '1e3s', '10s ', '0.0001ms', '10S'].map(parseDuration)).toEqual(Array(8).fill(undefined));
+  });
+
+  it('are found', () => {
+    expect(nearestKey('parameter', ['parameters', 'privacy'])).toBe('parameters');
+    expect(nearestKey('Cohort', ['cohort'])).toBe('cohort');
+    expect(nearestKey('xyz', ['cohort', 'late'])).toBeUndefined();
+  });
+});
