@@ -1,7 +1,7 @@
 import { signing } from '#signing';
 import { openTransport as platformTransport } from '#websocket';
 import { equalBytes } from '../src/base/bytes.js';
-import { InvalidParameterError, KeelsonError } from '../src/base/errors.js';
+import { InvalidParameterError, KeelsonError, WireError } from '../src/base/errors.js';
 import type { Spend } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import type { Contributor, ContributorOptions } from './contributor-contract.js';
@@ -131,11 +131,13 @@ class NetworkContributor implements Contributor {
         this.onSettled();
       };
       const last = options.last ?? false;
+      const given = rows instanceof Float64Array ? undefined : rows[0]!.length;
       void this.loaded.then(() => {
         this.submit({
           id: this.nextId++,
           last,
           values,
+          ...(given !== undefined && { columns: given }),
           batches: [],
           refusal: null,
           finish: (result) => { resolve(result); over(); },
@@ -205,14 +207,21 @@ class NetworkContributor implements Contributor {
       id: item.id,
       last: item.last,
       values: item.values,
+      ...(item.columns !== undefined && { columns: item.columns }),
       batches: [],
       refusal: null,
       finish: (result) => {
         this.statusNews.publish({ kind: 'recovered', result });
         this.onSettled();
       },
-      // A later run finds it again.
-      fail: () => this.onSettled(),
+      fail: (error) => {
+        // Rows that can never be sent are gone, which must be told; after any other error a later run finds them again.
+        if (error instanceof InvalidParameterError) {
+          const refusal = new WireError('wrong-dimension', error.message, { retryable: false, cause: error });
+          this.statusNews.publish({ kind: 'recovered', result: { kind: 'refused', error: refusal, sequences: [] } });
+        }
+        this.onSettled();
+      },
     };
     if (item.values !== null) {
       this.channel.submit(contribution);
@@ -227,7 +236,8 @@ class NetworkContributor implements Contributor {
   private submit(contribution: Contribution): void {
     // What cannot be signed at once is kept until it can.
     if (!this.channel.submit(contribution)) return;
-    this.outbox.keep(contribution.id, contribution.values!, contribution.last).catch((error: unknown) => {
+    const { id, values, last, columns } = contribution;
+    this.outbox.keep(id, values!, last, columns).catch((error: unknown) => {
       const wrapped = new KeelsonError('outbox-failed', 'rows cannot be kept', { cause: error });
       this.channel.end(error instanceof KeelsonError ? error : wrapped);
     });

@@ -22,6 +22,8 @@ export interface OutboxItem {
   readonly last: boolean;
   /** Row-major; null once signed. */
   readonly values: Float64Array | null;
+  /** Columns per row, when they were given. */
+  readonly columns?: number;
   /** Empty until signed. */
   readonly batches: readonly OutboxBatch[];
 }
@@ -44,7 +46,7 @@ export interface Outbox {
   /** Durable before it resolves. */
   pin(pin: OutboxPin): Promise<void>;
   /** Keeps unsigned rows. Durable before it resolves. Ids are the caller's, each used once. */
-  keep(id: number, values: Float64Array, last: boolean): Promise<void>;
+  keep(id: number, values: Float64Array, last: boolean, columns?: number): Promise<void>;
   /**
    * Keeps the signed batches of an item, in place of its rows. Durable before it resolves: only then may they be sent.
    */

@@ -82,8 +82,8 @@ class FileOutbox implements Outbox {
     return this.write({ kind: 'pin', ...pin });
   }
 
-  keep(id: number, values: Float64Array, last: boolean): Promise<void> {
-    return this.write({ kind: 'kept', id, last, values });
+  keep(id: number, values: Float64Array, last: boolean, columns = 0): Promise<void> {
+    return this.write({ kind: 'kept', id, last, values, columns });
   }
 
   sign(id: number, last: boolean, batches: readonly OutboxBatch[]): Promise<void> {
@@ -121,9 +121,7 @@ class FileOutbox implements Outbox {
     } else if (record.kind === 'settled') {
       this.items.delete(record.id);
     } else {
-      const { id, last } = record;
-      const [values, batches] = record.kind === 'kept' ? [record.values, []] : [null, record.batches];
-      this.items.set(id, { id, last, values, batches });
+      this.items.set(record.id, itemOf(record));
     }
   }
 
@@ -188,8 +186,8 @@ class FileOutbox implements Outbox {
     const pins: OutboxRecord[] = this.pinned === null ? [] : [{ kind: 'pin', ...this.pinned }];
     return [
       ...pins,
-      ...[...this.items.values()].map(({ id, last, values, batches }): OutboxRecord =>
-        values === null ? { kind: 'signed', id, last, batches } : { kind: 'kept', id, last, values }),
+      ...[...this.items.values()].map(({ id, last, values, batches, columns = 0 }): OutboxRecord =>
+        values === null ? { kind: 'signed', id, last, batches } : { kind: 'kept', id, last, values, columns }),
     ];
   }
 
@@ -201,6 +199,13 @@ class FileOutbox implements Outbox {
     }
     return bytes;
   }
+}
+
+function itemOf(record: OutboxRecord & { readonly kind: 'kept' | 'signed' }): OutboxItem {
+  const { id, last } = record;
+  if (record.kind === 'signed') return { id, last, values: null, batches: record.batches };
+  const { values, columns } = record;
+  return { id, last, values, batches: [], ...(columns > 0 && { columns }) };
 }
 
 /** Without what a channel hangs on a batch: the outbox must not keep it alive. */

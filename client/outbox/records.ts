@@ -4,7 +4,14 @@ import type { OutboxBatch, OutboxPin } from './contract.js';
 /** One fact in an outbox file. */
 export type OutboxRecord =
   | ({ readonly kind: 'pin' } & OutboxPin)
-  | { readonly kind: 'kept'; readonly id: number; readonly last: boolean; readonly values: Float64Array }
+  | {
+      readonly kind: 'kept';
+      readonly id: number;
+      readonly last: boolean;
+      readonly values: Float64Array;
+      /** Per row; 0 when the rows did not say. */
+      readonly columns: number;
+    }
   | { readonly kind: 'signed'; readonly id: number; readonly last: boolean; readonly batches: readonly OutboxBatch[] }
   | { readonly kind: 'settled'; readonly id: number };
 
@@ -23,6 +30,7 @@ export function encodeRecord(record: OutboxRecord): Uint8Array {
     case 'kept':
       writer.number(record.id, 6);
       writer.number(record.last ? 1 : 0, 1);
+      writer.number(record.columns, 4);
       writer.number(record.values.length, 4);
       for (const value of record.values) writer.double(value);
       break;
@@ -58,8 +66,9 @@ function decodeRecord(reader: ByteReader): OutboxRecord {
     case 'pin':
       return { kind, serverKey: reader.bytes(), studyId: reader.bytes(), contributor: reader.bytes() };
     case 'kept': {
-      const [id, last, count] = [reader.number(6), reader.number(1) === 1, reader.number(4)];
-      return { kind, id, last, values: Float64Array.from({ length: count }, () => reader.double()) };
+      const [id, last] = [reader.number(6), reader.number(1) === 1];
+      const [columns, count] = [reader.number(4), reader.number(4)];
+      return { kind, id, last, columns, values: Float64Array.from({ length: count }, () => reader.double()) };
     }
     case 'signed': {
       const [id, last, count] = [reader.number(6), reader.number(1) === 1, reader.number(4)];

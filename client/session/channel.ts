@@ -294,7 +294,7 @@ export class Channel {
     const contribution = this.queue.shift()!;
     try {
       const { contribution: rule, columns } = this.known!.document;
-      const rows = countRows(contribution.values!, columns.length);
+      const rows = countRows(contribution.values!, columns.length, contribution.columns);
       this.room.take(this.openEpoch, rows, contribution.last, rule.rowsMax);
       contribution.batches = signContribution(contribution, this.signingContext());
     } catch (error) {

@@ -29,6 +29,8 @@ export interface Contribution {
   readonly last: boolean;
   /** Row-major; null once signed. */
   values: Float64Array | null;
+  /** Columns of the rows as they were given; absent when only the study can tell. */
+  readonly columns?: number;
   batches: Batch[];
   refusal: WireError | null;
   /** Bytes from numbers. Simulated attackers replace it to send what the checked one refuses. */
@@ -55,9 +57,12 @@ const frameOverheadBytes = 512;
 
 /**
  * The number of rows in `values`.
- * @throws InvalidParameterError unless they are whole rows, and at least one.
+ * @param given columns that the rows were given with, when that is known: six values are not two rows of three when
+ * they were three of two.
+ * @throws InvalidParameterError unless they are whole rows of the study's columns, and at least one.
  */
-export function countRows(values: Float64Array, columns: number): number {
+export function countRows(values: Float64Array, columns: number, given = columns): number {
+  if (given !== columns) throw new InvalidParameterError(`the rows have ${given} columns, the study has ${columns}`);
   const rows = values.length / columns;
   if (Number.isInteger(rows) && rows > 0) return rows;
   throw new InvalidParameterError(

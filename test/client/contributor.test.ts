@@ -67,6 +67,10 @@ describe('a contributor', () => {
     await expect(contributor.send([])).rejects.toMatchObject({ code: 'invalid-parameter' });
     await expect(contributor.send([[1, 2], [3]])).rejects.toThrow(/row 1 has 1 columns, row 0 has 2/);
     await expect(contributor.send([[1, Number.NaN]])).rejects.toMatchObject({ code: 'invalid-parameter' });
+    // Before the study is known, and when it is: six values are not three rows of two.
+    await expect(contributor.send([[1, 2, 3], [4, 5, 6]])).rejects.toThrow(/3 columns, the study has 2/);
+    await contributor.study();
+    await expect(contributor.send([[1, 2, 3], [4, 5, 6]])).rejects.toThrow(/3 columns, the study has 2/);
     await expect(contributor.send(new Float64Array(3))).rejects.toThrow(/whole rows/);
     await expect(contributor.send(new Float64Array(10))).rejects.toThrow(/5 rows are more than the 4/);
     expect(server.offered).toEqual([]);

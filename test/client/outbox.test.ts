@@ -214,6 +214,28 @@ describe('a contributor with an outbox', () => {
     expect(server.offered).toEqual([]);
   });
 
+  it('remembers how wide rows were that never left, and says so when they do not fit the study', async () => {
+    await server.crash();
+    const first = await connect();
+    const sent = first.send([[1, 2, 3], [4, 5, 6]]);
+    sent.catch(() => undefined);
+    await until(() => statSync(path).size > 80);
+    first.abort();
+    await expect(sent).rejects.toMatchObject({ code: 'closed' });
+    await first.close();
+    await server.listen();
+    const next = await connect();
+    const told: ContributorStatus[] = [];
+    void (async () => { for await (const status of next.status()) told.push(status); })();
+    await until(() => told.some(({ kind }) => kind === 'recovered'));
+    expect(told).toContainEqual(expect.objectContaining({
+      kind: 'recovered', result: expect.objectContaining({ kind: 'refused', error: expect.objectContaining({ code: 'wrong-dimension' }) as unknown }) as unknown,
+    }));
+    await next.close();
+    expect(server.offered).toEqual([]);
+    expect((await reopened()).items).toEqual([]);
+  });
+
   it('offers a batch only after the outbox holds it', async () => {
     const real = await openOutbox(path);
     let offeredBefore = -1;
@@ -247,7 +269,7 @@ function delegate(outbox: Outbox): Outbox {
   return {
     load: () => outbox.load(),
     pin: (value) => outbox.pin(value),
-    keep: (id, values, last) => outbox.keep(id, values, last),
+    keep: (id, values, last, columns) => outbox.keep(id, values, last, columns),
     sign: (id, last, batches) => outbox.sign(id, last, batches),
     settle: (id) => outbox.settle(id),
     close: () => outbox.close(),
