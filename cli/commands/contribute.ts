@@ -38,9 +38,14 @@ export const contribute = defineCommand({
       url: args.url, study: args.study, seed, outbox, signal: io.interrupted, ...(serverKey !== undefined && { serverKey }),
     });
     void tellStatus(contributor, output);
-    const result = await contributor.contribute(rows);
-    await contributor.close();
-    return report(result, rows.length, output);
+    try {
+      const result = await contributor.contribute(rows);
+      await contributor.close();
+      return report(result, rows.length, output);
+    } finally {
+      // Rows that no epoch takes leave the connection open.
+      contributor.abort();
+    }
   },
 });
 
@@ -59,8 +64,12 @@ async function tellStatus(contributor: Contributor, output: Output): Promise<voi
   for await (const status of contributor.status()) {
     if (status.kind === 'reconnecting') {
       output.note(`not connected (${status.reason}); trying again in ${(status.retryInMs / 1000).toFixed(1)} s`);
-    } else if (status.kind === 'waiting-for-epoch') output.note('connected; waiting for the next epoch to open');
-    else if (status.kind === 'recovered') output.note('rows of an earlier run are settled');
+    } else if (status.kind === 'waiting-for-epoch') {
+      output.note('connected; waiting for the next epoch to open');
+    } else if (status.kind === 'recovered') {
+      const { result } = status;
+      output.note(`rows of an earlier run are settled: ${result.kind === 'accepted' ? 'accepted' : result.error.message}`);
+    }
   }
 }
 
