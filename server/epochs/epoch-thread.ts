@@ -21,9 +21,12 @@ export class EpochThread {
   /** Epochs that live on it. */
   epochs = 0;
 
-  /** @param onDeath called when the thread ends by itself: its epochs must be rebuilt from the journal. */
-  constructor(onDeath: (error: KeelsonError) => void) {
-    this.#worker = new Worker(workerUrl(import.meta.url, './worker.js'));
+  /**
+   * @param onDeath called when the thread ends by itself: its epochs must be rebuilt from the journal.
+   * @param entry of the thread; tests give one that dies.
+   */
+  constructor(onDeath: (error: KeelsonError) => void, entry: URL = workerUrl(import.meta.url, './worker.js')) {
+    this.#worker = new Worker(entry);
     this.#worker.on('message', (response: EpochResponse) => this.#receive(response));
     const die = (cause?: Error): void => {
       if (this.#ended !== undefined) return;

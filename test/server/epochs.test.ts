@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import { limits } from '../../src/base/limits.js';
+import type { Outcome } from '../../src/base/outcome.js';
+import { ticketBytes } from '../../src/estimators/run.js';
+import { seededNoise } from '../../src/random/insecure.js';
+import type { EpochRunner, EpochSetup, RowPart } from '../../server/epochs/contract.js';
+import { EpochThread } from '../../server/epochs/epoch-thread.js';
+import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
+import { publishable } from '../../server/epochs/outcome.js';
+import { packParts, unpackParts } from '../../server/epochs/packing.js';
+import { OpenContributions, reduceBatch } from '../../server/epochs/reduction.js';
+import { recordSeedOf, ticketOf } from '../../server/epochs/tickets.js';
+import { WorkerEpochRunner } from '../../server/epochs/worker-runner.js';
+import { define, keyOf, rowOf, studyDocument } from '../support/hub-bench.js';
+import { until } from '../support/until.js';
+
+const key = new Uint8Array(32).fill(9);
+const setup = (epoch = 1n, overrides = {}): EpochSetup => {
+  const { document, target } = define(overrides);
+  return { studyId: 'a', epoch, document, target, assignmentKey: key, workSeed: new Uint8Array(32).fill(4) };
+};
+const partOf = (contributor: number, complete = true): RowPart =>
+  ({ contributor: keyOf(contributor), values: rowOf(contributor), rows: 1, rank: 0n, complete });
+const partsOf = (count: number): RowPart[] => Array.from({ length: count }, (_, i) => partOf(i));
+
+describe('tickets', () => {
+  it('belong to one contributor, one epoch and one use', () => {
+    expect(ticketOf(key, keyOf(1))).toHaveLength(ticketBytes);
+    expect(ticketOf(key, keyOf(1))).toEqual(ticketOf(key, keyOf(1)));
+    const others = [
+      ticketOf(key, keyOf(2)), ticketOf(new Uint8Array(32).fill(8), keyOf(1)),
+      recordSeedOf(key, keyOf(1), 1n), recordSeedOf(key, keyOf(1), 2n), recordSeedOf(key, keyOf(2), 1n),
+    ].map((bytes) => Buffer.from(bytes).toString('hex'));
+    expect(new Set([...others, Buffer.from(ticketOf(key, keyOf(1))).toString('hex')]).size).toBe(6);
+  });
+});
+
+describe('reduction', () => {
+  const batch = (sequence: bigint, rows: number[][], complete: boolean) => ({
+    contributor: keyOf(1), sequence, values: Float64Array.from(rows.flat()), rows: rows.length, complete,
+  });
+  const mean = (rows: number[][], complete = true, sequence = 1n) => reduceBatch('mean', 2, key, batch(sequence, rows, complete));
+
+  it('makes one row of many by averaging, in one batch or several', () => {
+    const whole = new OpenContributions('mean').take(mean([[1, 10], [2, 20], [6, 60]]));
+    expect([...whole!]).toEqual([3, 30]);
+    const open = new OpenContributions('mean');
+    expect(open.take(mean([[1, 10], [2, 20]], false))).toBeNull();
+    expect(open.size).toBe(1);
+    expect([...open.take(mean([[6, 60]], true, 2n))!]).toEqual([3, 30]);
+    expect(open.size).toBe(0);
+  });
+
+  it('clips each record to the coarse box, so that sums stay finite', () => {
+    const row = new OpenContributions('mean').take(mean([[Number.MAX_VALUE, -Number.MAX_VALUE], [0, 0]]));
+    expect([...row!]).toEqual([limits.coarseBox / 2, -limits.coarseBox / 2]);
+  });
+
+  it('chooses one record by a keyed hash, whatever the values and the cut into parts of a journal', () => {
+    const rows = Array.from({ length: 40 }, (_, i) => [i, -i]);
+    const chosen = (assignmentKey: Uint8Array, values: number[][]): number =>
+      reduceBatch('one', 2, assignmentKey, batch(1n, values, true)).values[0]!;
+    expect(chosen(key, rows)).toBe(chosen(key, rows));
+    const shifted = rows.map(([first, second]) => [first! + 1_000, second!]);
+    expect(chosen(key, shifted)).toBe(chosen(key, rows) + 1_000);
+    const picks = Array.from({ length: 60 }, (_, i) => chosen(new Uint8Array(32).fill(i), rows));
+    expect(new Set(picks).size).toBeGreaterThan(20);
+  });
+
+  it('chooses every record of several batches equally often', () => {
+    // 3 records in the first batch, 1 in the second: each should win a quarter of the time. At 4,000 trials the
+    // deviation of a share is 0.0068; six of them are a failure chance below 1e-8.
+    const wins = [0, 0, 0, 0];
+    for (let trial = 0; trial < 4_000; trial++) {
+      const trialKey = new Uint8Array(32);
+      new DataView(trialKey.buffer).setUint32(0, trial);
+      const open = new OpenContributions('one');
+      open.take(reduceBatch('one', 1, trialKey, { ...batch(1n, [[0], [1], [2]], false) }));
+      const row = open.take(reduceBatch('one', 1, trialKey, { ...batch(2n, [[3]], true) }));
+      wins[row![0]!]! += 1;
+    }
+    for (const count of wins) expect(Math.abs(count / 4_000 - 0.25)).toBeLessThan(0.041);
+  });
+});
+
+describe('packing', () => {
+  it('carries parts to another thread unchanged', () => {
+    const parts = [partOf(1), { ...partOf(2, false), rows: 7, rank: 2n ** 53n - 1n }];
+    const packed = structuredClone(packParts(parts, 2));
+    expect(unpackParts(packed)).toEqual(parts);
+    expect(unpackParts(packParts([], 2))).toEqual([]);
+  });
+});
+
+describe('what may be published', () => {
+  const value: Outcome = {
+    kind: 'value', estimate: [1, 2], shape: [2], uncertainty: { kind: 'gaussian', standardDeviation: [1, 1] },
+    interval95: { low: [0, 1], high: [2, 3] },
+  };
+  it('is whole and finite, or a refusal that says nothing else', () => {
+    expect(publishable(value, [2])).toBe(value);
+    const bad: Outcome[] = [
+      { ...value, estimate: [1, NaN] }, { ...value, estimate: [1] }, { ...value, shape: [1, 2] },
+      { ...value, interval95: { low: [0, -Infinity], high: [2, 3] } }, { ...value, interval95: { low: [0], high: [2] } },
+      { ...value, uncertainty: { kind: 'gaussian', standardDeviation: [NaN, 1] } },
+    ];
+    for (const outcome of bad) expect(publishable(outcome, [2])).toMatchObject({ kind: 'refused', reason: 'numerical-failure' });
+    const refused: Outcome = { kind: 'refused', reason: 'centre-not-found', text: 'x' };
+    expect(publishable(refused, [2])).toBe(refused);
+  });
+});
+
+const runners: readonly (readonly [string, () => EpochRunner])[] = [
+  ['inline', () => new InlineEpochRunner()],
+  ['on worker threads', () => new WorkerEpochRunner({ onDeath: (error) => { throw error; } })],
+];
+
+describe.each(runners)('an epoch runner %s', (_name, make) => {
+  it('counts, releases once and forgets', async () => {
+    const runner = make();
+    await runner.open(setup());
+    runner.add('a', 1n, partsOf(400));
+    runner.add('a', 1n, [partOf(1_000, false), partOf(1_001, false)]);
+    expect(await runner.progress('a', 1n)).toMatchObject({ contributors: 402, complete: 400 });
+    const outcome = await runner.release('a', 1n);
+    expect(outcome.kind).toBe('value');
+    if (outcome.kind === 'value') {
+      expect(Math.abs(outcome.estimate[0]! - 12)).toBeLessThan(20);
+      expect(Math.abs(outcome.estimate[1]! - 730)).toBeLessThan(300);
+    }
+    await expect(async () => runner.release('a', 1n)).rejects.toMatchObject({ code: 'invariant' });
+    await runner.close();
+  });
+
+  it('keeps epochs apart, and one that is dropped is gone', async () => {
+    const runner = make();
+    await Promise.all([runner.open(setup(1n)), runner.open(setup(2n)), runner.open(setup(3n))]);
+    runner.add('a', 1n, partsOf(3));
+    runner.add('a', 2n, partsOf(5));
+    expect([(await runner.progress('a', 1n)).contributors, (await runner.progress('a', 2n)).contributors]).toEqual([3, 5]);
+    runner.drop('a', 3n);
+    expect(() => runner.add('a', 3n, partsOf(1))).toThrow('open until');
+    await expect(runner.open(setup(1n))).rejects.toMatchObject({ code: 'invariant' });
+    await runner.close();
+  });
+
+  it('fails alone: an epoch that has no summaries cannot be released, the others can', async () => {
+    const runner = make();
+    await runner.open(setup(1n));
+    await runner.open(setup(2n));
+    runner.add('a', 1n, [partOf(1)]);
+    await expect(runner.open({ ...setup(4n), document: { ...studyDocument(), estimator: 'nobody-knows' } })).rejects.toThrow('no estimator');
+    await expect(runner.release('a', 4n)).rejects.toThrow('no estimator');
+    runner.add('a', 2n, partsOf(400));
+    expect((await runner.release('a', 2n)).kind).toBe('value');
+    await runner.close();
+  });
+});
+
+describe('worker threads', () => {
+  it('give what the calling thread gives, but for noise', async () => {
+    const inline = new InlineEpochRunner({ noise: () => seededNoise('a') });
+    const threads = new WorkerEpochRunner({ onDeath: () => {} });
+    for (const runner of [inline, threads]) {
+      await runner.open(setup());
+      for (let i = 0; i < 400; i += 16) runner.add('a', 1n, partsOf(400).slice(i, i + 16));
+    }
+    expect(await threads.progress('a', 1n)).toEqual(await inline.progress('a', 1n));
+    const [one, other] = await Promise.all([inline.release('a', 1n), threads.release('a', 1n)]);
+    expect(one.kind).toBe('value');
+    expect(other.kind).toBe('value');
+    expect(one).not.toEqual(other);
+    await threads.close();
+  });
+
+  it('account for what they were handed, until it is folded', async () => {
+    const threads = new WorkerEpochRunner({ onDeath: () => {} });
+    await threads.open(setup());
+    threads.add('a', 1n, partsOf(100));
+    await Promise.resolve();
+    // A key, two doubles, a count, a rank and a mark each.
+    expect(threads.backlogBytes).toBe(100 * (32 + 16 + 8 + 8 + 1));
+    await until(() => threads.backlogBytes === 0);
+    await threads.close();
+  });
+
+  it('answer an epoch that they cannot hold with an error, and go on', async () => {
+    const deaths: unknown[] = [];
+    const threads = new WorkerEpochRunner({ onDeath: (error) => deaths.push(error) });
+    await expect(threads.open({ ...setup(), document: { ...studyDocument(), estimator: 'nobody-knows' } })).rejects.toThrow('no estimator');
+    await threads.open(setup(2n));
+    expect(await threads.progress('a', 2n)).toMatchObject({ contributors: 0 });
+    await threads.close();
+    expect(deaths).toEqual([]);
+  });
+
+  it('report an end that nobody asked for, once, and fail what waited for them', async () => {
+    const deaths: unknown[] = [];
+    const dying = "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { throw new Error('out of luck'); });";
+    const thread = new EpochThread((error) => deaths.push(error), new URL(`data:text/javascript,${encodeURIComponent(dying)}`));
+    await expect(thread.call({ kind: 'release', studyId: 'a', epoch: 1n })).rejects.toMatchObject({ code: 'invariant' });
+    await expect(thread.call({ kind: 'release', studyId: 'a', epoch: 1n })).rejects.toThrow('rebuilt from the journal');
+    await thread.close();
+    expect(deaths).toHaveLength(1);
+  });
+});
