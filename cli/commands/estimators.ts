@@ -54,7 +54,7 @@ function rangeOf(spec: ParameterSpec): string {
     case 'boolean':
       return 'true | false';
     case 'scale':
-      return 'above 0, one or one per column';
+      return [...(spec.choices ?? []), 'above 0, one or one per column'].join(' | ');
     case 'number':
     case 'integer': {
       const kind = spec.type === 'integer' ? 'whole ' : '';

@@ -187,7 +187,7 @@ function print(plan: Described, output: Output): void {
     ['privacy', privacyText(privacy)],
     ['neighbours', privacy.neighbours],
     ['hostile share', `up to ${formatNumber(guarantee.corruptionMax)}`],
-    ['noise', noiseText(noise)],
+    ['noise', noiseText(noise, plan.facts['scale'] === 'found privately')],
     ...Object.entries(plan.facts).map(([name, fact]) => [name, typeof fact === 'number' ? formatNumber(fact) : fact]),
     ...(plan.budget === undefined ? [] : [['budget', budgetText(plan.budget)]]),
   ]);
@@ -203,8 +203,8 @@ function privacyText({ epsilon, delta, rho }: PrivacyStatement): string {
 }
 
 /** Standard deviations per output coordinate, in data units; the first eight. */
-function noiseText(noise: readonly number[]): string {
-  if (noise.length === 0) return 'not Gaussian';
+function noiseText(noise: readonly number[], scaleIsFound: boolean): string {
+  if (noise.length === 0) return scaleIsFound ? 'in units of the scale that the release finds, below' : 'not Gaussian';
   const shown = noise.slice(0, 8).map(formatNumber).join(', ');
   return `standard deviation ${shown}${noise.length > 8 ? ', ...' : ''}`;
 }

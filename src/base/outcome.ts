@@ -24,6 +24,7 @@ export interface ValueOutcome {
 export const refusalReasons = [
   'interrupted',
   'participation-below-plan',
+  'scale-not-found',
   'centre-not-found',
   'groups-disagree',
   'numerical-failure',

@@ -55,6 +55,7 @@ export interface ParameterSpec {
   readonly optional?: true;
   readonly minimum?: number;
   readonly maximum?: number;
+  /** Of a `choice`; of a `scale`, the words it takes besides numbers. */
   readonly choices?: readonly string[];
   readonly unit?: string;
   readonly description: string;
@@ -163,7 +164,10 @@ export interface Plan {
   readonly guarantee: Guarantee;
   /** Row-major shape of the estimate, e.g. [d] or [d, d]. */
   readonly outputShape: readonly number[];
-  /** Standard deviation of the privacy noise per output coordinate, in data units; empty when not Gaussian. */
+  /**
+   * Standard deviation of the privacy noise per output coordinate, in data units; empty when not Gaussian, or when
+   * the units themselves are found privately.
+   */
   readonly noise: readonly number[];
   /** Public numbers worth showing (groups, radius, clip radius ...), for `plan` and the dashboard. */
   readonly facts: Readonly<Record<string, number | string>>;

@@ -66,7 +66,8 @@ function parseOne(spec: ParameterSpec, given: unknown, facts: ParameterFacts): P
   }
 }
 
-function parseScale(spec: ParameterSpec, given: unknown, facts: ParameterFacts): readonly number[] {
+function parseScale(spec: ParameterSpec, given: unknown, facts: ParameterFacts): readonly number[] | string {
+  if (typeof given === 'string' && spec.choices?.includes(given) === true) return given;
   const list: readonly unknown[] = Array.isArray(given)
     ? given
     : typeof given === 'string' && given.includes(',') ? given.split(',') : [given];
@@ -96,7 +97,10 @@ function ruleOf(spec: ParameterSpec, facts: ParameterFacts): string {
   if (spec.type === 'boolean') return 'true or false';
   const from = spec.minimum === undefined ? '' : ` from ${spec.minimum}`;
   const to = spec.maximum === undefined ? '' : ` up to ${spec.maximum}`;
-  if (spec.type === 'scale') return `a positive number${from}${to}, or ${facts.dimension} of them, one per column`;
+  if (spec.type === 'scale') {
+    const words = spec.choices === undefined ? '' : `${spec.choices.join(', ')}, `;
+    return `${words}a positive number${from}${to}, or ${facts.dimension} of them, one per column`;
+  }
   return `${spec.type === 'integer' ? 'a whole number' : 'a number'}${from}${to}`;
 }
 

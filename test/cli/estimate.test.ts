@@ -159,7 +159,7 @@ describe('exit status of keelson estimate', () => {
     ['an unknown estimator', ['estimate', 'maen', '--input', csvPath, ...privacy], 'maen'],
     ['an unknown parameter', [...onRows, ...privacy, '--set', 'sclae=1'], 'sclae'],
     ['a parameter without value', [...onRows, ...privacy, '--set', 'x'], '--set takes key=value'],
-    ['a missing scale', [...onRows, '--epsilon', '1', '--delta', '1e-6'], 'scale'],
+    ['a scale that is neither a number nor auto', [...onRows, '--epsilon', '1', '--delta', '1e-6', '--set', 'scale=wide'], 'auto, a positive number'],
     ['a scale of another dimension', [...onRows, '--epsilon', '1', '--delta', '1e-6', '--set', 'scale=1,2,3'], 'scale'],
     ['no epsilon', [...onRows, '--delta', '1e-6'], 'neither --epsilon nor --rho'],
     ['epsilon and rho', [...onRows, ...privacy, '--rho', '1'], 'both --epsilon and --rho'],

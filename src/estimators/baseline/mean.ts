@@ -1,19 +1,23 @@
 import { assert } from '../../base/assert.js';
-import type { Released } from '../../base/brands.js';
+import type { Released, Sensitive } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
 import { normalUpperQuantile } from '../../numerics/normal.js';
 import { centreEvents, privateCentre } from '../../privacy/centre.js';
 import { clippedMeanEvents, privateClippedMean, type ClippedMeanEvents } from '../../privacy/clipped-mean.js';
 import { costOfEvents } from '../../privacy/composition.js';
 import type { GaussianHistogramEvent, MechanismEvent } from '../../privacy/events.js';
+import { privateScale, slotsFor } from '../../privacy/scale.js';
 import { keepingCount } from '../../privacy/mechanisms/bounds.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
+import type { RowBlock } from '../../privacy/rows.js';
 import { shareOf } from '../../privacy/target.js';
 import type {
-  Estimator, ExpectedError, Finished, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
+  Estimator, ExpectedError, Finished, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan, PooledRows,
+  StudyFacts,
 } from '../contract.js';
+import { chooseScale, scaleNotFound, type ScaleChoice } from '../scale-choice.js';
 import { rowsSummary } from '../summaries/rows.js';
-import { corruptionParameter, numberOf, optionalNumberOf, scaleOf, scaleParameter } from '../values.js';
+import { corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
 
 const cohortName = 'rows';
 /** Hostile share past which the centre itself may be theirs. */
@@ -43,8 +47,9 @@ const parameters: readonly ParameterSpec[] = [
  *
  * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added. Cost: (rho, delta),
  * delta-approximate zCDP: the centre's (privacy/centre) and the clipped mean's (privacy/clipped-mean), which
- * compose because the second is calibrated for every centre that the first may answer. Dividing rows by the public
- * scale before, and multiplying after, changes neither.
+ * compose because the second is calibrated for every centre that the first may answer. Dividing rows by a public
+ * scale before, and multiplying after, changes neither; a scale that was found privately (privacy/scale) is an answer
+ * that was paid for, and composes in the same way.
  *
  * Not robust: a share of the contributors that all stand at the edge of the ball in one direction moves the answer by
  * that share times the radius.
@@ -68,15 +73,18 @@ export const mean: Estimator = {
 };
 
 interface Design {
+  /** Of the study as a whole. */
   readonly facts: StudyFacts;
-  readonly scale: Float64Array;
+  readonly choice: ScaleChoice;
   readonly corruption: number;
   readonly events: readonly MechanismEvent[];
   readonly clipped: ClippedMeanEvents;
 }
 
 function planMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
-  const { dimension, target } = facts;
+  const choice = chooseScale(values, facts, cohortName);
+  if (choice.kind === 'infeasible') return choice;
+  const { dimension, target } = choice.facts;
   if (!(target.rho > 0 && target.delta > 0)) {
     return {
       kind: 'infeasible',
@@ -103,8 +111,9 @@ function planMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible
       cohortNeeded: needed,
     };
   }
-  const scale = scaleOf(values, dimension);
-  return planFor({ facts, scale, corruption, events: [bins, median, clipped.sum, clipped.count], clipped });
+  const scaling = choice.kind === 'auto' ? [choice.event] : [];
+  const events = [...scaling, bins, median, clipped.sum, clipped.count];
+  return planFor({ facts, choice, corruption, events, clipped });
 }
 
 /** Rows with which every column's fullest bin clears the threshold, noise included, 99 times in 100. */
@@ -114,7 +123,7 @@ function cohortForCentre(bins: GaussianHistogramEvent, dimension: number, corrup
 }
 
 function planFor(design: Design): Plan {
-  const { facts, scale, events, clipped } = design;
+  const { facts, choice, events, clipped } = design;
   const { dimension, cohort } = facts;
   return Object.freeze<Plan>({
     kind: 'plan',
@@ -131,8 +140,9 @@ function planFor(design: Design): Plan {
       corruptionMax: 0,
     },
     outputShape: [dimension],
-    noise: Array.from(scale, (unit) => (unit * clipped.sum.sigma) / cohort),
+    noise: choice.kind === 'auto' ? [] : Array.from(choice.scale, (unit) => (unit * clipped.sum.sigma) / cohort),
     facts: {
+      scale: choice.kind === 'auto' ? 'found privately' : Array.from(choice.scale).join(', '),
       clipRadiusInScales: clipped.ball.radius,
       noisePerCoordinateInScales: clipped.sum.sigma / cohort,
       noiseOfCount: clipped.count.sigma,
@@ -154,10 +164,23 @@ function errorOf({ facts, clipped }: Design, corruption: number): ExpectedError 
 }
 
 function release(design: Design, summaries: FinishedSummaries, mechanisms: Mechanisms): Released<Outcome> {
-  const { facts, scale, clipped } = design;
+  const { facts, choice } = design;
   const finished = summaries.get(cohortName);
   assert(finished !== undefined, 'a release gets the summaries of its plan');
-  const rows = finished.map((list) => rowsInScale(list, scale));
+  const pool = finished.map(onlyPool);
+  if (choice.kind === 'given') return releaseInScale(design, pool, choice.scale, mechanisms);
+  const found = privateScale(mechanisms, pool, facts.dimension, slotsFor(facts.cohort));
+  const scale = found.value;
+  if (scale.kind === 'failed') return found.map<Outcome>(() => scaleNotFound(facts, scale.coordinates));
+  return releaseInScale(design, pool, scale.scale, mechanisms);
+}
+
+/** @param scale - public, or released. */
+function releaseInScale(
+  design: Design, pool: Sensitive<PooledRows>, scale: Float64Array, mechanisms: Mechanisms,
+): Released<Outcome> {
+  const { facts, clipped } = design;
+  const rows = pool.map((whole) => rowsInScale(whole, scale));
   const found = privateCentre(mechanisms, rows, facts.dimension, 1);
   const centre = found.value;
   if (centre.kind === 'failed') return found.map<Outcome>(() => notFound(facts, centre.coordinates));
@@ -171,20 +194,18 @@ function release(design: Design, summaries: FinishedSummaries, mechanisms: Mecha
           + 'plan for a smaller cohort or wait longer',
       };
     }
-    return valueOf(design, centre.centre, answer.mean, answer.present);
+    return valueOf(clipped, scale, centre.centre, answer);
   });
 }
 
-/**
- * Dividing by a public scale keeps one contributor one row; an entry that leaves the doubles makes it the null row.
- */
-function rowsInScale(
-  finished: readonly Finished[],
-  scale: Float64Array,
-): { readonly count: number; readonly dimension: number; readonly values: Float64Array } {
+function onlyPool(finished: readonly Finished[]): PooledRows {
   const [only] = finished;
   assert(only?.kind === 'pooled' && finished.length === 1, 'the rows come in one pool');
-  const { count, dimension, values } = only.rows;
+  return only.rows;
+}
+
+/** Dividing by a scale keeps one contributor one row; an entry that leaves the doubles makes it the null row. */
+function rowsInScale({ count, dimension, values }: PooledRows, scale: Float64Array): RowBlock {
   const scaled = new Float64Array(count * dimension);
   for (let i = 0; i < scaled.length; i++) scaled[i] = values[i]! / scale[i % dimension]!;
   return { count, dimension, values: scaled };
@@ -201,9 +222,14 @@ function notFound(facts: StudyFacts, coordinates: readonly number[]): Outcome {
   };
 }
 
-function valueOf(design: Design, centre: Float64Array, answer: Float64Array, present: number): Outcome {
-  const { scale, clipped } = design;
-  const estimate = Array.from(answer, (entry, j) => entry * scale[j]!);
+function valueOf(
+  clipped: ClippedMeanEvents,
+  scale: Float64Array,
+  centre: Float64Array,
+  answer: { readonly mean: Float64Array; readonly present: number },
+): Outcome {
+  const { mean: scaled, present } = answer;
+  const estimate = Array.from(scaled, (entry, j) => entry * scale[j]!);
   if (!estimate.every((entry) => Number.isFinite(entry))) {
     const text = 'the noisy mean times scale is beyond the range of doubles';
     return { kind: 'refused', reason: 'numerical-failure', text };
@@ -211,7 +237,7 @@ function valueOf(design: Design, centre: Float64Array, answer: Float64Array, pre
   // The noise of the sum, and that of the count through the distance between mean and centre: both numbers are
   // released.
   const noise = estimate.map((_, j) =>
-    Math.hypot(clipped.sum.sigma, (answer[j]! - centre[j]!) * clipped.count.sigma) / present);
+    Math.hypot(clipped.sum.sigma, (scaled[j]! - centre[j]!) * clipped.count.sigma) / present);
   // Covers the noise and the sampling of rows no wider than scale; not what hostile rows moved.
   const half = noise.map((deviation, j) => 1.96 * scale[j]! * Math.hypot(deviation, 1 / Math.sqrt(present)));
   return {

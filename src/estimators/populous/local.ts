@@ -1,8 +1,9 @@
-import type { PointSet } from '../../numerics/points.js';
+import { addToMoments, emptyMoments } from '../../numerics/moments.js';
+import { rowOf, type PointSet } from '../../numerics/points.js';
 import { allFinite, maximumNorm } from '../../numerics/vector.js';
 import { robustMean } from '../../robust/robust-mean.js';
 import { assert } from '../../base/assert.js';
-import type { Finished, Summary } from '../contract.js';
+import type { Finished, PooledRows, Summary } from '../contract.js';
 import { meanSummary } from '../summaries/mean.js';
 import { groupRowsSummary } from '../summaries/rows.js';
 import type { GroupPoints } from './agreement.js';
@@ -32,9 +33,41 @@ export function groupSummary(local: 'mean' | 'robust', scale: Float64Array, grid
     return meanSummary(dimension, (moments) =>
       statisticOf(moments.mean.map((entry, j) => entry / scale[j]!), moments.count, grid));
   }
-  return groupRowsSummary(dimension, (rows) => {
-    const scaled: PointSet = { ...rows, values: rows.values.map((entry, i) => entry / scale[i % dimension]!) };
-    return statisticOf(robustMean(scaled, { scale: 1, cut: groupCut }), rows.count, grid);
+  return groupRowsSummary(dimension, (rows) => robustStatistic(rows, scale, grid));
+}
+
+function robustStatistic(rows: PointSet, scale: Float64Array, grid: number): Float64Array {
+  const scaled: PointSet = { ...rows, values: rows.values.map((entry, i) => entry / scale[i % rows.dimension]!) };
+  return statisticOf(robustMean(scaled, { scale: 1, cut: groupCut }), rows.count, grid);
+}
+
+function meanStatistic(rows: PointSet, scale: Float64Array, grid: number): Float64Array {
+  const moments = emptyMoments(rows.dimension);
+  for (let i = 0; i < rows.count; i++) addToMoments(moments, rowOf(rows, i));
+  return statisticOf(moments.mean.map((entry, j) => entry / scale[j]!), rows.count, grid);
+}
+
+/**
+ * The points of pooled rows, for a scale that is known only at the release. A row's group is a function of its tag
+ * alone (the low 32 bits of a keyed hash of its contributor), so one contributor more, less or changed still changes
+ * one point.
+ */
+export function groupedPoints(
+  { dimension, count, values, tags }: PooledRows,
+  groups: number,
+  local: 'mean' | 'robust',
+  scale: Float64Array,
+  grid: number,
+): readonly Finished[] {
+  const members = Array.from({ length: groups }, (): number[] => []);
+  for (let row = 0; row < count; row++) {
+    members[Math.floor((Number(tags[row]! & 0xffff_ffffn) / 2 ** 32) * groups)]!.push(row);
+  }
+  return members.map((own): Finished => {
+    const rows: PointSet = { dimension, count: own.length, values: new Float64Array(own.length * dimension) };
+    own.forEach((row, i) => rows.values.set(values.subarray(row * dimension, (row + 1) * dimension), i * dimension));
+    const point = local === 'mean' ? meanStatistic(rows, scale, grid) : robustStatistic(rows, scale, grid);
+    return { kind: 'group', statistic: { count: own.length, values: point } };
   });
 }
 

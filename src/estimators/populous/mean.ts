@@ -1,11 +1,20 @@
 import { costOfEvents } from '../../privacy/composition.js';
-import type { Estimator, ExpectedError, Infeasible, ParameterValues, Plan, StudyFacts } from '../contract.js';
-import { choiceOf, scaleOf } from '../values.js';
+import type {
+  CohortPlan, Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
+} from '../contract.js';
+import { assert } from '../../base/assert.js';
+import type { Released } from '../../base/brands.js';
+import type { Outcome } from '../../base/outcome.js';
+import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
+import { privateScale, slotsFor } from '../../privacy/scale.js';
+import { chooseScale, scaleNotFound, type ScaleChoice } from '../scale-choice.js';
+import { rowsSummary } from '../summaries/rows.js';
+import { choiceOf } from '../values.js';
 import { chooseDesign, corruptionTolerated, type Design, type DesignFacts } from './design.js';
 import { cohortName, eventsOf } from './events.js';
-import { groupSummary } from './local.js';
+import { groupedPoints, groupSummary } from './local.js';
 import { designFactsOf, populousParameters } from './parameters.js';
-import { release } from './release.js';
+import { release, type ReleaseContext } from './release.js';
 import { sizeFactor } from './spread.js';
 
 /**
@@ -29,6 +38,10 @@ import { sizeFactor } from './spread.js';
  *    "At most r" is decided in doubles: true distances may exceed r by a factor 1 + (d + 3) 2^-53, which the factor
  *    1 + 2^-40 on D covers.
  *
+ * With `scale: auto` rows are pooled until the close, a private scale (privacy/scale) is released first, and groups
+ * are formed from the rows' tags: a group is still a function of the contributor alone, so 1 to 3 hold for every scale
+ * that may be found, and the scale's cost is added.
+ *
  * Source: Ashtiani and Liaw (2022), Algorithms 1 and 5, with explicit constants.
  */
 export const populousMean: Estimator = {
@@ -47,9 +60,12 @@ export const populousMean: Estimator = {
 };
 
 function planPopulousMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
-  const designFacts = designFactsOf(values, facts);
-  const design = facts.target.delta > 0 && facts.target.rho > 0 ? chooseDesign(designFacts) : null;
-  return design === null ? infeasible(designFacts, facts) : planFor(values, facts, designFacts, design);
+  const choice = chooseScale(values, facts, cohortName);
+  if (choice.kind === 'infeasible') return choice;
+  const left = choice.facts;
+  const designFacts = designFactsOf(values, left);
+  const design = left.target.delta > 0 && left.target.rho > 0 ? chooseDesign(designFacts) : null;
+  return design === null ? infeasible(designFacts, left) : planFor(values, choice, designFacts, design);
 }
 
 function infeasible(design: DesignFacts, facts: StudyFacts): Infeasible {
@@ -87,18 +103,21 @@ function infeasible(design: DesignFacts, facts: StudyFacts): Infeasible {
   };
 }
 
-function planFor(values: ParameterValues, facts: StudyFacts, designFacts: DesignFacts, design: Design): Plan {
-  const scale = scaleOf(values, facts.dimension);
+function planFor(values: ParameterValues, choice: ScaleChoice, designFacts: DesignFacts, design: Design): Plan {
+  const { facts } = choice;
   const { test, average } = eventsOf(design, facts);
   const local = choiceOf(values, 'local') === 'mean' ? 'mean' : 'robust';
   const corruptionMax = corruptionTolerated(design, designFacts);
   const expectedError = (corruption: number): ExpectedError =>
     errorOf(design, designFacts, average.sigma, corruptionMax, corruption);
   const sampling = expectedError(0).sampling / Math.sqrt(facts.dimension);
-  const events = [test, average];
+  const events = choice.kind === 'auto' ? [choice.event, test, average] : [test, average];
+  const context = { design, average, sampling, designFacts };
+  const pooled: Pick<CohortPlan, 'mode' | 'groups'> = { mode: 'pooled', groups: 1 };
+  const grouped: Pick<CohortPlan, 'mode' | 'groups'> = { mode: 'disjoint', groups: design.groups };
   return Object.freeze<Plan>({
     kind: 'plan',
-    cohorts: [{ name: cohortName, share: 1, unit: 'row', mode: 'disjoint', groups: design.groups }],
+    cohorts: [{ name: cohortName, share: 1, unit: 'row', ...(choice.kind === 'auto' ? pooled : grouped) }],
     cost: costOfEvents(events, { disjoint: [] }),
     events,
     guarantee: {
@@ -111,8 +130,9 @@ function planFor(values: ParameterValues, facts: StudyFacts, designFacts: Design
       corruptionMax,
     },
     outputShape: [facts.dimension],
-    noise: Array.from(scale, (unit) => unit * average.sigma),
+    noise: choice.kind === 'auto' ? [] : Array.from(choice.scale, (unit) => unit * average.sigma),
     facts: {
+      scale: choice.kind === 'auto' ? 'found privately' : Array.from(choice.scale).join(', '),
       groups: design.groups,
       groupSize: design.groupSize,
       radiusInScales: design.radius,
@@ -127,10 +147,32 @@ function planFor(values: ParameterValues, facts: StudyFacts, designFacts: Design
       local,
     },
     expectedError,
-    summary: () => groupSummary(local, scale, average.grid),
-    release: async (summaries, mechanisms) =>
-      release({ design, scale, average, sampling, designFacts }, summaries, mechanisms),
+    summary: () =>
+      (choice.kind === 'auto' ? rowsSummary(facts.dimension) : groupSummary(local, choice.scale, average.grid)),
+    release: async (summaries, mechanisms) => (choice.kind === 'auto'
+      ? releaseWithoutScale(context, local, facts, summaries, mechanisms)
+      : release({ ...context, scale: choice.scale }, summaries, mechanisms)),
   });
+}
+
+/** Finds the scale, then forms the groups and goes on as with a public one. */
+function releaseWithoutScale(
+  context: Omit<ReleaseContext, 'scale'>, local: 'mean' | 'robust', facts: StudyFacts, summaries: FinishedSummaries,
+  mechanisms: Mechanisms,
+): Released<Outcome> {
+  const finished = summaries.get(cohortName);
+  assert(finished !== undefined, 'a release gets the summaries of its plan');
+  const pool = finished.map(([only, ...more]) => {
+    assert(only?.kind === 'pooled' && more.length === 0, 'the rows come in one pool');
+    return only.rows;
+  });
+  const found = privateScale(mechanisms, pool, facts.dimension, slotsFor(facts.cohort));
+  const answer = found.value;
+  if (answer.kind === 'failed') return found.map<Outcome>(() => scaleNotFound(facts, answer.coordinates));
+  const { scale } = answer;
+  const { design, average } = context;
+  const groups = pool.map((rows) => groupedPoints(rows, design.groups, local, scale, average.grid));
+  return release({ ...context, scale }, new Map([[cohortName, groups]]), mechanisms);
 }
 
 function errorOf(

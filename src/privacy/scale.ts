@@ -1,0 +1,109 @@
+import type { Released, Sensitive } from '../base/brands.js';
+import { gaussianHistogramEvent } from './calibration.js';
+import type { GaussianHistogramEvent } from './events.js';
+import type { Mechanisms } from './mechanisms/contract.js';
+import type { RowBlock } from './rows.js';
+
+/**
+ * P9, a private scale: per coordinate, how far two contributors are apart, to the nearest power of two. Nothing about
+ * the data need be known.
+ *
+ * Claim: (rho, delta), delta-approximate zCDP, for one row replaced by anything, or by nothing, or added.
+ * - Pairs. A row's slot is a function of its tag (a keyed hash of its contributor), and a slot's pair is its two rows
+ *   with the smallest tags. So one row more, less or changed changes the pair of its own slot and of no other. (Pairs
+ *   along the sorted order of those present would not do: one absence would shift them all.)
+ * - In each coordinate a pair stands in at most one bin, floor(log2 |difference|), so a changed pair takes 1 from one
+ *   bin and gives 1 to another: mechanisms/histogram, claim (b), with a pair for a contributor.
+ * - What is answered is a function of the kept bins.
+ *
+ * Accuracy: for Gaussian rows of deviation sigma the fullest bin answers between sigma / 4 and 8 sigma, most often
+ * between sigma and 3 sigma, when it clears the threshold; `pairsInFullestBin` says with how many rows it does.
+ * Equal values make no difference, so a column whose values mostly coincide has no scale: it is reported, not guessed.
+ */
+const binMaximum = 200;
+
+/** Rows with their tags, in order of tag. */
+export interface TaggedRows extends RowBlock {
+  readonly tags: BigUint64Array;
+}
+
+/** Where the noise of a scale is charged. */
+export interface ScaleAsked {
+  readonly cohort: string;
+  readonly dimension: number;
+  readonly rho: number;
+  readonly delta: number;
+  /** The event's name; default "scale". */
+  readonly name?: string;
+}
+
+/** The event of a private scale. Its cost is within (rho, delta). */
+export function scaleEvent({ cohort, dimension, rho, delta, name = 'scale' }: ScaleAsked): GaussianHistogramEvent {
+  return gaussianHistogramEvent({ name, cohort, coordinates: dimension, rho, delta });
+}
+
+/** `failed`: some coordinate had no bin above the threshold; `coordinates` lists them. */
+export type FoundScale =
+  | { readonly kind: 'scale'; readonly scale: Float64Array }
+  | { readonly kind: 'failed'; readonly coordinates: readonly number[] };
+
+/**
+ * Slots for a public number of contributors: half as many. At full participation about 59 of 100 slots then hold a
+ * pair.
+ */
+export function slotsFor(cohort: number): number {
+  return Math.ceil(cohort / 2);
+}
+
+/**
+ * Pairs per contributor that a Gaussian column's fullest bin holds, at least: half a slot each, 0.59 of the slots with
+ * a pair, 0.3 of the pairs in one bin.
+ */
+export const pairsInFullestBin = 0.5 * 0.59 * 0.3;
+
+/**
+ * Draws the scale with the event of `scaleEvent`: powers of two, one per coordinate.
+ * @param slots - from the public cohort, never from the rows present.
+ */
+export function privateScale(
+  mechanisms: Mechanisms,
+  rows: Sensitive<TaggedRows>,
+  dimension: number,
+  slots: number,
+  name = 'scale',
+): Released<FoundScale> {
+  return mechanisms.histogram(name, rows.map((block) => countDifferences(block, dimension, slots))).map((kept) => {
+    const empty = kept.flatMap((bins, j) => (bins.length === 0 ? [j] : []));
+    if (empty.length > 0) return { kind: 'failed', coordinates: empty };
+    return { kind: 'scale', scale: Float64Array.from(kept, (bins) => 2 ** (bins[0]!.bin + 1)) };
+  });
+}
+
+/** Pairs per bin, one map per coordinate. Rows come in order of tag, so the members of a slot stand together. */
+function countDifferences(rows: TaggedRows, dimension: number, slots: number): readonly Map<number, number>[] {
+  const { count, values, tags } = rows;
+  const bins = Array.from({ length: dimension }, () => new Map<number, number>());
+  let slot = -1;
+  let members = 0;
+  for (let row = 0; row < count; row++) {
+    const own = slotOf(tags[row]!, slots);
+    members = own === slot ? members + 1 : 1;
+    slot = own;
+    if (members !== 2) continue;
+    for (let j = 0; j < dimension; j++) {
+      const bin = binOf(Math.abs(values[row * dimension + j]! - values[(row - 1) * dimension + j]!));
+      if (bin !== undefined) bins[j]!.set(bin, (bins[j]!.get(bin) ?? 0) + 1);
+    }
+  }
+  return bins;
+}
+
+/** The high 53 bits of a tag decide, so slots follow the order of tags. */
+function slotOf(tag: bigint, slots: number): number {
+  return Math.floor((Number(tag >> 11n) / 2 ** 53) * slots);
+}
+
+function binOf(difference: number): number | undefined {
+  if (!(difference > 0)) return undefined;
+  return Math.min(binMaximum, Math.max(-binMaximum, Math.floor(Math.log2(difference))));
+}
