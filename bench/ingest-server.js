@@ -59,11 +59,12 @@ const aggregator = await createAggregator({
 const { studyId } = aggregator.hub.studies()[0];
 const preloadSeconds = await preload(store, studyId);
 
-process.on('message', async () => {
-  const { hub } = aggregator;
+process.on('message', async (wish) => {
+  // Only for profiles, which Node writes at an orderly exit.
+  if (wish === 'exit') process.exit(0);
   process.send({
     type: 'sample', atMs: performance.now(), cpu: process.cpuUsage(), memory: process.memoryUsage(),
-    loop: performance.eventLoopUtilization(), health: await store.health(), overloaded: hub.overloaded(),
+    loop: performance.eventLoopUtilization(), health: await store.health(),
   });
 });
 process.on('disconnect', () => process.exit(1));

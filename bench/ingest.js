@@ -2,7 +2,7 @@
 // process, over WebSockets, verified, journalled, and acknowledged after the fsync. Beside it what this machine does at
 // best in each single stage, measured in the same run. Build first (npm run bench:ingest does).
 //   node bench/ingest.js [--seconds 60] [--preload 1000000] [--contributors 1024] [--shapes 64x8,256x32]
-//                        [--directory DIR] [--json]
+//                        [--directory DIR] [--json] [--profile DIR]
 // Exit status 1 when a target is not met.
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -52,7 +52,8 @@ async function startServer(directory, columns) {
       return (await Promise.race([answer, ended]))[0];
     },
     async kill() {
-      child.kill('SIGKILL');
+      if (values.profile === undefined) child.kill('SIGKILL');
+      else child.send('exit');
       await ended.catch(() => undefined);
     },
   };

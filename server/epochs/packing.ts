@@ -50,6 +50,7 @@ export function buffersOf(packed: PackedParts): ArrayBuffer[] {
   return [packed.contributors.buffer, packed.values.buffer, packed.rows.buffer, packed.ranks.buffer, packed.complete.buffer];
 }
 
-export function bytesOf(packed: PackedParts): number {
-  return buffersOf(packed).reduce((sum, buffer) => sum + buffer.byteLength, 0);
+/** Bytes of one part in packed form. */
+export function bytesOfPart(dimension: number): number {
+  return keyBytes + 8 * dimension + 8 + 8 + 1;
 }

@@ -3,7 +3,7 @@ import type { Outcome } from '../../src/base/outcome.js';
 import type { EpochProgress, EpochRunner, EpochSetup, RowPart } from './contract.js';
 import { EpochThread } from './epoch-thread.js';
 import { nameOf } from './inline-runner.js';
-import { buffersOf, bytesOf, packParts } from './packing.js';
+import { buffersOf, bytesOfPart, packParts } from './packing.js';
 
 export interface WorkerRunnerOptions {
   /** Threads at most; one is started when an epoch finds all others in use. Default 2: one releases, one takes rows. */
@@ -17,9 +17,14 @@ interface Home {
   readonly studyId: string;
   readonly epoch: bigint;
   readonly dimension: number;
-  /** Parts that wait for the end of this turn of the event loop. */
+  /** Parts that wait for the end of this turn of the event loop, or for an answer to those sent before. */
   waiting: RowPart[];
+  /** Lists of parts that are sent and not answered. */
+  unanswered: number;
 }
+
+/** Parts that wait for company while the thread is at work: a message costs as much as folding some dozens of them. */
+const companyMax = 1_024;
 
 /** Epochs on worker threads, so that neither summaries nor a release of a million rows delays an ack. */
 export class WorkerEpochRunner implements EpochRunner {
@@ -43,13 +48,14 @@ export class WorkerEpochRunner implements EpochRunner {
     const thread = this.#threadFor();
     thread.epochs += 1;
     const { studyId, epoch } = setup;
-    this.#homes.set(name, { thread, studyId, epoch, dimension: setup.document.columns.length, waiting: [] });
+    this.#homes.set(name, { thread, studyId, epoch, dimension: setup.document.columns.length, waiting: [], unanswered: 0 });
     await thread.call({ kind: 'open', setup });
   }
 
   add(studyId: string, epoch: bigint, parts: readonly RowPart[]): void {
     const home = this.#home(studyId, epoch);
     home.waiting.push(...parts);
+    this.#backlogBytes += parts.length * bytesOfPart(home.dimension);
     if (this.#dirty.size === 0) queueMicrotask(() => this.#flushAll());
     this.#dirty.add(home);
   }
@@ -100,25 +106,31 @@ export class WorkerEpochRunner implements EpochRunner {
 
   #forget(home: Home): void {
     this.#dirty.delete(home);
+    this.#backlogBytes -= home.waiting.length * bytesOfPart(home.dimension);
     home.waiting = [];
     if (this.#homes.delete(nameOf(home.studyId, home.epoch))) home.thread.epochs -= 1;
   }
 
   #flushAll(): void {
-    for (const home of [...this.#dirty]) this.#flush(home);
+    const homes = [...this.#dirty];
+    this.#dirty.clear();
+    for (const home of homes) if (home.unanswered === 0 || home.waiting.length >= companyMax) this.#flush(home);
   }
 
   #flush(home: Home): void {
     this.#dirty.delete(home);
     if (home.waiting.length === 0) return;
     const packed = packParts(home.waiting, home.dimension);
+    const bytes = home.waiting.length * bytesOfPart(home.dimension);
     home.waiting = [];
-    const bytes = bytesOf(packed);
-    this.#backlogBytes += bytes;
+    home.unanswered += 1;
     const { studyId, epoch } = home;
-    home.thread.call({ kind: 'add', studyId, epoch, parts: packed }, buffersOf(packed))
-      // An epoch whose work failed says so at its release; a dead thread was reported.
-      .catch(() => undefined)
-      .finally(() => { this.#backlogBytes -= bytes; });
+    const answered = (): void => {
+      this.#backlogBytes -= bytes;
+      home.unanswered -= 1;
+      if (home.unanswered === 0) this.#flush(home);
+    };
+    // An epoch whose work failed says so at its release; a dead thread was reported.
+    home.thread.call({ kind: 'add', studyId, epoch, parts: packed }, buffersOf(packed)).then(answered, answered);
   }
 }

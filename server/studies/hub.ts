@@ -83,7 +83,7 @@ class Hub implements RunningHub {
     if (study === undefined) return refusal('unknown-study');
     if (this.#closing !== undefined) return refusal('shutting-down');
     if (this.#failure !== undefined) throw new KeelsonError('internal', 'the server stopped after a failure', { cause: this.#failure });
-    const bytes = batch.body.length + (batch.values?.byteLength ?? 0);
+    const bytes = bytesHeld(batch);
     return this.#queue.submit(requestOf(batch, study.definition), bytes, (result) => study.settle(batch, result));
   }
 
@@ -186,6 +186,11 @@ function requestOf(batch: VerifiedBatch, definition: StudyDefinition): Admission
     studyId, contributor: hexOf(batch.contributor), sequence, epoch, last, rows, digest, body, signature,
     ...(rejectAs !== undefined && { rejectAs }),
   };
+}
+
+/** Rows that are read in place share the body's memory. */
+function bytesHeld({ body, values }: VerifiedBatch): number {
+  return body.length + (values === undefined || values.buffer === body.buffer ? 0 : values.byteLength);
 }
 
 /** What the listener has checked; an embedder may not have. */

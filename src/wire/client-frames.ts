@@ -1,6 +1,6 @@
 import { keelson } from './generated/wire.js';
 import {
-  keyBytes, nonceBytes, owned, ownSized, present, signatureBytes, sized, studyIdBytes, toBigint, toLong, uint32,
+  keyBytes, nonceBytes, ownedEndAligned, ownSized, present, signatureBytes, sized, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
 import type { ClientFrame, Hello, SignedBatch } from './messages.js';
 import { readStrictly } from './reader.js';
@@ -90,7 +90,7 @@ function batchFromWire(batch: keelson.v1.SignedBatch): SignedBatch {
   return {
     kind: 'batch',
     channel: batch.channel,
-    body: owned(batch.body),
+    body: ownedEndAligned(batch.body),
     signature: ownSized(batch.signature, signatureBytes, 'signature'),
   };
 }

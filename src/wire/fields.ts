@@ -57,6 +57,17 @@ export function owned(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }
 
+/**
+ * `owned`, placed so that the last byte ends on an 8-byte boundary: numbers at the end of the bytes, such as the data of
+ * a batch, then can be read where they are. The memory is at most 7 bytes larger than the bytes.
+ */
+export function ownedEndAligned(bytes: Uint8Array): Uint8Array {
+  const padding = -bytes.length & 7;
+  const copy = new Uint8Array(new ArrayBuffer(padding + bytes.length), padding);
+  copy.set(bytes);
+  return copy;
+}
+
 /** `owned`, checked. */
 export function ownSized(bytes: Uint8Array, length: number, name: string): Uint8Array {
   return owned(sized(bytes, length, name));

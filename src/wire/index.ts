@@ -3,7 +3,7 @@ export { decodeBatchBody, decodeHeadBody, encodeBatchBody, encodeHeadBody } from
 export { decodeClientFrame, encodeClientFrame } from './client-frames.js';
 export type * from './messages.js';
 export { decodeReleaseBody, encodeReleaseBody } from './release-body.js';
-export { batchRows, encodeRows, firstNonFinite, numberBytes } from './rows.js';
+export { batchRows, encodeRows, firstNonFinite, numberBytes, viewBatchRows } from './rows.js';
 export { decodeServerFrame, encodeServerFrame } from './server-frames.js';
 export { decodeStudyDocument, encodeStudyDocument, studyId } from './study-codec.js';
 export type { StudyDocument } from './study-document.js';

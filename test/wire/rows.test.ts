@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidParameterError, WireError } from '../../src/base/errors.js';
-import { batchRows, encodeRows, firstNonFinite } from '../../src/wire/index.js';
+import {
+  batchRows, decodeBatchBody, decodeClientFrame, encodeBatchBody, encodeClientFrame, encodeRows, firstNonFinite,
+  viewBatchRows, type SignedBatch,
+} from '../../src/wire/index.js';
 import { readNumbers, writeNumbers } from '../../src/wire/rows.js';
 
 const finite = fc.float64Array({ noNaN: true, noDefaultInfinity: true, minLength: 1, maxLength: 40 });
@@ -17,6 +20,32 @@ describe('rows', () => {
       expect(rows).toEqual(values);
       expect(rows.buffer.byteLength).toBe(8 * values.length);
     }));
+  });
+
+  it('views the numbers of a received batch where they are, at any length of the fields before them', () => {
+    const uint64 = fc.bigInt({ min: 1n, max: 2n ** 64n - 1n });
+    fc.assert(fc.property(finite, uint64, fc.nat(), (values, sequence, channel) => {
+      const body = encodeBatchBody({
+        studyId: new Uint8Array(32).fill(3), sequence, epoch: sequence, last: channel % 2 === 0,
+        rows: values.length, columns: 1, dataType: 'float64', data: encodeRows(values, 'float64'),
+      });
+      const frame = encodeClientFrame({ kind: 'batch', channel, body, signature: new Uint8Array(64) });
+      const received = (decodeClientFrame(frame) as SignedBatch).body;
+      const rows = viewBatchRows(decodeBatchBody(received));
+      expect(rows).toEqual(values);
+      expect(rows.buffer).toBe(received.buffer);
+    }));
+  });
+
+  it('copies what cannot be viewed: other offsets, and float32', () => {
+    fc.assert(fc.property(finite, fc.nat({ max: 9 }), (values, offset) => {
+      const slab = new Uint8Array(8 * values.length + 20);
+      slab.set(encodeRows(values, 'float64'), offset);
+      const data = slab.subarray(offset, offset + 8 * values.length);
+      expect(viewBatchRows({ rows: values.length, columns: 1, dataType: 'float64', data })).toEqual(values);
+    }));
+    const data = encodeRows(Float64Array.of(1.5, -2), 'float32');
+    expect(viewBatchRows({ rows: 2, columns: 1, dataType: 'float32', data })).toEqual(Float64Array.of(1.5, -2));
   });
 
   it('widens float32 exactly', () => {
@@ -49,6 +78,7 @@ describe('rows', () => {
   ])('refuses %d rows of %d columns in %d bytes', (rows, columns, length) => {
     const data = new Uint8Array(length);
     expect(() => batchRows({ rows, columns, dataType: 'float64', data })).toThrow(WireError);
+    expect(() => viewBatchRows({ rows, columns, dataType: 'float64', data })).toThrow(WireError);
   });
 
   it('finds the first value that is not finite', () => {
