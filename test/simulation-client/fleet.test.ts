@@ -64,6 +64,33 @@ describe('a fleet against the real listener', () => {
     expect(running.statistics().latencyMs.p99).toBeGreaterThan(0);
   });
 
+  it('waits for everybody when it should, and leaves out the epochs that opened before', async () => {
+    await serve([sampleDocument, { ...sampleDocument, study: 'second' }]);
+    const state = hub.contributorState.bind(hub);
+    let held: (() => void) | undefined;
+    let asked = 0;
+    // One contributor's Ready is held back; an epoch opens meanwhile.
+    hub.contributorState = async (...request) => {
+      asked += 1;
+      if (asked === 30) await new Promise<void>((resolve) => { held = resolve; });
+      return state(...request);
+    };
+    const running = start({ studies: ['flight-delays', 'second'], start: 'ready' });
+    const heard: string[] = [];
+    running.onEpoch((study, epoch) => heard.push(`${study} ${epoch}`));
+    await until(() => held !== undefined && running.statistics().ready === 79);
+    openEpoch(8n);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    held!();
+    await running.ready();
+    expect(running.statistics().sent).toBe(0);
+    openEpoch(9n);
+    await until(() => running.statistics().accepted === 80);
+    expect(heard.sort()).toEqual(['flight-delays 9', 'second 9']);
+    expect(hub.submitted.every((batch) => batch.epoch === 9n)).toBe(true);
+    expect(running.truth('second', 8n)).toBeNull();
+  });
+
   it('knows the truth: the mean that the server would make of what it took', async () => {
     await serve();
     const running = start({ hostileShare: 0.25, attack: 'shift' });
