@@ -55,6 +55,10 @@ function rangeOf(spec: ParameterSpec): string {
       return 'true | false';
     case 'scale':
       return [...(spec.choices ?? []), 'above 0, one or one per column'].join(' | ');
+    case 'numbers': {
+      const { minimum, maximum } = spec;
+      return `ascending list a,b,c${minimum === undefined || maximum === undefined ? '' : `, ${minimum} to ${maximum}`}`;
+    }
     case 'number':
     case 'integer': {
       const kind = spec.type === 'integer' ? 'whole ' : '';

@@ -47,8 +47,8 @@ export interface Citation {
 /** One declared parameter; `parseParameters` checks against it and the command prints it. */
 export interface ParameterSpec {
   readonly name: string;
-  /** `scale`: one positive number, or one per column. */
-  readonly type: 'number' | 'integer' | 'choice' | 'boolean' | 'scale';
+  /** `scale`: one positive number, or one per column. `numbers`: an ascending list, each number above the one before. */
+  readonly type: 'number' | 'integer' | 'choice' | 'boolean' | 'scale' | 'numbers';
   /** Absent: the parameter must be given, unless it is optional. */
   readonly default?: ParameterValue;
   /** The estimator works out a value from public facts when none is given. */
@@ -57,6 +57,8 @@ export interface ParameterSpec {
   readonly maximum?: number;
   /** Of a `choice`; of a `scale`, the words it takes besides numbers. */
   readonly choices?: readonly string[];
+  /** Of `numbers`: the longest list; at most limits.columns, which is what a study document holds. Default: that. */
+  readonly lengthMaximum?: number;
   readonly unit?: string;
   readonly description: string;
 }
@@ -196,4 +198,10 @@ export interface Estimator {
    * @throws InvalidParameterError when a combination of parameters is impossible.
    */
   plan(parameters: ParameterValues, facts: StudyFacts): Plan | Infeasible;
+  /**
+   * What each number of an estimate is, for people, in the order of the estimate. Absent: a vector of the columns'
+   * length is about the columns, anything else goes by its indexes.
+   * @param columns - the study's column names.
+   */
+  outputLabels?(parameters: ParameterValues, columns: readonly string[]): readonly string[];
 }

@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../base/errors.js';
+import { limits } from '../base/limits.js';
 import type { ParameterSpec, ParameterValue, ParameterValues } from './contract.js';
 
 /** Facts that a parameter's check may need. */
@@ -10,7 +11,7 @@ export interface ParameterFacts {
 /**
  * Checks what a user wrote against an estimator's declared parameters and fills in the defaults.
  * A `scale` comes back as one number per column, whatever form it was given in. Numbers may be
- * written as text ("0.1"), as they are on a command line.
+ * written as text ("0.1"), and lists as "1,2,3", as they are on a command line.
  *
  * @throws InvalidParameterError naming the path (`parameters.corruption`), the value, the rule and
  *   what to do, for an unknown name, a missing value, a wrong type or a value out of range.
@@ -63,14 +64,36 @@ function parseOne(spec: ParameterSpec, given: unknown, facts: ParameterFacts): P
       throw refused(spec, given, facts);
     case 'scale':
       return parseScale(spec, given, facts);
+    case 'numbers':
+      return parseNumbers(spec, given, facts);
   }
+}
+
+/** A list as it stands in a study file, or `a,b,c` as on a command line; anything else is a list of one. */
+function listFrom(given: unknown): readonly unknown[] {
+  if (Array.isArray(given)) return given;
+  return typeof given === 'string' && given.includes(',') ? given.split(',') : [given];
+}
+
+function parseNumbers(spec: ParameterSpec, given: unknown, facts: ParameterFacts): readonly number[] {
+  const list = listFrom(given);
+  if (list.length === 0 || list.length > lengthMaximumOf(spec)) throw refused(spec, given, facts);
+  const parsed = list.map((entry) => {
+    const value = numberFrom(entry);
+    if (value === undefined || !withinBounds(spec, value)) throw refused(spec, given, facts);
+    return value;
+  });
+  if (parsed.some((value, i) => i > 0 && !(value > parsed[i - 1]!))) throw refused(spec, given, facts);
+  return Object.freeze(parsed);
+}
+
+function lengthMaximumOf(spec: ParameterSpec): number {
+  return spec.lengthMaximum ?? limits.columns;
 }
 
 function parseScale(spec: ParameterSpec, given: unknown, facts: ParameterFacts): readonly number[] | string {
   if (typeof given === 'string' && spec.choices?.includes(given) === true) return given;
-  const list: readonly unknown[] = Array.isArray(given)
-    ? given
-    : typeof given === 'string' && given.includes(',') ? given.split(',') : [given];
+  const list = listFrom(given);
   if (list.length !== 1 && list.length !== facts.dimension) throw refused(spec, given, facts);
   const parsed = list.map((entry) => {
     const value = numberFrom(entry);
@@ -101,6 +124,7 @@ function ruleOf(spec: ParameterSpec, facts: ParameterFacts): string {
     const words = spec.choices === undefined ? '' : `${spec.choices.join(', ')}, `;
     return `${words}a positive number${from}${to}, or ${facts.dimension} of them, one per column`;
   }
+  if (spec.type === 'numbers') return `1 to ${lengthMaximumOf(spec)} numbers${from}${to}, each above the one before`;
   return `${spec.type === 'integer' ? 'a whole number' : 'a number'}${from}${to}`;
 }
 

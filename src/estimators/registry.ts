@@ -1,10 +1,13 @@
 import { InvalidParameterError } from '../base/errors.js';
 import type { Estimator } from './contract.js';
 import { mean } from './baseline/mean.js';
+import { count } from './everyday/count.js';
+import { histogram } from './everyday/histogram.js';
+import { quantile } from './everyday/quantile.js';
 import { populousMean } from './populous/mean.js';
 
 /** Every estimator, in the order in which commands list them. Names are stable: study files and logs hold them. */
-export const estimators: readonly Estimator[] = Object.freeze([mean, populousMean]);
+export const estimators: readonly Estimator[] = Object.freeze([mean, populousMean, count, histogram, quantile]);
 
 /** @throws InvalidParameterError listing the names when there is no such estimator. */
 export function findEstimator(name: string): Estimator {

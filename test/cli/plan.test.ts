@@ -7,8 +7,10 @@ import { parseParameters } from '../../src/estimators/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { resolveTarget } from '../../src/privacy/target.js';
 import { keelson } from '../support/command.js';
+import { sampleParameters, sampleSettings } from '../support/sample-parameters.js';
 
-const base = ['--dimension', '2', '--epsilon', '1', '--delta', '1e-6', '--set', 'scale=1'];
+const facts = ['--dimension', '2', '--epsilon', '1', '--delta', '1e-6'];
+const base = [...facts, '--set', 'scale=1'];
 
 interface PlanFacts {
   minimumCohort: number;
@@ -32,7 +34,7 @@ describe('keelson plan', () => {
   });
 
   it.each(estimators.map(({ name }) => [name]))('%s: plans from public numbers', async (name) => {
-    const first = await plan([name, '--cohort', '1000000', ...base]);
+    const first = await plan([name, '--cohort', '1000000', ...facts, ...sampleSettings(name)]);
     expect(first.privacy).toMatchObject({ epsilon: 1, delta: 1e-6 });
     expect(first.expectedError.clean.total).toBeGreaterThan(0);
     expect(first.expectedError.corrupted.total).toBeGreaterThanOrEqual(first.expectedError.clean.total);
@@ -40,8 +42,8 @@ describe('keelson plan', () => {
 
   it.each(estimators.map((estimator) => [estimator.name, estimator] as const))(
     '%s: has a plan at its minimum cohort and none below',
-    (_name, estimator) => {
-      const parameters = parseParameters(estimator.parameters, { scale: 1 }, { dimension: 2 });
+    (name, estimator) => {
+      const parameters = parseParameters(estimator.parameters, sampleParameters(name), { dimension: 2 });
       const target = resolveTarget({ epsilon: 1, delta: 1e-6 });
       const planFor = plannerOf(estimator, parameters, { dimension: 2, participation: 'secret', target });
       const minimum = smallestPlan(planFor)!;

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { estimators } from '../../src/estimators/registry.js';
+import { everydaySamples } from './everyday-samples.js';
 import { complianceSuite, locationSample, type ComplianceSample } from './suite.js';
 
 /** One entry for each estimator, so that a new one cannot be forgotten. */
 const samples: Readonly<Record<string, ComplianceSample>> = {
   mean: locationSample,
   'populous-mean': locationSample,
+  ...everydaySamples,
 };
 
 describe('compliance', () => {

@@ -1,0 +1,34 @@
+import type { ComplianceSample } from './suite.js';
+
+const cohort = 4_000;
+
+/** Errors of counts are in shares of the cohort, and the truth is who came. */
+const counted = {
+  dimension: 1, cohort, scale: cohort, location: false, answersAnyCohort: true,
+  honest: (data) => Float64Array.of(data.normal()),
+} as const satisfies Partial<ComplianceSample>;
+
+/** Values spread evenly over the range, which is what a quantile's expected error assumes. */
+const [low, high] = [-5, 45];
+const probabilities = [0.25, 0.5, 0.8];
+
+/** Samples of the counting queries and of quantiles. */
+export const everydaySamples: Readonly<Record<string, ComplianceSample>> = {
+  count: {
+    ...counted,
+    parameters: { threshold: 0.5 },
+    truth: (_, rows) => [rows.filter(([value = NaN]) => value >= 0.5).length],
+  },
+  histogram: {
+    ...counted,
+    parameters: { edges: [-1, 0, 1, 2.5] },
+    truth: (_, rows) => [-Infinity, -1, 0, 1, 2.5].map((edge, i, edges) =>
+      rows.filter(([value = NaN]) => value >= edge && value < (edges[i + 1] ?? Infinity)).length),
+  },
+  quantile: {
+    parameters: { low, high, probabilities },
+    dimension: 1, cohort, scale: high - low, location: false,
+    honest: (data) => Float64Array.of(low + (high - low) * data.uniform()),
+    truth: () => probabilities.map((probability) => low + (high - low) * probability),
+  },
+};

@@ -1,0 +1,15 @@
+/** Parameters with which an estimator can be planned in two columns; those that take a scale need nothing else. */
+const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  count: { column: 0, threshold: 0.5 },
+  histogram: { column: 0, edges: '-1,0,1' },
+  quantile: { column: 1, low: -5, high: 5 },
+};
+
+export function sampleParameters(estimator: string): Readonly<Record<string, unknown>> {
+  return samples[estimator] ?? { scale: 1 };
+}
+
+/** The same as a command line takes them. */
+export function sampleSettings(estimator: string): readonly string[] {
+  return Object.entries(sampleParameters(estimator)).flatMap(([name, value]) => ['--set', `${name}=${String(value)}`]);
+}
