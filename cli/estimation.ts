@@ -25,6 +25,8 @@ export interface EstimateResult {
   readonly rows: number;
   readonly dimension: number;
   readonly columns: readonly string[];
+  /** What each number of the estimate is, where that is not simply the columns. */
+  readonly labels?: readonly string[];
   readonly privacy: PrivacyStatement;
   readonly uncertainty: { readonly kind: string };
 }
@@ -62,7 +64,8 @@ export async function estimateTable(table: RowTable, request: EstimateRequest): 
   // Moving to another group would change two releases; only staying, or staying away, changes one.
   const neighbours = table.group === null ? compared : `${compared}; never moved from one group to another`;
   const privacy = { ...statement, neighbours };
-  return described(outcome, privacy, size);
+  const labels = request.estimator.outputLabels?.(request.parameters, table.columns);
+  return described(outcome, privacy, labels === undefined ? size : { ...size, labels });
 }
 
 function* rowsOf({ count, columns, values }: RowTable): Generator<Float64Array> {
@@ -75,7 +78,7 @@ function* rowsOf({ count, columns, values }: RowTable): Generator<Float64Array> 
  */
 const contentsOnly = 'the values of one contributor changed; who is present, and so the number of rows, is public';
 
-type Size = Pick<EstimateResult, 'rows' | 'dimension' | 'columns'>;
+type Size = Pick<EstimateResult, 'rows' | 'dimension' | 'columns' | 'labels'>;
 
 function infeasible({ reason, remedy }: Infeasible, target: PrivacyTarget, size: Size): EstimateResult {
   return {

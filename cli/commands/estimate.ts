@@ -185,8 +185,9 @@ function intervalOf({ interval95 }: EstimateResult, index: number): string {
   return `${formatNumber(interval95.low[index]!)} to ${formatNumber(interval95.high[index]!)}`;
 }
 
-/** The column of a vector's entry; the indexes of a matrix's or tensor's. */
-function labelOf({ shape, columns }: EstimateResult, index: number): string {
+/** What the estimator says, else the column of a vector's entry, else the indexes of a matrix's or tensor's. */
+function labelOf({ shape, columns, labels }: EstimateResult, index: number): string {
+  if (labels !== undefined) return labels[index]!;
   if (shape.length === 1 && shape[0] === columns.length) return columns[index]!;
   let rest = index;
   const place = [...shape].reverse().map((size) => {

@@ -2,6 +2,7 @@ import { subscribe, type VerifiedRelease } from '../../client/index.js';
 import { toHex } from '../../src/base/bytes.js';
 import { defineCommand } from '../command.js';
 import { publicKeyFlag } from '../keys.js';
+import { labelsOf } from '../labels.js';
 import { numberFlag } from '../numbers.js';
 import { formatNumber, type Output } from '../output.js';
 
@@ -59,10 +60,11 @@ function describeStudy({ release, document, serverKey }: VerifiedRelease, output
   output.text(`${'epoch'.padStart(6)}  ${'column'.padEnd(20)} ${'estimate'.padStart(12)}  ${'noise sd'.padStart(10)}   epsilon spent`);
 }
 
-function show({ release }: VerifiedRelease, output: Output): void {
+function show({ release, document }: VerifiedRelease, output: Output): void {
   const { outcome, ledger } = release;
+  const labels = labelsOf(document);
   output.jsonLine({
-    type: 'release', study: release.study, epoch: release.epoch, index: release.index, columns: release.columns,
+    type: 'release', study: release.study, epoch: release.epoch, index: release.index, columns: release.columns, labels,
     outcome: outcome.kind, ...(outcome.kind === 'value'
       ? { estimate: outcome.estimate, shape: outcome.shape, uncertainty: outcome.uncertainty, interval95: outcome.interval95 }
       : { reason: outcome.reason, text: outcome.text }),
@@ -75,7 +77,7 @@ function show({ release }: VerifiedRelease, output: Output): void {
   }
   const noise = outcome.uncertainty.kind === 'gaussian' ? outcome.uncertainty.standardDeviation : [];
   outcome.estimate.forEach((value, i) => {
-    const column = release.columns[i] ?? `[${i}]`;
+    const column = labels[i] ?? `[${i}]`;
     const deviation = noise[i] === undefined ? '' : formatNumber(noise[i]);
     output.text(`${(i === 0 ? String(release.epoch) : '').padStart(6)}  ${column.padEnd(20)} ${formatNumber(value).padStart(12)}  `
       + `${deviation.padStart(10)}   ${i === 0 ? spent : ''}`.trimEnd());
