@@ -1,0 +1,177 @@
+import type { MechanismEvent } from '../events.js';
+
+/**
+ * A pair of distributions (P, Q) that is at least as easy to tell apart as what one event draws on neighbours: for
+ * every a >= 0, sup over events S of M(D)(S) - a M(D')(S) is at most the same for (P, Q). Such pairs compose, also
+ * adaptively (Zhu, Dong, Wang 2022, theorem 10), and what is told of them is told of the release. Neighbours are
+ * symmetric here, so one pair covers both directions.
+ *
+ * - gaussian: the loss log(P/Q) is N(mu^2 / 2, mu^2) under P, moved up by `shift`; with probability `delta` nothing is
+ *   hidden. Why: discreteOffset below.
+ * - laplace: 1-D Laplace noise of shift epsilon scales, moved up by `shift`.
+ * - bounded: log-odds of any two outcomes move by at most epsilon (the exponential mechanism). The supremum above is
+ *   attained with two outcomes of losses t and t - epsilon, and is (1 - e^((x - epsilon)/2))^2 / (1 - e^-epsilon) at
+ *   a = e^x, |x| <= epsilon, for the best t = (x + epsilon) / 2 (Dong, Durfee, Rogers 2020). As a function of a it is
+ *   convex, hence a pair, whose loss has density e^((x - epsilon)/2) / (2 (1 - e^-epsilon)) on (-epsilon, epsilon).
+ * - approximate: any (epsilon, delta)-DP mechanism (Kairouz, Oh, Viswanath 2015): losses epsilon and -epsilon, and with
+ *   probability delta nothing is hidden.
+ */
+export type Piece =
+  | { readonly kind: 'gaussian'; readonly square: number; readonly shift: number; readonly delta: number }
+  | { readonly kind: 'laplace'; readonly epsilon: number; readonly shift: number }
+  | { readonly kind: 'bounded'; readonly epsilon: number }
+  | { readonly kind: 'approximate'; readonly epsilon: number; readonly delta: number };
+
+/** A piece and how often it is drawn. */
+export interface Repeated {
+  readonly piece: Piece;
+  readonly times: number;
+}
+
+/** Rounding of doubles never makes a piece weaker. */
+const upwards = 1 + 2 ** -40;
+
+/**
+ * The piece of an event; null when its grid is coarser than two standard deviations, where the comparison with
+ * continuous noise below does not hold.
+ */
+export function pieceOf(event: MechanismEvent): Repeated | null {
+  switch (event.kind) {
+    case 'gaussian': {
+      const { sensitivity, sigma, grid, dimension } = event;
+      return gaussian({ shift: sensitivity, sigma, grid, sumOfShifts: Math.sqrt(dimension) * sensitivity });
+    }
+    case 'symmetric-gaussian': {
+      // Entries above the diagonal stand once in the noise with half the variance, twice in the norm.
+      const { sensitivity, sigma, grid, dimension } = event;
+      return gaussian({ shift: sensitivity, sigma: sigma / Math.SQRT2, grid, sumOfShifts: dimension * sensitivity }, 2);
+    }
+    case 'gaussian-threshold':
+      return gaussian({ ...event, shift: event.sensitivity, sumOfShifts: event.sensitivity }, 1, event.delta);
+    case 'gaussian-histogram': {
+      const { coordinates, sigma, grid, delta } = event;
+      return gaussian({ shift: Math.sqrt(2 * coordinates), sigma, grid, sumOfShifts: 2 * coordinates }, 1, delta);
+    }
+    case 'laplace': {
+      const epsilon = (event.sensitivity / event.scale) * upwards;
+      if (event.dimension > 1) return once({ kind: 'approximate', epsilon, delta: 0 });
+      return once({ kind: 'laplace', epsilon, shift: 2 * logCosh(event.grid / event.scale / 2) * upwards });
+    }
+    case 'truncated-laplace':
+    case 'laplace-threshold':
+    case 'laplace-histogram':
+      return once({ kind: 'approximate', epsilon: event.epsilon, delta: event.delta });
+    case 'exponential':
+      return { piece: { kind: 'bounded', epsilon: event.epsilon }, times: event.times };
+  }
+}
+
+function once(piece: Piece): Repeated {
+  return { piece, times: 1 };
+}
+
+interface Shifted {
+  /** L2, in data units. */
+  readonly shift: number;
+  /** L1 bound on the shift, each coordinate weighted as its noise is. */
+  readonly sumOfShifts: number;
+  /** The smallest standard deviation of a coordinate. */
+  readonly sigma: number;
+  readonly grid: number;
+}
+
+/**
+ * Discrete Gaussian noise z of deviation s >= 1/2 steps, against a continuous N of the same s.
+ *
+ * Claim: z is stochastically between N - 1 and N + 1. Hence the loss of a shift v in steps, (|v|^2 / 2 + v.z) / s^2,
+ * is at most the continuous one plus |v|_1 / s^2, and as the supremum of a pair is the mean of an increasing
+ * function of its loss, (1 - a e^-loss)+, a continuous pair moved up by that much is at least as easy to tell apart.
+ *
+ * Why, f(x) = exp(-x^2 / (2 s^2)), and by Poisson's formula sum of f over the integers is s sqrt(2 pi) (1 + t), 0 < t
+ * <= 3 exp(-2 pi^2 s^2). For m >= 1: P(z >= m) <= P(N >= m - 1), because f falls and t > 0. P(z >= m) >= P(N >= m):
+ * - m <= s: f is concave on [0, s], so f(0)/2 + f(1) + ... + f(m-1) is at most the integral over [0, m] (trapezoids),
+ *   and P(z >= m) = 1/2 - that sum / (s sqrt(2 pi) (1 + t)).
+ * - m > s: f is convex beyond m, so f(m) + f(m+1) + ... is at least the integral plus f(m)/2; the integral is at most
+ *   f(m) s sqrt(pi / 2), and t s sqrt(pi / 2) <= .014 < 1/2.
+ * By symmetry P(z >= k) <= P(N >= k - 1) for all integers k, and the mirror image.
+ *
+ * A threshold and a histogram are charged as Gaussian noise outside events of probability delta on either side, with
+ * everything given away inside them: split off exactly delta on both sides, then the mixture is convex in each part.
+ * A test and what it gates: where both neighbours reach the floor the pairs compose; where one does not, both fail
+ * but for probability delta, which the part that is given away covers.
+ */
+function gaussian(event: Shifted, perCoordinate = 1, delta = 0): Repeated | null {
+  const { shift, sumOfShifts, sigma, grid } = event;
+  if (!(sigma >= 0.5 * grid)) return null;
+  const square = ((shift / sigma) ** 2 / perCoordinate) * upwards;
+  const offset = ((sumOfShifts / sigma) * (grid / sigma) / perCoordinate) * upwards;
+  return once({ kind: 'gaussian', square, shift: offset, delta });
+}
+
+/**
+ * Discrete Laplace noise with q = e^(-grid / scale): a set {z >= T} and a shift of s steps give 1 - (q^(s-T+1) + a q^T) /
+ * (1 + q), and by the two means at most 1 - e^((x - epsilon)/2) / cosh(grid / (2 scale)), a = e^x. That is the
+ * continuous supremum 1 - e^((x - epsilon)/2) at x - 2 log cosh(grid / (2 scale)).
+ */
+function logCosh(x: number): number {
+  return x < 1e-4 ? (x * x) / 2 : Math.log(Math.cosh(x));
+}
+
+/** About the variance of a piece's loss: for choosing a step, never for a claim. */
+export function varianceOf(piece: Piece): number {
+  switch (piece.kind) {
+    case 'gaussian': return piece.square;
+    case 'laplace':
+    case 'approximate': return Math.min(piece.epsilon, 20) ** 2;
+    case 'bounded': return Math.min(piece.epsilon, 20) ** 2 / 3;
+  }
+}
+
+/** Several pieces as fewer: Gaussian ones become one, equal ones are counted. Exact, but for rounding up. */
+export function gathered(pieces: readonly Repeated[]): readonly Repeated[] {
+  let [square, shift, kept] = [0, 0, 0];
+  const others = new Map<string, Repeated>();
+  for (const { piece, times } of pieces) {
+    if (piece.kind === 'gaussian') {
+      square += piece.square * times;
+      shift += piece.shift * times;
+      kept += times * Math.log1p(-piece.delta);
+      continue;
+    }
+    const key = JSON.stringify(piece);
+    others.set(key, { piece, times: times + (others.get(key)?.times ?? 0) });
+  }
+  const list = [...others.values()];
+  if (square === 0) return list;
+  const delta = -Math.expm1(kept) * upwards;
+  return [once({ kind: 'gaussian', square: square * upwards, shift: shift * upwards, delta }), ...list];
+}
+
+/**
+ * Pieces that are at least as easy to tell apart as each of several lists, of which a contributor is in one: the
+ * largest of each kind place by place, largest first.
+ */
+export function worstOf(lists: readonly (readonly Repeated[])[]): readonly Repeated[] {
+  if (lists.length === 1) return lists[0]!;
+  const singles = lists.map((list) => gathered(list).flatMap(({ piece, times }) => new Array<Piece>(times).fill(piece)));
+  const kinds = ['gaussian', 'laplace', 'bounded', 'approximate'] as const;
+  return kinds.flatMap((kind) => {
+    const sorted = singles.map((pieces) => pieces.filter((piece) => piece.kind === kind)
+      .sort((left, right) => sizeOf(right) - sizeOf(left)));
+    const length = Math.max(...sorted.map((pieces) => pieces.length));
+    return Array.from({ length }, (_, place) =>
+      once(sorted.flatMap((pieces) => pieces.slice(place, place + 1)).reduce(larger)));
+  });
+}
+
+function sizeOf(piece: Piece): number {
+  return piece.kind === 'gaussian' ? piece.square : piece.epsilon;
+}
+
+function larger(left: Piece, right: Piece): Piece {
+  const most: Record<string, number | string> = { ...left };
+  for (const [name, value] of Object.entries(right)) {
+    if (typeof value === 'number') most[name] = Math.max(value, most[name] as number);
+  }
+  return most as unknown as Piece;
+}
