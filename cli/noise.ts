@@ -19,19 +19,29 @@ export interface Randomness {
   work(label: string): WorkRandom;
 }
 
+/**
+ * The seed of repeatable noise, after a warning on stderr; null when noise comes from the operating system.
+ * For commands whose noise is drawn on other threads.
+ */
+export function insecureSeedOf(io: Io): string | null {
+  const seed = io.environment[insecureSeedVariable] ?? '';
+  if (seed === '') return null;
+  io.stderr.write(
+    `warning: ${insecureSeedVariable} is set: the noise can be repeated by anyone, so the output is NOT private\n`,
+  );
+  return seed;
+}
+
 /** From the operating system, unless the environment asks for repeatable noise; then a warning goes to stderr. */
 export function openRandomness(io: Io): Randomness {
-  const seed = io.environment[insecureSeedVariable] ?? '';
-  if (seed === '') {
+  const seed = insecureSeedOf(io);
+  if (seed === null) {
     return {
       insecure: false,
       noise: () => secureNoise(),
       work: () => seededWork(signing.randomBytes(32)),
     };
   }
-  io.stderr.write(
-    `warning: ${insecureSeedVariable} is set: the noise can be repeated by anyone, so the output is NOT private\n`,
-  );
   return {
     insecure: true,
     noise: (label) => seededNoise(`${seed}:noise:${label}`),

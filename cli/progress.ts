@@ -12,8 +12,17 @@ const showAfterMs = 1000;
 const redrawMs = 100;
 const barWidth = 30;
 
-/** Shows itself only once the work has taken a second. Counts bytes. */
-export function startProgress(label: string, io: Io): Progress {
+/** What a bar counts: `size` of the counted things make one `name`. */
+export interface ProgressUnit {
+  readonly name: string;
+  readonly size: number;
+  readonly digits: number;
+}
+
+const megabytes: ProgressUnit = { name: 'MB', size: 1e6, digits: 1 };
+
+/** Shows itself only once the work has taken a second. Counts bytes unless told otherwise. */
+export function startProgress(label: string, io: Io, unit: ProgressUnit = megabytes): Progress {
   if (io.stderr.isTTY !== true) return { update: () => {}, end: () => {} };
   const startedMs = io.monotonicMs();
   let drawnMs = startedMs + showAfterMs - redrawMs;
@@ -24,7 +33,7 @@ export function startProgress(label: string, io: Io): Progress {
       if (nowMs - drawnMs < redrawMs) return;
       drawnMs = nowMs;
       isShown = true;
-      io.stderr.write(`\r\u001b[2K${label} ${bar(done, total)}`);
+      io.stderr.write(`\r\u001b[2K${label} ${bar(done, total, unit)}`);
     },
     end() {
       if (isShown) io.stderr.write('\r\u001b[2K');
@@ -33,11 +42,11 @@ export function startProgress(label: string, io: Io): Progress {
   };
 }
 
-function bar(done: number, total: number | undefined): string {
-  const megabytes = `${(done / 1e6).toFixed(1)} MB`;
-  if (total === undefined || total === 0) return megabytes;
+function bar(done: number, total: number | undefined, { name, size, digits }: ProgressUnit): string {
+  const amount = (count: number): string => `${(count / size).toFixed(digits)} ${name}`;
+  if (total === undefined || total === 0) return amount(done);
   const share = Math.min(1, done / total);
   const filled = Math.round(share * barWidth);
   const drawn = '='.repeat(filled).padEnd(barWidth);
-  return `[${drawn}] ${Math.floor(100 * share)} % of ${(total / 1e6).toFixed(1)} MB`;
+  return `[${drawn}] ${Math.floor(100 * share)} % of ${amount(total)}`;
 }

@@ -10,8 +10,9 @@ import { InvariantError } from '../src/base/errors.js';
 export function workerUrl(importer: string, relative: string): URL {
   const beside = new URL(relative, importer);
   if (existsSync(beside)) return beside;
-  const at = beside.href.lastIndexOf('/server/');
-  if (at >= 0) {
+  for (const folder of ['/server/', '/cli/']) {
+    const at = beside.href.lastIndexOf(folder);
+    if (at < 0) continue;
     const built = new URL(`${beside.href.slice(0, at)}/dist${beside.href.slice(at)}`);
     if (existsSync(built)) return built;
   }

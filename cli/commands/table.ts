@@ -48,6 +48,10 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Sample sizes, noise and expected error from public numbers, without data.',
     load: async () => erase((await import('./plan.js')).plan),
   },
+  audit: {
+    summary: 'Attack an estimator: the epsilon that neighbouring inputs prove it has at least.',
+    load: async () => erase((await import('./audit.js')).audit),
+  },
   verify: {
     summary: 'Check a release log: chain, signatures and signed head.',
     load: async () => erase((await import('./verify.js')).verify),

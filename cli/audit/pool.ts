@@ -1,0 +1,74 @@
+import { Worker } from 'node:worker_threads';
+import type { OutputBlock, TrialPool } from '../../src/audit/index.js';
+import { workerUrl } from '../../server/worker-url.js';
+import type { WorkerCall, WorkerStart } from './worker.js';
+
+/** Trials on worker threads. */
+export interface AuditPool extends TrialPool {
+  /** Ends the threads; what still runs on them is given up. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  resolve(block: OutputBlock): void;
+  reject(error: Error): void;
+}
+
+/** Requests at once on each thread, so that none waits for its next. */
+const requestsPerThread = 2;
+
+/** Starts `threads` workers. A thread that fails rejects all that it was asked. */
+export function startAuditPool(start: WorkerStart, threads: number): AuditPool {
+  const members = Array.from({ length: threads }, () => new Member(start));
+  return {
+    parallelism: requestsPerThread * threads,
+    run(request) {
+      const idlest = members.reduce((best, next) => (next.load < best.load ? next : best));
+      return idlest.run(request);
+    },
+    close: async () => {
+      await Promise.all(members.map((member) => member.close()));
+    },
+  };
+}
+
+class Member {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  #next = 0;
+  #failure: Error | null = null;
+
+  constructor(start: WorkerStart) {
+    this.#worker = new Worker(workerUrl(import.meta.url, './worker.js'), { workerData: start, execArgv: [] });
+    this.#worker.on('message', ({ id, block }: { id: number; block: OutputBlock }) => {
+      const waiting = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      waiting?.resolve(block);
+    });
+    this.#worker.on('error', (error: Error) => this.#fail(error));
+    this.#worker.on('exit', () => this.#fail(new Error('an audit thread ended early')));
+  }
+
+  get load(): number {
+    return this.#waiting.size;
+  }
+
+  run(request: WorkerCall['request']): Promise<OutputBlock> {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    const id = this.#next++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#worker.postMessage({ id, request } satisfies WorkerCall);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    for (const waiting of this.#waiting.values()) waiting.reject(this.#failure);
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,17 @@
+import type { ParameterValues, Plan, StudyFacts } from '../../src/estimators/contract.js';
+import { findEstimator } from '../../src/estimators/registry.js';
+import { InvariantError } from '../../src/base/errors.js';
+
+/** What is audited, so that it can cross threads: planning again gives the same plan. */
+export interface AuditSubject {
+  readonly estimator: string;
+  readonly parameters: ParameterValues;
+  readonly facts: StudyFacts;
+}
+
+/** @throws InvariantError when there is no plan; the command has checked. */
+export function planOf({ estimator, parameters, facts }: AuditSubject): Plan {
+  const plan = findEstimator(estimator).plan(parameters, facts);
+  if (plan.kind === 'infeasible') throw new InvariantError('an audited subject has a plan');
+  return plan;
+}

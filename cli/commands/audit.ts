@@ -1,0 +1,153 @@
+import { availableParallelism } from 'node:os';
+import { limits } from '../../src/base/limits.js';
+import {
+  audit as runAudit, auditTrialsMin, searchPairs, type AuditResult, type NeighbourPair,
+} from '../../src/audit/index.js';
+import type { Estimator, Infeasible, StudyFacts } from '../../src/estimators/contract.js';
+import { parseParameters } from '../../src/estimators/parameters.js';
+import { findEstimator } from '../../src/estimators/registry.js';
+import { startAuditPool, type AuditPool } from '../audit/pool.js';
+import type { AuditSubject } from '../audit/subject.js';
+import { defineCommand } from '../command.js';
+import type { Io } from '../io.js';
+import { insecureSeedOf } from '../noise.js';
+import { numberFlag, pairsFlag } from '../numbers.js';
+import { formatNumber, type Output } from '../output.js';
+import { plannerOf, smallestPlan } from '../planning.js';
+import { privacyArguments, privacyTarget } from '../privacy-flags.js';
+import { startProgress } from '../progress.js';
+import { statementOf } from '../statement.js';
+
+const defaultSeconds = 30;
+/** Trials of the first batch by which the speed is judged. */
+const pacing = 200;
+
+export const audit = defineCommand({
+  name: 'audit',
+  summary: 'Attack an estimator: the epsilon that neighbouring inputs prove it has at least.',
+  details: [
+    'Runs the estimator as shipped many times on pairs of data sets that differ in one contributor, learns to tell them '
+    + 'apart, and prints a lower confidence bound on epsilon, given delta. The pairs are made up; no data is read. '
+    + 'The bound says nothing about how private an estimator is, only how private it is not: below the claim is what '
+    + 'its proof promises. Exit status 1: the bound is above the claim, so there is a defect; or there is no plan.',
+  ],
+  args: {
+    name: { type: 'positional', required: true, description: 'an estimator; "keelson estimators" lists them' },
+    ...privacyArguments,
+    set: { type: 'string', valueHint: 'key=value', description: 'a parameter of the estimator; may be repeated' },
+    cohort: { type: 'string', valueHint: 'n', description: 'contributors (default the fewest that can be planned for)' },
+    dimension: { type: 'string', valueHint: 'd', description: 'columns of a row (default 1)' },
+    participation: {
+      type: 'enum',
+      options: ['secret', 'public'],
+      description: 'whether presence is protected (default secret)',
+    },
+    trials: { type: 'string', valueHint: 'n', description: 'releases to run; more give a bound nearer the truth' },
+    seconds: {
+      type: 'string',
+      valueHint: 's',
+      description: `about how long to run (default ${defaultSeconds} without --trials)`,
+    },
+  },
+  repeatable: ['set'],
+  examples: [
+    'keelson audit mean --epsilon 1 --delta 1e-6 --set scale=1',
+    'keelson audit populous-mean --epsilon 4 --delta 1e-3 --set scale=1 --dimension 2 --trials 1000000 --json',
+  ],
+  async run({ args, repeated, io, output }) {
+    const startedMs = io.monotonicMs();
+    const estimator = findEstimator(args.name);
+    const target = privacyTarget(args);
+    const dimension = numberFlag(args.dimension ?? '1', '--dimension', { atLeast: 1, atMost: limits.columns, whole: true });
+    const given = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: limits.cohortMax, whole: true });
+    const trials = numberFlag(args.trials, '--trials', { atLeast: auditTrialsMin, atMost: 1e10, whole: true });
+    const seconds = numberFlag(args.seconds, '--seconds', { atLeast: 1, atMost: 1e6 });
+    const parameters = parseParameters(estimator.parameters, pairsFlag(repeated['set'] ?? [], '--set'), { dimension });
+    const participation = args.participation === 'public' ? 'public' : 'secret';
+    const planFor = plannerOf(estimator, parameters, { dimension, target, participation });
+    const cohort = given ?? smallestPlan(planFor) ?? limits.cohortMax;
+    const plan = planFor(cohort);
+    if (plan.kind === 'infeasible') return infeasible(estimator, cohort, plan, output);
+    const facts: StudyFacts = { dimension, cohort, participation, target };
+    const seed = insecureSeedOf(io);
+    const { epsilon, delta, neighbours } = statementOf(plan, target);
+    const subject: AuditSubject = { estimator: estimator.name, parameters, facts };
+    const pool = startAuditPool({ subject, seed }, availableParallelism());
+    try {
+      const pairs = await searchPairs({ plan, facts, parameters }, pool);
+      const pace = { trials, seconds: seconds ?? (trials === undefined ? defaultSeconds : undefined) };
+      const total = await trialsFor(pace, pool, pairs[0]!, io);
+      const result = await withProgress(total, io, (onProgress) =>
+        runAudit({ claim: { epsilon, delta }, pairs, pool, trials: total, onProgress }));
+      const document = {
+        estimator: estimator.name, parameters, dimension, cohort, ...result, neighbours,
+        seconds: Math.round((io.monotonicMs() - startedMs) / 10) / 100,
+        ...(seed === null ? {} : { insecure: true }),
+      };
+      output.json(document);
+      print(document, output);
+      return result.caught ? 1 : 0;
+    } finally {
+      await pool.close();
+    }
+  },
+});
+
+interface Pace {
+  readonly trials: number | undefined;
+  readonly seconds: number | undefined;
+}
+
+/** Fixed before the first counted trial: stopping when the bound looks right would spoil its confidence. */
+async function trialsFor({ trials, seconds }: Pace, pool: AuditPool, pair: NeighbourPair, io: Io): Promise<number> {
+  if (seconds === undefined) return trials!;
+  // Code runs slower at first, so the last and longest batch tells the speed.
+  for (let size = pacing; ; size *= 2) {
+    const startedMs = io.monotonicMs();
+    await Promise.all(Array.from({ length: pool.parallelism }, () =>
+      pool.run({ pair, side: 'left', trials: size, label: 'pace' })));
+    const tookMs = Math.max(1, io.monotonicMs() - startedMs);
+    if (tookMs < 40 * seconds) continue;
+    const affordable = Math.floor((1000 * seconds * size * pool.parallelism) / tookMs);
+    return Math.min(trials ?? Infinity, Math.max(auditTrialsMin, affordable));
+  }
+}
+
+async function withProgress(
+  total: number,
+  io: Io,
+  run: (onProgress: (done: number) => void) => Promise<AuditResult>,
+): Promise<AuditResult> {
+  const progress = startProgress('auditing', io, { name: 'trials', size: 1, digits: 0 });
+  try {
+    return await run((done) => progress.update(done, total));
+  } finally {
+    progress.end();
+  }
+}
+
+function infeasible(estimator: Estimator, cohort: number, { reason, remedy }: Infeasible, output: Output): 1 {
+  output.json({ estimator: estimator.name, cohort, outcome: 'infeasible', reason, remedy });
+  output.text(`infeasible: ${reason}`);
+  output.text(`  ${remedy}`);
+  return 1;
+}
+
+type Document = AuditResult & { readonly estimator: string; readonly cohort: number; readonly neighbours: string };
+
+function print(result: Document, output: Output): void {
+  const { claim, bound, confidence, trials, trialsCounted } = result;
+  output.table(['', ''], [
+    ['estimator', `${result.estimator}, cohort ${result.cohort}`],
+    ['claimed', `epsilon ${formatNumber(claim.epsilon)} at delta ${formatNumber(claim.delta)}`],
+    ['proved', `epsilon is at least ${formatNumber(Number(bound.toPrecision(3)))}, `
+      + `${formatNumber(Math.round((100 * bound) / claim.epsilon))} % of the claim`],
+    ['confidence', `${confidence}, over everything that was tried`],
+    ['trials', `${trials}, of which ${trialsCounted} were counted for the bound`],
+    ['closest pair', `${result.pair} (of ${result.pairsTried})`],
+    ['told apart by', result.event],
+    ['neighbours', result.neighbours],
+  ]);
+  output.text();
+  output.text(result.caught ? 'DEFECT: the bound is above the claim' : 'no defect seen: the bound is below the claim');
+}

@@ -1,0 +1,144 @@
+import { fitLogistic } from './logistic.js';
+import type { OutputBlock } from './contract.js';
+
+/** A number per output, by which two distributions of outputs are told apart. Refused outputs have no number. */
+export interface Statistic {
+  readonly name: string;
+  /** NaN for refused outputs. */
+  score(block: OutputBlock): Float64Array;
+}
+
+/** Standardised values are cut here: what lies beyond is beyond every threshold anyway. */
+const cut = 8;
+/** Outputs that a classifier is trained on, from each side. */
+const trainedOn = 12_000;
+
+/** Puts columns on one scale, fitted to both sides together. Columns that never move are left out. */
+class Standardiser {
+  readonly columns: readonly number[];
+  readonly #middle: Float64Array;
+  readonly #width: Float64Array;
+
+  constructor(blocks: readonly OutputBlock[]) {
+    const width = blocks[0]!.width;
+    this.#middle = new Float64Array(width);
+    this.#width = new Float64Array(width);
+    const kept: number[] = [];
+    for (let column = 1; column < width; column++) {
+      const entries = blocks.flatMap((block) => Array.from(answered(block), (row) => block.values[row * width + column]!));
+      if (entries.length === 0) continue;
+      const sorted = Float64Array.from(entries).sort();
+      const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))]!;
+      this.#middle[column] = at(0.5);
+      const central = (at(0.84) - at(0.16)) / 2;
+      // Hardly ever moves, but does: any unit will do that keeps the rare values apart.
+      this.#width[column] = central > 0 ? central : Math.max(at(1) - at(0.5), at(0.5) - at(0)) / 4;
+      if (this.#width[column]! > 0 && Number.isFinite(this.#width[column])) kept.push(column);
+    }
+    this.columns = kept;
+  }
+
+  /** Writes one output's columns, in standard units. */
+  write(block: OutputBlock, row: number, target: Float64Array): void {
+    this.columns.forEach((column, i) => {
+      const value = (block.values[row * block.width + column]! - this.#middle[column]!) / this.#width[column]!;
+      target[i] = Math.min(cut, Math.max(-cut, value));
+    });
+  }
+}
+
+/** Rows of a block that hold an answer. */
+export function* answered({ count, width, values }: OutputBlock): Generator<number> {
+  for (let row = 0; row < count; row++) if (values[row * width] === 0) yield row;
+}
+
+/**
+ * Two statistics, learned from outputs of both sides by logistic regression: a direction (the likelihood ratio of two
+ * Gaussians that differ by a shift is one), and a classifier in products of the most telling columns (which hold the
+ * likelihood ratio of any two Gaussians).
+ */
+export function learnStatistics(left: OutputBlock, right: OutputBlock): readonly Statistic[] {
+  const standard = new Standardiser([left, right]);
+  if (standard.columns.length === 0) return [];
+  return [
+    learn('likelihood direction', standard, [left, right], 1),
+    learn('trained classifier', standard, [left, right], 3),
+  ];
+}
+
+function learn(
+  name: string,
+  standard: Standardiser,
+  blocks: readonly [OutputBlock, OutputBlock],
+  degree: number,
+): Statistic {
+  const size = standard.columns.length;
+  const chosen = telling(standard, blocks);
+  const terms = monomials(chosen, degree);
+  const point = new Float64Array(size);
+  const features = (block: OutputBlock, row: number, target: Float64Array): void => {
+    standard.write(block, row, point);
+    terms.forEach((term, i) => {
+      let product = 1;
+      for (const column of term) product *= point[column]!;
+      target[i] = product;
+    });
+  };
+  const samples = blocks.map((block) => {
+    const rows = [...answered(block)].slice(0, trainedOn);
+    const table = new Float64Array(rows.length * terms.length);
+    rows.forEach((row, i) => features(block, row, table.subarray(i * terms.length, (i + 1) * terms.length)));
+    return table;
+  });
+  const weights = fitLogistic(samples[0]!, samples[1]!, terms.length);
+  const target = new Float64Array(terms.length);
+  return {
+    name,
+    score(block) {
+      const scores = new Float64Array(block.count).fill(Number.NaN);
+      for (const row of answered(block)) {
+        features(block, row, target);
+        let sum = 0;
+        for (let i = 0; i < target.length; i++) sum += weights[i]! * target[i]!;
+        scores[row] = sum;
+      }
+      return scores;
+    },
+  };
+}
+
+/** Columns that a classifier of higher degree may use: those whose mean or spread differs most between the sides. */
+function telling(standard: Standardiser, blocks: readonly [OutputBlock, OutputBlock]): readonly number[] {
+  const size = standard.columns.length;
+  const sums = blocks.map((block) => {
+    const point = new Float64Array(size);
+    const first = new Float64Array(size);
+    const second = new Float64Array(size);
+    let count = 0;
+    for (const row of answered(block)) {
+      standard.write(block, row, point);
+      count += 1;
+      for (let i = 0; i < size; i++) {
+        first[i]! += point[i]!;
+        second[i]! += point[i]! ** 2;
+      }
+    }
+    return { first: first.map((sum) => sum / (count || 1)), second: second.map((sum) => sum / (count || 1)) };
+  });
+  const [one, two] = sums as [typeof sums[number], typeof sums[number]];
+  const gap = (i: number): number =>
+    Math.max(Math.abs(one.first[i]! - two.first[i]!), Math.abs(one.second[i]! - two.second[i]!) / 2);
+  return Array.from({ length: size }, (_, i) => i).sort((i, j) => gap(j) - gap(i) || i - j);
+}
+
+/** The constant, the columns, and for higher degrees products: of six columns in pairs, of three in threes. */
+function monomials(columns: readonly number[], degree: number): readonly (readonly number[])[] {
+  const terms: number[][] = [[], ...columns.map((column) => [column])];
+  if (degree === 1) return terms;
+  const few = columns.slice(0, 6);
+  few.forEach((column, i) => few.slice(i).forEach((second) => terms.push([column, second])));
+  const fewest = columns.slice(0, 3);
+  fewest.forEach((column, i) => fewest.slice(i).forEach((second, j) =>
+    fewest.slice(i + j).forEach((third) => terms.push([column, second, third]))));
+  return terms;
+}
