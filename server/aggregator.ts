@@ -28,8 +28,8 @@ export interface AggregatorOptions {
   /** Passed on to the listener. */
   readonly network?: Pick<ListenerOptions, 'allowedOrigins' | 'allowedHosts' | 'limits' | 'metrics'>;
   /**
-   * The disk failed, or an invariant broke. By then nothing is accepted any more; end the process, and start again after
-   * the cause is gone. Default: the aggregator closes, and `failed` rejects.
+   * The disk failed, or an invariant broke. By then nothing is accepted any more; end the process, and start again
+   * after the cause is gone. Default: the aggregator closes, and `failed` rejects.
    */
   readonly onFatal?: (error: unknown) => void;
 }
@@ -48,8 +48,8 @@ export interface Aggregator {
   /** Rejects when the server stopped by itself; never resolves. */
   readonly failed: Promise<never>;
   /**
-   * Takes no more connections, answers what was received, finishes releases in progress and closes the store. Epochs that
-   * are open go on at the next start.
+   * Takes no more connections, answers what was received, finishes releases in progress and closes the store. Epochs
+   * that are open go on at the next start.
    */
   close(): Promise<void>;
 }

@@ -1,4 +1,6 @@
-import { closeSync, fchmodSync, fstatSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync, fchmodSync, fstatSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { signing } from '#signing';
 import { fromHex, toBase64, toHex } from '../src/base/bytes.js';
@@ -15,7 +17,8 @@ export interface ServerKeys {
 }
 
 /**
- * Reads DIR/server.key (64 hexadecimal digits) and DIR/operator.token, and makes those that are missing, with mode 0600.
+ * Reads DIR/server.key (64 hexadecimal digits) and DIR/operator.token, and makes those that are missing, with mode
+ * 0600.
  * @throws InvalidInputError when a file can be read by others than its owner, is not readable, or does not hold a key.
  */
 export function openServerKeys(directory: string): ServerKeys {
@@ -30,12 +33,13 @@ export function openServerKeys(directory: string): ServerKeys {
   const operatorToken = read(paths.operatorToken, () => urlText(signing.randomBytes(32)));
   if (!/^[0-9a-f]{64}$/.test(seed)) {
     throw new InvalidInputError(
-      `${paths.serverKey} does not hold a key of 64 hexadecimal digits: restore it from a copy; with another key, clients `
-      + 'that pinned this server will refuse it', { path: paths.serverKey });
+      `${paths.serverKey} does not hold a key of 64 hexadecimal digits: restore it from a copy; with another key, `
+      + 'clients that pinned this server will refuse it', { path: paths.serverKey });
   }
   if (!/^[A-Za-z0-9_-]{32,128}$/.test(operatorToken)) {
     throw new InvalidInputError(
-      `${paths.operatorToken} does not hold a token of 32 to 128 letters, digits, - and _: remove it to get a fresh one`,
+      `${paths.operatorToken} does not hold a token of 32 to 128 letters, digits, - and _: remove it `
+      + 'to get a fresh one',
       { path: paths.operatorToken });
   }
   return { seed: fromHex(seed), operatorToken, paths, created };
@@ -70,7 +74,9 @@ function createSecret(path: string, make: () => string): boolean {
   }
 }
 
-/** The name itself must survive a power cut: a server that came back with another key would be refused by its clients. */
+/**
+ * The name itself must survive a power cut: a server that came back with another key would be refused by its clients.
+ */
 function syncFolder(path: string): void {
   const folder = openSync(join(path, '..'), 'r');
   try {
@@ -98,8 +104,8 @@ function readSecret(path: string): string {
     if ((mode & 0o077) !== 0) {
       const text = (mode & 0o777).toString(8).padStart(4, '0');
       throw new InvalidInputError(
-        `${path} has mode ${text}, so others on this machine can read it: run chmod 600 ${path}, and replace the secret if `
-        + 'somebody may have', { path, mode: text });
+        `${path} has mode ${text}, so others on this machine can read it: run chmod 600 ${path}, `
+        + 'and replace the secret if somebody may have', { path, mode: text });
     }
     if (size > 1_024) throw new InvalidInputError(`${path} is too large to be a key`, { path });
     return readFileSync(file, 'utf8').trim();
@@ -109,7 +115,9 @@ function readSecret(path: string): string {
 }
 
 function unreadable(path: string, cause: unknown): InvalidInputError {
-  return new InvalidInputError(`${path} cannot be read (${codeOf(cause) ?? 'missing'}): check its owner and mode 0600`, { path });
+  return new InvalidInputError(
+    `${path} cannot be read (${codeOf(cause) ?? 'missing'}): check its owner and mode 0600`, { path },
+  );
 }
 
 function codeOf(error: unknown): string | undefined {

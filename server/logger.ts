@@ -33,6 +33,8 @@ export const silentLogger: Logger = { debug: () => {}, info: () => {}, warn: () 
 
 function withoutBigint(fields: object): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]: [string, unknown]) => [name, typeof value === 'bigint' ? String(value) : value]),
+    Object.entries(fields).map(
+      ([name, value]: [string, unknown]) => [name, typeof value === 'bigint' ? String(value) : value],
+    ),
   );
 }

@@ -18,7 +18,12 @@ export interface EpochSetup {
   readonly studyId: string;
   readonly epoch: bigint;
   readonly document: StudyDocument;
-  readonly target: { readonly rho: number; readonly delta: number; readonly epsilon: number; readonly deltaTotal: number };
+  readonly target: {
+    readonly rho: number;
+    readonly delta: number;
+    readonly epsilon: number;
+    readonly deltaTotal: number;
+  };
   readonly assignmentKey: Uint8Array;
   readonly workSeed: Uint8Array;
 }

@@ -109,7 +109,9 @@ export function planOf(setup: Pick<EpochSetup, 'document' | 'target'>, findEstim
     participation: document.participation,
     target,
   });
-  if (plan.kind === 'infeasible') throw new InvariantError('a study that runs has a feasible plan', { details: { reason: plan.reason } });
+  if (plan.kind === 'infeasible') {
+    throw new InvariantError('a study that runs has a feasible plan', { details: { reason: plan.reason } });
+  }
   return plan;
 }
 

@@ -54,7 +54,9 @@ export class InlineEpochRunner implements EpochRunner {
   }
 
   async progress(studyId: string, epoch: bigint): Promise<EpochProgress> {
-    return this.#holder(studyId, epoch).engine?.progress() ?? { contributors: 0, complete: 0, groupsReached: 0, groups: 0 };
+    return this.#holder(studyId, epoch).engine?.progress() ?? {
+      contributors: 0, complete: 0, groupsReached: 0, groups: 0,
+    };
   }
 
   async release(studyId: string, epoch: bigint): Promise<Outcome> {

@@ -6,7 +6,13 @@ import type { PackedParts } from './packing.js';
 /** To the epochs' thread, executed in the order sent. `id` is answered once. */
 export type EpochRequest =
   | { readonly kind: 'open'; readonly id: number; readonly setup: EpochSetup }
-  | { readonly kind: 'add'; readonly id: number; readonly studyId: string; readonly epoch: bigint; readonly parts: PackedParts }
+  | {
+    readonly kind: 'add';
+    readonly id: number;
+    readonly studyId: string;
+    readonly epoch: bigint;
+    readonly parts: PackedParts;
+  }
   | { readonly kind: 'progress'; readonly id: number; readonly studyId: string; readonly epoch: bigint }
   | { readonly kind: 'release'; readonly id: number; readonly studyId: string; readonly epoch: bigint }
   | { readonly kind: 'drop'; readonly id: number; readonly studyId: string; readonly epoch: bigint };

@@ -47,7 +47,9 @@ export function unpackParts(packed: PackedParts): RowPart[] {
 }
 
 export function buffersOf(packed: PackedParts): ArrayBuffer[] {
-  return [packed.contributors.buffer, packed.values.buffer, packed.rows.buffer, packed.ranks.buffer, packed.complete.buffer];
+  return [
+    packed.contributors.buffer, packed.values.buffer, packed.rows.buffer, packed.ranks.buffer, packed.complete.buffer,
+  ];
 }
 
 /** Bytes of one part in packed form. */

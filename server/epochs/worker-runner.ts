@@ -48,7 +48,9 @@ export class WorkerEpochRunner implements EpochRunner {
     const thread = this.#threadFor();
     thread.epochs += 1;
     const { studyId, epoch } = setup;
-    this.#homes.set(name, { thread, studyId, epoch, dimension: setup.document.columns.length, waiting: [], unanswered: 0 });
+    this.#homes.set(
+      name, { thread, studyId, epoch, dimension: setup.document.columns.length, waiting: [], unanswered: 0 },
+    );
     await thread.call({ kind: 'open', setup });
   }
 

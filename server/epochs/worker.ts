@@ -4,7 +4,9 @@ import { InlineEpochRunner } from './inline-runner.js';
 import { partsOfError, type EpochRequest, type EpochResponse } from './messages.js';
 import { unpackParts } from './packing.js';
 
-/** The thread that holds summaries and draws releases. One request after the other, so parts keep the journal's order. */
+/**
+ * The thread that holds summaries and draws releases. One request after the other, so parts keep the journal's order.
+ */
 assert(parentPort !== null, 'this module is the entry of a worker thread');
 const port = parentPort;
 const runner = new InlineEpochRunner();

@@ -9,8 +9,8 @@ interface Waiting {
 }
 
 /**
- * Between sockets and journal. Batches that are submitted in one turn of the event loop go to the store in one call, and
- * verdicts are handled in the order of the calls, so that summaries see rows in journal order whatever the store
+ * Between sockets and journal. Batches that are submitted in one turn of the event loop go to the store in one call,
+ * and verdicts are handled in the order of the calls, so that summaries see rows in journal order whatever the store
  * does with its promises. Counts what is accepted but not durable, for back-pressure.
  */
 export class AdmissionQueue {

@@ -37,7 +37,9 @@ export function defineStudy(
   const { rule } = document.budget;
   const caps = capsOf(document.budget);
   // Under zCDP a release's delta is bounded by its share of the budget's, so that delta is not what runs out first.
-  const target = rule === 'zcdp' ? perReleaseTarget(document.privacy, document.budget).target : resolveTarget(document.privacy);
+  const target = rule === 'zcdp'
+    ? perReleaseTarget(document.privacy, document.budget).target
+    : resolveTarget(document.privacy);
   const estimator = findEstimator(document.estimator);
   const plan = estimator.plan(document.parameters, {
     dimension: document.columns.length,
@@ -72,7 +74,9 @@ function chargeOfPlan(document: StudyDocument, caps: BudgetCaps, plan: Plan): Ch
     return chargeUnder(caps.rule, plan.cost);
   } catch (error) {
     if (!(error instanceof InvalidParameterError)) throw error;
-    throw new KeelsonError('plan-infeasible', `the study ${document.study} cannot be charged: ${error.message}`, { cause: error });
+    throw new KeelsonError(
+      'plan-infeasible', `the study ${document.study} cannot be charged: ${error.message}`, { cause: error },
+    );
   }
 }
 

@@ -41,5 +41,7 @@ export function setupOf(studyId: string, definition: StudyDefinition, held: Held
 export function openingOf(studyId: string, definition: StudyDefinition, held: HeldEpoch): OpenEpoch {
   const { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed } = held;
   const { contribution, late } = definition.document;
-  return { studyId, epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed, rowsMax: contribution.rowsMax, late };
+  return {
+    studyId, epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed, rowsMax: contribution.rowsMax, late,
+  };
 }

@@ -39,8 +39,8 @@ export interface RunningHub extends StudyHub {
   /** Resolves when no epoch is being opened or released. */
   settled(): Promise<void>;
   /**
-   * Refuses batches from now on, waits for those that were submitted and for releases in progress. Epochs that are open stay
-   * open in the store. Closes the runner, not the store.
+   * Refuses batches from now on, waits for those that were submitted and for releases in progress. Epochs that are
+   * open stay open in the store. Closes the runner, not the store.
    */
   close(): Promise<void>;
 }

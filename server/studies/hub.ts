@@ -19,7 +19,8 @@ export type { RunningHub, StudyHubOptions } from './hub-options.js';
 /**
  * Runs studies over a store: takes up what an earlier process left, opens epochs on schedule, takes batches, releases.
  * Resolves when every study has an open epoch, or cannot have one.
- * @throws KeelsonError('invalid-study') when a study contradicts what the store holds; StorageError when the store fails.
+ * @throws KeelsonError('invalid-study') when a study contradicts what the store holds; StorageError when the store
+ *   fails.
  */
 export async function createStudyHub(options: StudyHubOptions): Promise<RunningHub> {
   const hub = new Hub(options);
@@ -82,7 +83,9 @@ class Hub implements RunningHub {
     const study = this.#studies.get(batch.studyId);
     if (study === undefined) return refusal('unknown-study');
     if (this.#closing !== undefined) return refusal('shutting-down');
-    if (this.#failure !== undefined) throw new KeelsonError('internal', 'the server stopped after a failure', { cause: this.#failure });
+    if (this.#failure !== undefined) {
+      throw new KeelsonError('internal', 'the server stopped after a failure', { cause: this.#failure });
+    }
     const bytes = bytesHeld(batch);
     return this.#queue.submit(requestOf(batch, study.definition), bytes, (result) => study.settle(batch, result));
   }
@@ -173,8 +176,12 @@ class Hub implements RunningHub {
 
   #fail(error: unknown): void {
     if (this.#failure !== undefined) return;
-    this.#failure = error instanceof Error ? error : new KeelsonError('internal', 'the server failed', { cause: error });
-    this.options.logger.error({ err: error }, 'the server stops: what is durable stays, and the next start goes on from it');
+    this.#failure = error instanceof Error
+      ? error
+      : new KeelsonError('internal', 'the server failed', { cause: error });
+    this.options.logger.error(
+      { err: error }, 'the server stops: what is durable stays, and the next start goes on from it',
+    );
     this.options.onFatal(this.#failure);
   }
 }
@@ -195,7 +202,8 @@ function bytesHeld({ body, values }: VerifiedBatch): number {
 
 /** What the listener has checked; an embedder may not have. */
 function fits({ values, rows, columns }: VerifiedBatch, definition: StudyDefinition): boolean {
-  return values !== undefined && rows > 0 && columns === definition.document.columns.length && values.length === rows * columns;
+  const { length: dimension } = definition.document.columns;
+  return values !== undefined && rows > 0 && columns === dimension && values.length === rows * columns;
 }
 
 function refusal(code: 'unknown-study' | 'shutting-down'): SubmitResult {

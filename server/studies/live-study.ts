@@ -211,7 +211,9 @@ export class LiveStudy {
     if (this.#overdue) return;
     this.#overdue = true;
     const { logger } = this.context;
-    logger.warn({ study: this.view.name }, 'releases take longer than epochs: the open epoch is extended; make epochs longer');
+    logger.warn(
+      { study: this.view.name }, 'releases take longer than epochs: the open epoch is extended; make epochs longer',
+    );
   }
 
   /** Closes the open epoch and opens the next, if there may be one. Never rejects. */

@@ -96,8 +96,8 @@ function positionOf(balance: LedgerBalance): LedgerPosition {
  * What amounts of a ledger mean as epsilon at a whole `delta`, never below the truth.
  * - pure: the amount is epsilon.
  * - zcdp: the tight conversion of delta-approximate rho-zCDP.
- * - renyi: a divergence R at order a gives R - (log((a-1) d) - a log(1 - 1/a)) / (a-1), with the half d of delta that the
- *   budget set aside for it (the same conversion that its cap was made with).
+ * - renyi: a divergence R at order a gives R - (log((a-1) d) - a log(1 - 1/a)) / (a-1), with the half d of delta that
+ *   the budget set aside for it (the same conversion that its cap was made with).
  */
 export function epsilonOf(rule: LedgerBalance['rule'], rho: Amount, eventDelta: Amount, delta: number): number {
   if (rho === 0n) return 0;

@@ -31,8 +31,8 @@ const ledgerPage = 10_000;
  * Claim 1: what is published was charged. Noise is drawn only after chargeEpoch resolved, from mechanisms built of the
  * events whose cost was charged; and a charge is never undone.
  * Claim 2: no epoch has two answers. Before the bytes are stored nobody saw anything; a restart that finds the charge
- * without the bytes publishes `refused: interrupted`, a constant, instead of drawing again; once they are stored, the store
- * takes no others and a restart publishes the same ones.
+ * without the bytes publishes `refused: interrupted`, a constant, instead of drawing again; once they are stored, the
+ * store takes no others and a restart publishes the same ones.
  */
 export class ReleaseLine {
   #count: number;
@@ -120,7 +120,8 @@ export class ReleaseLine {
       await store.purgeEpoch(this.studyId, epoch);
     } catch (error) {
       if (!(error instanceof StorageError && error.retryable)) throw error;
-      logger.warn({ study: this.definition.document.study, epoch, err: error }, 'the keys of an empty epoch stay until it is purged');
+      const { study } = this.definition.document;
+      logger.warn({ study, epoch, err: error }, 'the keys of an empty epoch stay until it is purged');
     }
   }
 
@@ -128,7 +129,9 @@ export class ReleaseLine {
     const { store, clock } = this.context;
     const planned = eventsToJson(this.definition.plan.events);
     if (kind !== 'interrupted') {
-      return { balance: await store.chargeEpoch(this.studyId, held.epoch, planned, clock.nowMs()), mechanisms: planned };
+      return {
+        balance: await store.chargeEpoch(this.studyId, held.epoch, planned, clock.nowMs()), mechanisms: planned,
+      };
     }
     // The program may be a newer one with another plan: what the ledger says was charged is what stands.
     const { key } = this.definition.budget;
@@ -146,7 +149,9 @@ export class ReleaseLine {
       await drained();
       return await runner.release(this.studyId, epoch);
     } catch (error) {
-      logger.error({ study: this.definition.document.study, epoch, err: error }, 'a release failed; it ends as interrupted');
+      logger.error(
+        { study: this.definition.document.study, epoch, err: error }, 'a release failed; it ends as interrupted',
+      );
       return interrupted;
     }
   }

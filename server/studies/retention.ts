@@ -60,7 +60,9 @@ export class Retention {
   #onError(error: unknown): void {
     if (error instanceof KeelsonError && error.code === 'closed') return;
     if (!(error instanceof StorageError && error.retryable)) return this.context.fatal(error);
-    this.context.logger.warn({ studyId: this.studyId, err: error }, 'rows could not be deleted yet; trying again in a minute');
+    this.context.logger.warn(
+      { studyId: this.studyId, err: error }, 'rows could not be deleted yet; trying again in a minute',
+    );
     this.#again(retryMs);
   }
 }

@@ -8,8 +8,8 @@ export interface EpochTimes {
 
 /**
  * When the next epoch opens and closes. Epochs are contiguous, and their closes stay on the grid of the first one, so
- * that a timer that is late once does not shift all that follow. After a gap (a restart, a clock that jumped) a new grid
- * begins now. Nothing here depends on data.
+ * that a timer that is late once does not shift all that follow. After a gap (a restart, a clock that jumped) a new
+ * grid begins now. Nothing here depends on data.
  * @param previousCloseMs scheduled close of the epoch before; 0 when there was none.
  */
 export function nextTimes(epoch: StudyDocument['epoch'], nowMs: number, previousCloseMs: number): EpochTimes {

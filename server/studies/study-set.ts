@@ -72,13 +72,17 @@ export class StudySet {
     const running = this.#live.get(studyId);
     if (running !== undefined) return running;
     if (this.#live.size >= limits.studies) {
-      throw new KeelsonError('invalid-study', `a server runs at most ${limits.studies} studies: start another one for the rest`);
+      throw new KeelsonError(
+        'invalid-study', `a server runs at most ${limits.studies} studies: start another one for the rest`,
+      );
     }
     const { study: name } = definition.document;
     const record = await store.registerStudy({
       studyId, name, document: fromUtf8(facts), budget: definition.budget, nowMs: clock.nowMs(),
     });
-    if (record.state !== 'open') logger.warn({ study: name, state: record.state }, 'a study has stopped for good; its releases can still be read');
+    if (record.state !== 'open') {
+      logger.warn({ study: name, state: record.state }, 'a study has stopped for good; its releases can still be read');
+    }
     return this.#hold(definition, record, facts, 'run');
   }
 
@@ -93,13 +97,20 @@ export class StudySet {
       const document = decodeStudyDocument(facts);
       this.#retention(record.studyId, document);
       if (!unfinished.some((epoch) => epoch.studyId === record.studyId)) return;
-      logger.warn({ study: record.name }, 'a study that is not configured any more has an open epoch: it is released first');
+      logger.warn(
+        { study: record.name }, 'a study that is not configured any more has an open epoch: it is released first',
+      );
       // The list of enrolled keys is not in the store; without it nobody new is let in.
       const enrolled = document.admission.kind === 'open' ? null : new Set<string>();
-      this.#hold(defineStudy(document, enrolled, findEstimator), record, facts, names.has(record.name) ? 'end' : 'drain');
+      this.#hold(
+        defineStudy(document, enrolled, findEstimator), record, facts, names.has(record.name) ? 'end' : 'drain',
+      );
     } catch (error) {
       if (!(error instanceof KeelsonError)) throw error;
-      logger.error({ study: record.name, err: error }, 'a study of an earlier version cannot be taken up: its open epoch stays unreleased');
+      logger.error(
+        { study: record.name, err: error },
+        'a study of an earlier version cannot be taken up: its open epoch stays unreleased',
+      );
     }
   }
 

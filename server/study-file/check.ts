@@ -20,7 +20,9 @@ export function checkText<const Schema extends v.GenericSchema>(
 ): CheckedFile<v.InferOutput<Schema>> {
   const { value, lineOf } = readYaml(text, file);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw studyError(file, { path: '', value: shown(value), rule: 'give keys and values', remedy: 'see the samples in studies/' });
+    throw studyError(
+      file, { path: '', value: shown(value), rule: 'give keys and values', remedy: 'see the samples in studies/' },
+    );
   }
   const result = v.safeParse(schema, value);
   if (result.success) return { content: result.output, lineOf };

@@ -5,8 +5,8 @@ import { checkPublicKey } from '../../src/signing/index.js';
 import { studyError } from './refusal.js';
 
 /**
- * Reads a list of enrolled keys: one public key of 64 hexadecimal digits in each line; empty lines and text after `#` do not
- * count.
+ * Reads a list of enrolled keys: one public key of 64 hexadecimal digits in each line; empty lines and text after `#`
+ * do not count.
  * @throws KeelsonError('invalid-study') with the line, for a key that cannot be used or stands there twice.
  */
 export function parseKeyList(text: string, file: string): ReadonlySet<string> {
@@ -16,7 +16,9 @@ export function parseKeyList(text: string, file: string): ReadonlySet<string> {
     if (key === '') return;
     const line = i + 1;
     if (!/^[0-9a-f]{64}$/.test(key)) {
-      throw studyError(file, { path: '', rule: 'has a line that is not a public key', remedy: 'give 64 hexadecimal digits in each line', line });
+      throw studyError(file, {
+        path: '', rule: 'has a line that is not a public key', remedy: 'give 64 hexadecimal digits in each line', line,
+      });
     }
     try {
       checkPublicKey(fromHex(key));
@@ -27,7 +29,9 @@ export function parseKeyList(text: string, file: string): ReadonlySet<string> {
     if (keys.has(key)) throw studyError(file, { path: '', rule: 'has this key twice', remedy: 'remove one', line });
     keys.add(key);
   });
-  if (keys.size === 0) throw studyError(file, { path: '', rule: 'has no key', remedy: 'enrol at least one, or write admission: open' });
+  if (keys.size === 0) {
+    throw studyError(file, { path: '', rule: 'has no key', remedy: 'enrol at least one, or write admission: open' });
+  }
   return keys;
 }
 

@@ -16,7 +16,10 @@ export interface StudyTextOptions {
   readonly name: string;
   /** Shared budgets, from `parsePopulationsText`. */
   readonly populations?: Populations;
-  /** Reads a file that the study names (its list of keys), relative to the study's own. Reading is the caller's business. */
+  /**
+   * Reads a file that the study names (its list of keys), relative to the study's own. Reading is the caller's
+   * business.
+   */
   readonly readText?: (path: string) => string;
   /** Default: the registry. */
   readonly findEstimator?: FindEstimator;
@@ -24,7 +27,8 @@ export interface StudyTextOptions {
 
 /**
  * A study file as a study that can run: checked, defaults filled in, parameters parsed, planned once.
- * @throws KeelsonError('invalid-study') naming the path, the value, the rule and a remedy; KeelsonError('plan-infeasible') when
+ * @throws KeelsonError('invalid-study') naming the path, the value, the rule and a remedy;
+ *   KeelsonError('plan-infeasible') when
  *   the study is well-formed and no plan for it exists.
  */
 export function parseStudyText(text: string, options: StudyTextOptions): StudyDefinition {
@@ -45,7 +49,9 @@ class StudyReader {
   }
 
   read(): { readonly document: StudyDocument; readonly enrolled: ReadonlySet<string> | null } {
-    const { study, columns, cohort, participation, contribution, estimator: name, privacy, late, retention } = this.#content;
+    const {
+      study, columns, cohort, participation, contribution, estimator: name, privacy, late, retention,
+    } = this.#content;
     const { rowsMax = 64, reduce = 'mean' } = contribution;
     const estimator = this.#estimator(name);
     const enrolled = this.#enrolled();
@@ -69,8 +75,11 @@ class StudyReader {
       const path = typeof error.details['path'] === 'string' ? error.details['path'] : pathOfPrivacy(error);
       return studyError(name, { path, rule: `cannot be used: ${error.message}`, line: this.#line(path) }, error);
     }
-    if (!(error instanceof KeelsonError) || (error.code !== 'invalid-study' && error.code !== 'plan-infeasible')) return error;
-    return new KeelsonError(error.code, `${name}: ${error.message}`, { details: { file: name, ...error.details }, cause: error });
+    if (!(error instanceof KeelsonError)) return error;
+    if (error.code !== 'invalid-study' && error.code !== 'plan-infeasible') return error;
+    return new KeelsonError(
+      error.code, `${name}: ${error.message}`, { details: { file: name, ...error.details }, cause: error },
+    );
   }
 
   #epoch(): StudyDocument['epoch'] {
@@ -93,7 +102,9 @@ class StudyReader {
 
   #parameters(estimator: Estimator): StudyDocument['parameters'] {
     try {
-      return parseParameters(estimator.parameters, this.#content.parameters, { dimension: this.#content.columns.length });
+      return parseParameters(
+        estimator.parameters, this.#content.parameters, { dimension: this.#content.columns.length },
+      );
     } catch (error) {
       throw this.placed(error);
     }

@@ -13,18 +13,22 @@ export interface YamlText {
 
 /**
  * Reads one YAML 1.2 document (JSON is one too).
- * @throws KeelsonError('invalid-study') with the line, for text that is not YAML, a key twice, or aliases (a few of them can stand
- *   for gigabytes).
+ * @throws KeelsonError('invalid-study') with the line, for text that is not YAML, a key twice, or aliases (a few of
+ *   them can stand for gigabytes).
  */
 export function readYaml(text: string, file: string): YamlText {
   if (text.length > charactersMax) {
-    throw studyError(file, { path: '', rule: `has ${text.length} characters, more than ${charactersMax}`, remedy: 'give a study file' });
+    throw studyError(file, {
+      path: '', rule: `has ${text.length} characters, more than ${charactersMax}`, remedy: 'give a study file',
+    });
   }
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false, version: '1.2' });
   const [problem] = [...document.errors, ...document.warnings];
   if (problem !== undefined) {
-    throw studyError(file, { path: '', rule: `is not YAML: ${problem.message}`, line: lines.linePos(problem.pos[0]).line }, problem);
+    throw studyError(
+      file, { path: '', rule: `is not YAML: ${problem.message}`, line: lines.linePos(problem.pos[0]).line }, problem,
+    );
   }
   return { value: plainValue(document, file), lineOf: (path) => lineOf(document, lines, path) };
 }
@@ -42,7 +46,9 @@ function lineOf(document: Document, lines: LineCounter, path: readonly (string |
     const parent: unknown = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
     const key = path[length - 1];
     // The key's line, not the value's: a value may start on the next one.
-    const pair = isMap(parent) ? parent.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === key) : undefined;
+    const pair = isMap(parent)
+      ? parent.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === key)
+      : undefined;
     const node: unknown = pair?.key ?? document.getIn(path.slice(0, length), true);
     if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
   }

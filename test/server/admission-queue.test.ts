@@ -85,7 +85,9 @@ describe('the queue between sockets and journal', () => {
 
   it('treats a verdict out of journal order as a defect', async () => {
     const failures: unknown[] = [];
-    const wrong: AdmissionResult = { verdict: 'accepted', epoch: 1n, position: 0n, complete: true, contiguousSequence: 1n };
+    const wrong: AdmissionResult = {
+      verdict: 'accepted', epoch: 1n, position: 0n, complete: true, contiguousSequence: 1n,
+    };
     const queue = new AdmissionQueue({ admit: async () => [wrong] }, (error) => failures.push(error));
     await expect(queue.submit(batch('a', 1, 1), 1, () => 1)).rejects.toMatchObject({ code: 'invariant' });
     expect(failures).toHaveLength(1);

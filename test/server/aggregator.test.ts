@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fromHex } from '../../src/base/bytes.js';
 import { ReleaseChain } from '../../src/log/index.js';
 import { signing } from '../../src/signing/node.js';
-import { createAggregator, silentLogger, type Aggregator, type AggregatorOptions, type HubEvent } from '../../server/index.js';
+import {
+  createAggregator, silentLogger, type Aggregator, type AggregatorOptions, type HubEvent,
+} from '../../server/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import { define } from '../support/hub-bench.js';
@@ -22,7 +24,8 @@ afterEach(async () => {
 
 async function start(options: Partial<AggregatorOptions> = {}): Promise<Aggregator> {
   const aggregator = await createAggregator({
-    dataDirectory: directory, studies: [define({ epoch: { everyMs: 600_000 } })], port: 0, logger: silentLogger, ...options,
+    dataDirectory: directory, studies: [define({ epoch: { everyMs: 600_000 } })], port: 0, logger: silentLogger,
+    ...options,
   });
   running.push(aggregator);
   return aggregator;
@@ -50,7 +53,9 @@ async function sendRows(aggregator: Aggregator, count: number): Promise<void> {
 
 describe('an aggregator', () => {
   it('takes signed batches over a socket and releases them from its worker threads', async () => {
-    const aggregator = await start({ studies: [define({ participation: 'public', epoch: { contributors: 12 }, privacy: { epsilon: 8, delta: 1e-6 } })] });
+    const aggregator = await start({
+      studies: [define({ participation: 'public', epoch: { contributors: 12 }, privacy: { epsilon: 8, delta: 1e-6 } })],
+    });
     const released = next(aggregator, 'release');
     await sendRows(aggregator, 12);
     const event = await released;
@@ -59,7 +64,9 @@ describe('an aggregator', () => {
       server: signing.createVerifier(aggregator.serverKey), signing, studyId: fromHex(studyId),
       document: aggregator.hub.studies()[0]!.document,
     });
-    expect(event.kind === 'release' && chain.accept(event.release)).toMatchObject({ index: 0n, epoch: 1n, participation: 'public' });
+    expect(
+      event.kind === 'release' && chain.accept(event.release),
+    ).toMatchObject({ index: 0n, epoch: 1n, participation: 'public' });
     chain.checkHead(await aggregator.hub.head(studyId));
     const log = await (await fetch(`${aggregator.address}/v1/releases?study=delays`)).text();
     expect(log.trim().split('\n')).toHaveLength(3);

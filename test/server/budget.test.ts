@@ -73,7 +73,9 @@ describe('a budget that runs out', () => {
   });
 
   it('is shared by the studies of a population: together they do not pass it', async () => {
-    const shared: StudyDocument['budget'] = { epsilon: 3, delta: 1e-5, rule: 'zcdp', scope: 'population', population: 'travellers' };
+    const shared: StudyDocument['budget'] = {
+      epsilon: 3, delta: 1e-5, rule: 'zcdp', scope: 'population', population: 'travellers',
+    };
     const studies = [define({ budget: shared }), define({ study: 'second', budget: shared })];
     const hub = await bench.start(studies);
     await bench.clock.advance(5 * everyMs);
@@ -129,7 +131,9 @@ describe('contributor scope', () => {
     }
     await hub.settled();
     const next = BigInt(affordable + 1);
-    expect(await hub.submit(batchOf(studyId, 1, next))).toMatchObject({ verdict: 'rejected', code: 'contributor-budget-exhausted' });
+    expect(
+      await hub.submit(batchOf(studyId, 1, next)),
+    ).toMatchObject({ verdict: 'rejected', code: 'contributor-budget-exhausted' });
     expect(await hub.submit(batchOf(studyId, 2, next, { sequence: 1n }))).toMatchObject({ verdict: 'accepted' });
     await bench.clock.advance(everyMs);
     await hub.settled();
@@ -143,7 +147,9 @@ describe('contributor scope', () => {
 });
 
 describe('epsilon of a ledger', () => {
-  it.each(['zcdp', 'pure', 'renyi'] as const)('at the cap of a %s budget is the budget\'s epsilon, or a hair less', (rule) => {
+  it.each(
+    ['zcdp', 'pure', 'renyi'] as const,
+  )('at the cap of a %s budget is the budget\'s epsilon, or a hair less', (rule) => {
     const caps = capsOf({ epsilon: 3, delta: rule === 'pure' ? 0 : 1e-5, rule });
     const epsilon = epsilonOf(caps.rule, caps.rhoCap, caps.deltaCap, 1e-5);
     expect(epsilon).toBeLessThanOrEqual(3 * (1 + 1e-9));

@@ -27,7 +27,9 @@ async function idOf(): Promise<{ studyId: string }> {
 async function checkLedger(): Promise<void> {
   const store = await bench.store();
   const releases = await store.releases(studyId, 0, 100);
-  const chain = new ReleaseChain({ server: signing.createVerifier(bench.signer.publicKey), signing, studyId: fromHex(studyId) });
+  const chain = new ReleaseChain(
+    { server: signing.createVerifier(bench.signer.publicKey), signing, studyId: fromHex(studyId) },
+  );
   for (const release of releases) chain.accept(release);
   // Published twice is fine; published differently is not.
   for (const published of bench.record.published(studyId)) {

@@ -39,7 +39,9 @@ describe('reduction', () => {
   const batch = (sequence: bigint, rows: number[][], complete: boolean) => ({
     contributor: keyOf(1), sequence, values: Float64Array.from(rows.flat()), rows: rows.length, complete,
   });
-  const mean = (rows: number[][], complete = true, sequence = 1n) => reduceBatch('mean', 2, key, batch(sequence, rows, complete));
+  const mean = (
+    rows: number[][], complete = true, sequence = 1n
+  ) => reduceBatch('mean', 2, key, batch(sequence, rows, complete));
 
   it('makes one row of many by averaging, in one batch or several', () => {
     const whole = new OpenContributions('mean').take(mean([[1, 10], [2, 20], [6, 60]]));
@@ -101,10 +103,14 @@ describe('what may be published', () => {
     expect(publishable(value, [2])).toBe(value);
     const bad: Outcome[] = [
       { ...value, estimate: [1, NaN] }, { ...value, estimate: [1] }, { ...value, shape: [1, 2] },
-      { ...value, interval95: { low: [0, -Infinity], high: [2, 3] } }, { ...value, interval95: { low: [0], high: [2] } },
+      {
+        ...value, interval95: { low: [0, -Infinity], high: [2, 3] },
+      }, { ...value, interval95: { low: [0], high: [2] } },
       { ...value, uncertainty: { kind: 'gaussian', standardDeviation: [NaN, 1] } },
     ];
-    for (const outcome of bad) expect(publishable(outcome, [2])).toMatchObject({ kind: 'refused', reason: 'numerical-failure' });
+    for (const outcome of bad) expect(
+      publishable(outcome, [2]),
+    ).toMatchObject({ kind: 'refused', reason: 'numerical-failure' });
     const refused: Outcome = { kind: 'refused', reason: 'centre-not-found', text: 'x' };
     expect(publishable(refused, [2])).toBe(refused);
   });
@@ -137,7 +143,9 @@ describe.each(runners)('an epoch runner %s', (_name, make) => {
     await Promise.all([runner.open(setup(1n)), runner.open(setup(2n)), runner.open(setup(3n))]);
     runner.add('a', 1n, partsOf(3));
     runner.add('a', 2n, partsOf(5));
-    expect([(await runner.progress('a', 1n)).contributors, (await runner.progress('a', 2n)).contributors]).toEqual([3, 5]);
+    expect(
+      [(await runner.progress('a', 1n)).contributors, (await runner.progress('a', 2n)).contributors],
+    ).toEqual([3, 5]);
     runner.drop('a', 3n);
     expect(() => runner.add('a', 3n, partsOf(1))).toThrow('open until');
     await expect(runner.open(setup(1n))).rejects.toMatchObject({ code: 'invariant' });
@@ -149,7 +157,9 @@ describe.each(runners)('an epoch runner %s', (_name, make) => {
     await runner.open(setup(1n));
     await runner.open(setup(2n));
     runner.add('a', 1n, [partOf(1)]);
-    await expect(runner.open({ ...setup(4n), document: { ...studyDocument(), estimator: 'nobody-knows' } })).rejects.toThrow('no estimator');
+    await expect(
+      runner.open({ ...setup(4n), document: { ...studyDocument(), estimator: 'nobody-knows' } }),
+    ).rejects.toThrow('no estimator');
     await expect(runner.release('a', 4n)).rejects.toThrow('no estimator');
     runner.add('a', 2n, partsOf(400));
     expect((await runner.release('a', 2n)).kind).toBe('value');
@@ -187,7 +197,9 @@ describe('worker threads', () => {
   it('answer an epoch that they cannot hold with an error, and go on', async () => {
     const deaths: unknown[] = [];
     const threads = new WorkerEpochRunner({ onDeath: (error) => deaths.push(error) });
-    await expect(threads.open({ ...setup(), document: { ...studyDocument(), estimator: 'nobody-knows' } })).rejects.toThrow('no estimator');
+    await expect(
+      threads.open({ ...setup(), document: { ...studyDocument(), estimator: 'nobody-knows' } }),
+    ).rejects.toThrow('no estimator');
     await threads.open(setup(2n));
     expect(await threads.progress('a', 2n)).toMatchObject({ contributors: 0 });
     await threads.close();
@@ -196,9 +208,14 @@ describe('worker threads', () => {
 
   it('report an end that nobody asked for, once, and fail what waited for them', async () => {
     const deaths: unknown[] = [];
-    const dying = "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { throw new Error('out of luck'); });";
-    const thread = new EpochThread((error) => deaths.push(error), new URL(`data:text/javascript,${encodeURIComponent(dying)}`));
-    await expect(thread.call({ kind: 'release', studyId: 'a', epoch: 1n })).rejects.toMatchObject({ code: 'invariant' });
+    const dying = `import { parentPort } from 'node:worker_threads';
+      parentPort.on('message', () => { throw new Error('out of luck'); });`;
+    const thread = new EpochThread(
+      (error) => deaths.push(error), new URL(`data:text/javascript,${encodeURIComponent(dying)}`),
+    );
+    await expect(
+      thread.call({ kind: 'release', studyId: 'a', epoch: 1n }),
+    ).rejects.toMatchObject({ code: 'invariant' });
     await expect(thread.call({ kind: 'release', studyId: 'a', epoch: 1n })).rejects.toThrow('rebuilt from the journal');
     await thread.close();
     expect(deaths).toHaveLength(1);

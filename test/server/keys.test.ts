@@ -27,13 +27,17 @@ describe('the secrets of a data folder', () => {
     expect(one!.operatorToken).not.toBe(two!.operatorToken);
   });
 
-  it.each([['server.key', 0o640], ['operator.token', 0o604], ['server.key', 0o666]])('are refused when others can read %s', (name, mode) => {
+  it.each(
+    [['server.key', 0o640], ['operator.token', 0o604], ['server.key', 0o666]],
+  )('are refused when others can read %s', (name, mode) => {
     openServerKeys(directory);
     chmodSync(join(directory, name), mode);
     expect(() => openServerKeys(directory)).toThrow(`chmod 600 ${join(directory, name)}`);
   });
 
-  it.each([['server.key', 'abc'], ['server.key', ''], ['operator.token', 'short'], ['operator.token', 'x'.repeat(2_000)]])(
+  it.each(
+    [['server.key', 'abc'], ['server.key', ''], ['operator.token', 'short'], ['operator.token', 'x'.repeat(2_000)]],
+  )(
     'are refused when %s holds something else, without showing it', (name, text) => {
       openServerKeys(directory);
       writeFileSync(join(directory, name), text);

@@ -32,7 +32,9 @@ async function sendSome(hub: RunningHub, studyId: string, from: number, to: numb
 }
 
 /** One epoch, with a restart wherever `restarts` says; returns the bytes of its release. */
-async function lifeWith(study: StudyDefinition, contributors: number, restarts: readonly number[]): Promise<Uint8Array> {
+async function lifeWith(
+  study: StudyDefinition, contributors: number, restarts: readonly number[],
+): Promise<Uint8Array> {
   // The same keys in every life, so that lives can be compared.
   let drawn = 0;
   vi.spyOn(signing, 'randomBytes').mockImplementation((length) => new Uint8Array(length).fill(++drawn));
@@ -142,7 +144,9 @@ describe('an epoch that is rebuilt', () => {
     const hub = await bench.start([study]);
     await hub.settled();
     const [release] = await hub.releases(studyId, 0, 10);
-    expect(decodeReleaseBody(release!.body)).toMatchObject({ epoch: 1n, outcome: { kind: 'refused', reason: 'interrupted' } });
+    expect(
+      decodeReleaseBody(release!.body),
+    ).toMatchObject({ epoch: 1n, outcome: { kind: 'refused', reason: 'interrupted' } });
     expect((await store.balance('study:delays'))!.rhoSpent).toBe(study.charge.rho);
     expect(bench.record.draws.size).toBe(0);
     expect(hub.studies()[0]!.epoch).toBe(2n);
@@ -175,7 +179,9 @@ describe('an epoch that is rebuilt', () => {
     const first = await bench.start([study]);
     await contribute(first, idOf(first), 20, 1n);
     await first.close();
-    const dearer: StudyDefinition = { ...study, charge: { ...study.charge, rho: (study.charge.rho + 1n) as typeof study.charge.rho } };
+    const dearer: StudyDefinition = {
+      ...study, charge: { ...study.charge, rho: (study.charge.rho + 1n) as typeof study.charge.rho },
+    };
     const hub = await bench.start([dearer]);
     await hub.settled();
     expect(bench.record.draws.size).toBe(0);

@@ -36,7 +36,9 @@ describe('a running study', () => {
     const hub = await bench.start([define()]);
     const [view] = hub.studies();
     const startMs = bench.clock.nowMs();
-    expect(view).toMatchObject({ name: 'delays', state: 'open', epoch: 1n, closesAtMs: startMs + everyMs, releaseCount: 0 });
+    expect(view).toMatchObject(
+      { name: 'delays', state: 'open', epoch: 1n, closesAtMs: startMs + everyMs, releaseCount: 0 },
+    );
     await bench.clock.advance(everyMs - 1);
     expect(hub.studies()[0]!.epoch).toBe(1n);
     await bench.clock.advance(1);
@@ -115,7 +117,9 @@ describe('a running study', () => {
     await bench.clock.advance(everyMs + 5);
     await hub.settled();
     const [release] = bench.record.published(studyId);
-    expect(decodeReleaseBody(release!.body)).toMatchObject({ closedAtMs: BigInt(closesAtMs), cohort: 400n, epoch: 1n, index: 0n });
+    expect(
+      decodeReleaseBody(release!.body),
+    ).toMatchObject({ closedAtMs: BigInt(closesAtMs), cohort: 400n, epoch: 1n, index: 0n });
     await hub.close();
   });
 

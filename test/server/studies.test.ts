@@ -14,7 +14,9 @@ beforeEach(() => { bench = new Bench(); });
 afterEach(() => bench.close());
 
 describe('batches', () => {
-  it.each([['next', 'accepted'], ['drop', 'rejected']] as const)('that miss their epoch are treated by the rule `late: %s`', async (late, verdict) => {
+  it.each(
+    [['next', 'accepted'], ['drop', 'rejected']] as const,
+  )('that miss their epoch are treated by the rule `late: %s`', async (late, verdict) => {
     const hub = await bench.start([define({ late })]);
     const { studyId } = hub.studies()[0]!;
     await bench.clock.advance(everyMs);
@@ -22,7 +24,9 @@ describe('batches', () => {
     expect(result).toMatchObject({ verdict, currentEpoch: 2n, ...(late === 'drop' && { code: 'stale-epoch' }) });
     await bench.clock.advance(2 * everyMs);
     expect(await hub.submit(batchOf(studyId, 2, 1n))).toMatchObject({ verdict: 'rejected', code: 'stale-epoch' });
-    expect(await hub.submit(batchOf(studyId, 3, 9n, { sequence: 1n }))).toMatchObject({ verdict: 'rejected', code: 'epoch-not-open' });
+    expect(
+      await hub.submit(batchOf(studyId, 3, 9n, { sequence: 1n })),
+    ).toMatchObject({ verdict: 'rejected', code: 'epoch-not-open' });
     await hub.settled();
     expect(bench.record.contributorsAtDraw.get(`${studyId}/2`)).toBe(late === 'next' ? 1 : 0);
     await hub.close();
@@ -35,7 +39,9 @@ describe('batches', () => {
     expect((await hub.submit(batch)).verdict).toBe('accepted');
     expect((await hub.submit(batch)).verdict).toBe('duplicate');
     const unusable = { ...batchOf(studyId, 2, 1n), rejectAs: 'not-finite' as const };
-    expect(await hub.submit(unusable)).toMatchObject({ verdict: 'rejected', code: 'not-finite', contiguousSequence: 1n });
+    expect(
+      await hub.submit(unusable),
+    ).toMatchObject({ verdict: 'rejected', code: 'not-finite', contiguousSequence: 1n });
     const without = Object.fromEntries(
       Object.entries(batchOf(studyId, 3, 1n)).filter(([name]) => name !== 'values'),
     ) as unknown as VerifiedBatch;
@@ -183,8 +189,10 @@ describe('what a hub says', () => {
     const closed = { ...define({ study: 'closed' }), enrolled: new Set([hexKey(1)]) };
     const hub = await bench.start([open, closed]);
     const [first, second] = hub.studies();
-    expect([hub.admits(first!.studyId, keyOf(2)), hub.admits(second!.studyId, keyOf(1)), hub.admits(second!.studyId, keyOf(2)),
-      hub.admits('00'.repeat(32), keyOf(1))]).toEqual([true, true, false, false]);
+    expect(hub.admits(first!.studyId, keyOf(2))).toBe(true);
+    expect(hub.admits(second!.studyId, keyOf(1))).toBe(true);
+    expect(hub.admits(second!.studyId, keyOf(2))).toBe(false);
+    expect(hub.admits('00'.repeat(32), keyOf(1))).toBe(false);
     await hub.close();
   });
 

@@ -63,13 +63,17 @@ describe('a study file', () => {
   });
 
   it('has facts that every client can read', () => {
-    const { document } = parse(fileWith({ retention: 'retention: 30d', late: 'late: drop', admission: 'admission: open' }));
+    const { document } = parse(
+      fileWith({ retention: 'retention: 30d', late: 'late: drop', admission: 'admission: open' }),
+    );
     expect(decodeStudyDocument(encodeStudyDocument(document))).toEqual(document);
     expect(document.retention).toEqual({ kind: 'duration', keepMs: 30 * 86_400_000 });
   });
 
   it('may close on a count when participation is public', () => {
-    const { document } = parse(fileWith({ epoch: 'epoch: { contributors: 500 }', participation: 'participation: public' }));
+    const { document } = parse(
+      fileWith({ epoch: 'epoch: { contributors: 500 }', participation: 'participation: public' }),
+    );
     expect(document.epoch).toEqual({ contributors: 500 });
   });
 
@@ -91,9 +95,13 @@ const refusals: readonly (readonly [string, Record<string, string>, string, read
   ['a wrong type', { cohort: 'cohort: many' }, 'cohort', ['is "many"', 'a whole number']],
   ['a number that is not whole', { cohort: 'cohort: 2.5' }, 'cohort', ['is 2.5', 'a whole number']],
   ['a number out of range', { cohort: 'cohort: 0' }, 'cohort', ['is 0']],
-  ['a value that is not finite', { privacy: 'privacy: { epsilon: .inf, delta: 1e-6 }' }, 'privacy.epsilon', ['a number above 0']],
+  ['a value that is not finite', {
+    privacy: 'privacy: { epsilon: .inf, delta: 1e-6 }',
+  }, 'privacy.epsilon', ['a number above 0']],
   ['a negative epsilon', { privacy: 'privacy: { epsilon: -1, delta: 1e-6 }' }, 'privacy.epsilon', ['is -1']],
-  ['an epsilon past all sense', { privacy: 'privacy: { epsilon: 1000, delta: 1e-6 }' }, 'privacy.epsilon', ['at most 100']],
+  ['an epsilon past all sense', {
+    privacy: 'privacy: { epsilon: 1000, delta: 1e-6 }',
+  }, 'privacy.epsilon', ['at most 100']],
   ['a delta of 1', { privacy: 'privacy: { epsilon: 1, delta: 1 }' }, 'privacy.delta', ['is 1', '[0, 0.5)']],
   ['a delta of 0', { privacy: 'privacy: { epsilon: 1, delta: 0 }' }, 'privacy.delta', ['1e-100']],
   ['no columns', { columns: 'columns: []' }, 'columns', ['a list of 1 to']],
@@ -108,16 +116,28 @@ const refusals: readonly (readonly [string, Record<string, string>, string, read
   ['a count with secret participation', { epoch: 'epoch: { contributors: 500 }' }, 'epoch.contributors',
     ['show when people come', 'participation: public', 'line 4']],
   ['an unknown choice', { participation: 'participation: private' }, 'participation', ['one of secret, public']],
-  ['an unknown way to reduce', { contribution: 'contribution: { reduce: median }' }, 'contribution.reduce', ['one of mean, one']],
-  ['no rows at all', { contribution: 'contribution: { rowsMax: 0 }' }, 'contribution.rowsMax', ['a whole number from 1']],
-  ['an unknown estimator', { estimator: 'estimator: meen' }, 'estimator', ['there is no estimator "meen"', 'mean', 'line 5']],
+  ['an unknown way to reduce', {
+    contribution: 'contribution: { reduce: median }',
+  }, 'contribution.reduce', ['one of mean, one']],
+  ['no rows at all', {
+    contribution: 'contribution: { rowsMax: 0 }',
+  }, 'contribution.rowsMax', ['a whole number from 1']],
+  ['an unknown estimator', {
+    estimator: 'estimator: meen',
+  }, 'estimator', ['there is no estimator "meen"', 'mean', 'line 5']],
   ['an unknown parameter', { parameters: 'parameters: { scale: 40, trim: 1 }' }, 'parameters.trim', ['line 6']],
   ['a parameter out of range', { parameters: 'parameters: { scale: -1 }' }, 'parameters.scale', ['positive']],
-  ['a scale of another dimension', { parameters: 'parameters: { scale: [1, 2, 3] }' }, 'parameters.scale', ['2 of them']],
+  ['a scale of another dimension', {
+    parameters: 'parameters: { scale: [1, 2, 3] }',
+  }, 'parameters.scale', ['2 of them']],
   ['a budget without delta', { budget: 'budget: { epsilon: 8 }' }, 'budget', ['epsilon and delta, or population']],
-  ['a budget smaller than a release', { budget: 'budget: { epsilon: 0.5, delta: 1e-5 }' }, 'budget.epsilon', ['does not pay for one release', 'raise budget.epsilon']],
+  ['a budget smaller than a release', {
+    budget: 'budget: { epsilon: 0.5, delta: 1e-5 }',
+  }, 'budget.epsilon', ['does not pay for one release', 'raise budget.epsilon']],
   ['a budget that is twice stated', { budget: 'budget: { population: p, epsilon: 8 }' }, 'budget', ['or population']],
-  ['an unknown population', { budget: 'budget: { population: p }' }, 'budget.population', ['no populations file defines it']],
+  ['an unknown population', {
+    budget: 'budget: { population: p }',
+  }, 'budget.population', ['no populations file defines it']],
   ['an unknown admission', { admission: 'admission: closed' }, 'admission', ['open, or keys']],
   ['a late rule that is none', { late: 'late: never' }, 'late', ['one of next, drop']],
   ['a retention that is none', { retention: 'retention: forever' }, 'retention', ['release', 'duration']],
@@ -133,7 +153,9 @@ describe('a study file is refused', () => {
   });
 
   it('for a missing parameter that has no default', () => {
-    const strict = { ...findEstimator('mean'), parameters: [{ name: 'limit', type: 'number', description: 'a limit' }] } as Estimator;
+    const strict = {
+      ...findEstimator('mean'), parameters: [{ name: 'limit', type: 'number', description: 'a limit' }],
+    } as Estimator;
     const error = refusalOf(() => parse(fileWith({ parameters: '' }), { findEstimator: () => strict }));
     expect(error).toMatchObject({ code: 'invalid-study', details: { path: 'parameters.limit' } });
     expect(error.message).toContain('has no default');
@@ -180,11 +202,15 @@ describe('the rules of a budget', () => {
 });
 
 describe('populations', () => {
-  const populations = parsePopulationsText('populations:\n  travellers: { epsilon: 8, delta: 1e-5 }\n', 'populations.yaml');
+  const populations = parsePopulationsText(
+    'populations:\n  travellers: { epsilon: 8, delta: 1e-5 }\n', 'populations.yaml',
+  );
 
   it('lend their budget to studies', () => {
     const study = parse(fileWith({ budget: 'budget: { population: travellers }' }), { populations });
-    expect(study.document.budget).toEqual({ epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'population', population: 'travellers' });
+    expect(study.document.budget).toEqual(
+      { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'population', population: 'travellers' },
+    );
     expect(study.budget.key).toBe('population:travellers');
   });
 
@@ -194,15 +220,21 @@ describe('populations', () => {
   });
 
   it('are refused when a budget is not one', () => {
-    const error = refusalOf(() => parsePopulationsText('populations:\n  travellers: { epsilon: 0, delta: 1e-5 }\n', 'populations.yaml'));
-    expect(error).toMatchObject({ code: 'invalid-study', details: { path: 'populations.travellers.epsilon', line: 2 } });
+    const error = refusalOf(
+      () => parsePopulationsText('populations:\n  travellers: { epsilon: 0, delta: 1e-5 }\n', 'populations.yaml'),
+    );
+    expect(error).toMatchObject(
+      { code: 'invalid-study', details: { path: 'populations.travellers.epsilon', line: 2 } },
+    );
   });
 });
 
 describe('enrolled keys', () => {
   const keys = [1, 2].map((seed) => toHex(signing.createSigner(new Uint8Array(32).fill(seed)).publicKey));
   const admission = { admission: 'admission: { keys: enrolled.txt }' };
-  const readText = (text: string) => ({ readText: (path: string) => { expect(path).toBe('enrolled.txt'); return text; } });
+  const readText = (text: string) => ({
+    readText: (path: string) => { expect(path).toBe('enrolled.txt'); return text; },
+  });
 
   it('are pinned by a digest that does not depend on their order, and not published', () => {
     const one = parse(fileWith(admission), readText(`# enrolled\n${keys[0]}\n\n${keys[1]!.toUpperCase()} # second\n`));
@@ -231,8 +263,12 @@ describe('enrolled keys', () => {
 
 describe('durations and near keys', () => {
   it('are read exactly', () => {
-    expect(['250ms', '10s', '1.5h', '5 m', '30d'].map(parseDuration)).toEqual([250, 10_000, 5_400_000, 300_000, 2_592_000_000]);
-    expect(['', '10', 's', '-1s', '1e3s', '10s ', '0.0001ms', '10S'].map(parseDuration)).toEqual(Array(8).fill(undefined));
+    expect(
+      ['250ms', '10s', '1.5h', '5 m', '30d'].map(parseDuration),
+    ).toEqual([250, 10_000, 5_400_000, 300_000, 2_592_000_000]);
+    expect(
+      ['', '10', 's', '-1s', '1e3s', '10s ', '0.0001ms', '10S'].map(parseDuration),
+    ).toEqual(Array(8).fill(undefined));
   });
 
   it('are found', () => {

@@ -16,7 +16,9 @@ import { VirtualClock } from './virtual-clock.js';
 
 export const everyMs = 10_000;
 
-/** Facts of a small study; everything can be overridden. Twenty epochs fit its budget unless `epochs` says otherwise. */
+/**
+ * Facts of a small study; everything can be overridden. Twenty epochs fit its budget unless `epochs` says otherwise.
+ */
 export function studyDocument(overrides: Partial<StudyDocument> = {}): StudyDocument {
   return {
     version: 1,
@@ -50,7 +52,9 @@ export class Record {
   readonly contributorsAtDraw = new Map<string, number>();
 
   published(studyId: string) {
-    return this.events.flatMap((event) => (event.kind === 'release' && event.studyId === studyId ? [event.release] : []));
+    return this.events.flatMap(
+      (event) => (event.kind === 'release' && event.studyId === studyId ? [event.release] : []),
+    );
   }
 }
 
@@ -60,7 +64,9 @@ export interface Crash {
   readonly when: 'before' | 'after';
 }
 
-const watched: readonly string[] = ['openEpoch', 'beginClose', 'chargeEpoch', 'lapseEpoch', 'storeRelease', 'purgeEpoch'];
+const watched: readonly string[] = [
+  'openEpoch', 'beginClose', 'chargeEpoch', 'lapseEpoch', 'storeRelease', 'purgeEpoch',
+];
 
 /** A store whose steps are recorded, and which "crashes" at one of them: from then on nothing gets through. */
 export function watchedStore(store: Store, record: Record, crash?: Crash): Store {
@@ -133,7 +139,9 @@ export class Bench {
     const log = (level: string) => (_fields: object, text: string) => void this.logs.push(`${level}: ${text}`);
     const hub = await createStudyHub({
       store: watchedStore(await this.store(), this.record, options.crash),
-      runnerFactory: () => options.runner ?? this.#breakable(watchedRunner(this.record, options.seed, options.crashInDraw)),
+      runnerFactory: () => options.runner ?? this.#breakable(
+        watchedRunner(this.record, options.seed, options.crashInDraw),
+      ),
       clock: this.clock,
       signer: this.signer,
       studies,
@@ -160,7 +168,9 @@ export class Bench {
   }
 }
 
-export const define = (overrides: Partial<StudyDocument> = {}): StudyDefinition => defineStudy(studyDocument(overrides));
+export const define = (
+  overrides: Partial<StudyDocument> = {}
+): StudyDefinition => defineStudy(studyDocument(overrides));
 
 /** 32 bytes that stand for a contributor; the hub does not look at signatures. */
 export function keyOf(contributor: number): Uint8Array {
