@@ -5,6 +5,7 @@ import { openSqliteReader } from '../../server/store/sqlite/reader.js';
 import { defineCommand } from '../command.js';
 import { numberFlag } from '../numbers.js';
 import { formatNumber, type Output } from '../output.js';
+import { lossOfBudget } from '../spent-loss.js';
 
 const entriesShown = 20;
 
@@ -14,6 +15,8 @@ export const ledger = defineCommand({
   details: [
     'Reads beside a running aggregator and changes nothing. Amounts are zero-concentrated privacy (rho) and delta; epsilon is '
     + 'their tight conversion at the budget\'s delta.',
+    'The loss distribution is a second account of the same charges, from the noise that was drawn: usually a smaller epsilon. '
+    + 'It holds for plans that were fixed in advance, and does not gate the budget.',
   ],
   args: {
     directory: { type: 'positional', required: true, description: 'data folder of "keelson serve"' },
@@ -28,7 +31,8 @@ export const ledger = defineCommand({
       const budgets = [];
       for (const balance of await store.balances()) {
         const own = studies.filter((study) => study.budgetKey === balance.key);
-        budgets.push(view(balance, own, await store.ledgerEntries(balance.key, limit)));
+        const all = await store.ledgerEntries(balance.key, Number.MAX_SAFE_INTEGER);
+        budgets.push(view(balance, own, all.slice(0, limit), lossOfBudget(balance, all)));
       }
       output.json({ budgets });
       for (const budget of budgets) describe(budget, output);
@@ -47,7 +51,10 @@ interface BudgetView {
   readonly studies: readonly { readonly study: string; readonly studyId: string; readonly state: string; readonly releases: number }[];
   readonly rho: Amounts;
   readonly delta: Amounts;
-  readonly epsilon: { readonly spent: number; readonly cap: number; readonly atDelta: number };
+  /** `byLossDistribution`: null when the entries do not tell it. */
+  readonly epsilon: {
+    readonly spent: number; readonly byLossDistribution: number | null; readonly cap: number; readonly atDelta: number;
+  };
   readonly entries: readonly { readonly study: string; readonly epoch: bigint; readonly kind: string; readonly rho: number; readonly delta: number; readonly at: string }[];
 }
 
@@ -60,7 +67,9 @@ interface Amounts {
   readonly asked: number | null;
 }
 
-function view(balance: LedgerBalance, studies: readonly StudyRecord[], entries: readonly LedgerEntry[]): BudgetView {
+function view(
+  balance: LedgerBalance, studies: readonly StudyRecord[], entries: readonly LedgerEntry[], loss: number | null,
+): BudgetView {
   const declined = entries.filter((entry) => entry.kind === 'declined')
     .reduce<LedgerEntry | null>((newest, entry) => (newest === null || entry.atMs > newest.atMs ? entry : newest), null);
   const rho = amounts(balance.rhoSpent, balance.rhoReserved, balance.rhoCap, declined?.rho ?? null);
@@ -75,6 +84,7 @@ function view(balance: LedgerBalance, studies: readonly StudyRecord[], entries: 
     delta,
     epsilon: {
       spent: rho.spent === 0 ? 0 : epsilonOfApproximateZcdp(rho.spent, delta.spent, balance.delta),
+      byLossDistribution: loss,
       cap: balance.epsilon,
       atDelta: balance.delta,
     },
@@ -96,7 +106,9 @@ function amounts(spent: bigint, reserved: bigint, cap: bigint, asked: bigint | n
 function describe(budget: BudgetView, output: Output): void {
   output.text(`${budget.budget}   scope ${budget.scope}, rule ${budget.rule}`);
   for (const study of budget.studies) output.text(`  study ${study.study}: ${study.state}, ${study.releases} releases (${study.studyId.slice(0, 16)})`);
-  output.text(`  epsilon ${budget.epsilon.spent.toFixed(4)} spent of ${budget.epsilon.cap} at delta ${budget.epsilon.atDelta}`);
+  const { spent, byLossDistribution: loss, cap, atDelta } = budget.epsilon;
+  output.text(`  epsilon ${spent.toFixed(4)} spent of ${cap} at delta ${atDelta}`
+    + (loss === null ? '' : `; ${loss.toFixed(4)} by its loss distribution`));
   output.table(['', 'spent', 'reserved', 'left', 'cap', 'asked'], (['rho', 'delta'] as const).map((name) => {
     const of = budget[name];
     return [name, formatNumber(of.spent), formatNumber(of.reserved), formatNumber(of.left), formatNumber(of.cap),

@@ -62,6 +62,8 @@ describe('a study whose budget is used up', () => {
     expect(rho.asked!).toBeCloseTo(rho.spent / paid, 12);
     expect(epsilon.spent).toBeGreaterThan(0.8 * epsilon.cap);
     expect(epsilon.spent).toBeLessThanOrEqual(epsilon.cap);
+    expect(epsilon.byLossDistribution).toBeGreaterThan(0.7 * epsilon.spent);
+    expect(epsilon.byLossDistribution).toBeLessThan(epsilon.spent);
     expect(entries.filter(({ kind }) => kind === 'charged').map(({ epoch }) => epoch).sort()).toEqual([1, 2, 3]);
     const forPeople = await stage.run(['ledger', stage.path('data')]);
     expect(forPeople.stdout).toMatch(/^rho +\S+ +0 +\S+ +\S+ +\S+$/m);
@@ -83,6 +85,6 @@ describe('a study whose budget is used up', () => {
 interface LedgerView {
   readonly studies: readonly unknown[];
   readonly rho: { readonly spent: number; readonly reserved: number; readonly left: number; readonly cap: number; readonly asked: number | null };
-  readonly epsilon: { readonly spent: number; readonly cap: number };
+  readonly epsilon: { readonly spent: number; readonly byLossDistribution: number; readonly cap: number };
   readonly entries: readonly { readonly epoch: number; readonly kind: string }[];
 }

@@ -208,6 +208,11 @@ describe('pieces of discrete noise', () => {
     }
   });
 
+  it('have the range of log-odds that an exponential mechanism is charged for, as often as it is drawn', () => {
+    const event = exponentialEvent({ name: 'e', cohort: 'rows', candidates: 9, sensitivity: 1, times: 3, epsilon: 0.4 });
+    expect(pieceOf(event)).toEqual({ piece: { kind: 'bounded', epsilon: 0.4 }, times: 3 });
+  });
+
   it('do not exist for a grid coarser than two deviations', () => {
     expect(pieceOf({ ...gaussianOf(1), sigma: 1, grid: 4 })).toBeNull();
     expect(lossOfReleases([{ events: [{ ...gaussianOf(1), sigma: 1, grid: 4 }] }])).toBeNull();
