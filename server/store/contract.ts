@@ -32,6 +32,11 @@ export interface BudgetSpec {
   /** The statement the caps came from, for reports. */
   readonly epsilon: number;
   readonly delta: number;
+  /**
+   * The budget renews: a charge counts for this many milliseconds, then no longer. Fixed at creation. Absent: a charge
+   * counts for ever.
+   */
+  readonly windowMs?: number;
 }
 
 export interface StudyRegistration {
@@ -68,6 +73,8 @@ export interface LedgerBalance {
   readonly deltaReserved: Amount;
   readonly epsilon: number;
   readonly delta: number;
+  /** Set for a budget that renews: `spent` is then what was charged within the last `windowMs`. */
+  readonly windowMs?: number;
 }
 
 export interface OpenEpoch {
@@ -90,8 +97,14 @@ export interface OpenEpoch {
 
 export type OpenEpochResult =
   | { readonly kind: 'opened'; readonly balance: LedgerBalance }
-  /** The budget does not fit: nothing was written but the study's state `exhausted`. */
-  | { readonly kind: 'declined'; readonly balance: LedgerBalance; readonly rhoAsked: Amount; readonly deltaAsked: Amount };
+  /**
+   * The budget does not fit: nothing was written but the ledger's note of it and, unless the budget renews, the study's
+   * state `exhausted`. `retryAtMs`: when enough of a budget that renews will have left its window.
+   */
+  | {
+    readonly kind: 'declined'; readonly balance: LedgerBalance; readonly rhoAsked: Amount; readonly deltaAsked: Amount;
+    readonly retryAtMs?: number;
+  };
 
 export interface EpochRecord {
   readonly studyId: StudyId;
@@ -137,6 +150,11 @@ export interface AdmissionResult {
   readonly complete: boolean;
   /** Every sequence up to here is settled. */
   readonly contiguousSequence: bigint;
+  /**
+   * Under contributor scope, with the first row of an epoch (also when it did not fit): what the contributor has now
+   * spent.
+   */
+  readonly spend?: { readonly rho: Amount; readonly delta: Amount };
 }
 
 export interface ContributorState {
@@ -242,7 +260,9 @@ export interface Store {
    *   named >= open - 1 -> the open one; `late: drop` or older -> `stale-epoch` (permanent). Ahead -> `epoch-not-open` (retryable).
    *   No epoch open -> `epoch-not-open` (retryable).
    * 5 contribution complete already, or rows would pass rowsMax -> `contribution-full` (permanent).
-   * 6 journal it; complete when `last` or rowsMax is reached.
+   * 6 contributor scope and first row of the epoch: the cost is debited in this transaction, or, when it does not fit
+   *   -> `contributor-budget-exhausted` (permanent), for this and every later batch of the contributor in the epoch.
+   * 7 journal it; complete when `last` or rowsMax is reached.
    */
   admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]>;
   contributorState(studyId: StudyId, contributor: ContributorKey): Promise<ContributorState>;
@@ -250,6 +270,8 @@ export interface Store {
   journal(studyId: StudyId, epoch: bigint, afterPosition: bigint, limit: number): Promise<readonly JournalEntry[]>;
   /** Contributors with at least one accepted batch in the epoch. For the operator. */
   contributorCount(studyId: StudyId, epoch: bigint): Promise<number>;
+  /** Contributors that the epoch left out because their own budget did not pay for it. For the operator. */
+  leftOutCount(studyId: StudyId, epoch: bigint): Promise<number>;
 
   // ---- releases
   releases(studyId: StudyId, fromIndex: number, limit: number): Promise<readonly ReleaseRecord[]>;

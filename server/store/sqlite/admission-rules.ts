@@ -17,13 +17,18 @@ export interface OpenEpochFacts {
   readonly late: 'next' | 'drop';
 }
 
-/** What the rules need to know of a contributor in that study; `rows` and `complete` speak of the epoch `epochKey`. */
+/**
+ * What the rules need to know of a contributor in that study; `rows` and `complete` speak of the epoch `epochKey`.
+ */
 export interface ContributionState {
   readonly window: ReplayWindow;
   readonly epochKey: bigint;
   readonly rows: number;
   readonly complete: boolean;
 }
+
+/** In place of a count of rows: the epoch left the contributor out, because its own budget did not pay for it. */
+export const leftOutRows = -1;
 
 export type Judgement =
   /** Journal it in the open epoch; `rows` is the contribution's new count. */
@@ -75,6 +80,7 @@ export function judge(
   const inTime = batch.epoch === open.epoch || (open.late === 'next' && batch.epoch === open.epoch - 1n);
   if (!inTime) return consume('stale-epoch');
   const first = state.epochKey !== open.epochKey;
+  if (!first && state.rows === leftOutRows) return consume('contributor-budget-exhausted');
   const rows = (first ? 0 : state.rows) + batch.rows;
   if ((!first && state.complete) || rows > open.rowsMax) return consume('contribution-full');
   return { kind: 'accept', rows, complete: batch.last || rows === open.rowsMax, first };

@@ -3,9 +3,10 @@ import { assert } from '../../../src/base/assert.js';
 import type { WireCode } from '../../../src/base/error-codes.js';
 import { parseAmount } from '../../../src/privacy/amount.js';
 import type { AdmissionRequest, AdmissionResult, ContributorState, StudyId } from '../contract.js';
-import { judge, type AdmissionStudy, type ContributionState, type OpenEpochFacts } from './admission-rules.js';
-import { capsOf, plus, within, type Spend } from './budgets.js';
-import type { ContributorSpending } from './contributor-spending.js';
+import { judge, leftOutRows, type AdmissionStudy, type ContributionState, type OpenEpochFacts } from './admission-rules.js';
+import { budgetTime } from './budget-window.js';
+import { budgetById, capsOf, plus, within, type Spend } from './budgets.js';
+import type { ContributorSpending, OwnBudget } from './contributor-spending.js';
 import { Fingerprints, journalKeys, journalTable } from './epoch-tables.js';
 import { sql, type Queries } from './query.js';
 import { emptyWindow, holesOf, settle, type ReplayWindow } from './replay-window.js';
@@ -13,8 +14,9 @@ import { emptyWindow, holesOf, settle, type ReplayWindow } from './replay-window
 interface StudyFacts extends AdmissionStudy {
   readonly studyKey: bigint;
   /** Set under contributor scope: what a contributor's first row of the open epoch is debited, and the cap. */
-  readonly debit: { readonly budgetId: bigint; readonly cost: Spend; readonly caps: Spend } | null;
-  readonly contributorBudgetId: bigint | null;
+  readonly debit: { readonly cost: Spend; readonly caps: Spend } | null;
+  /** Set under contributor scope. */
+  readonly own: OwnBudget | null;
   /** Newest epoch of the study, open or not. */
   readonly newest: bigint;
 }
@@ -37,7 +39,9 @@ interface ReplayColumns {
 }
 
 /** Per open epoch and list: what is added to the epoch's counters. */
-type EpochTally = Map<bigint, number>;
+type EpochTally = Map<bigint, { contributors: number; leftOut: number }>;
+/** What the first row of an epoch did to the contributor's own spending. */
+interface Debit { readonly fits: boolean; readonly spend: Spend }
 type JournalValues = [bigint, bigint, bigint, number, Uint8Array, Uint8Array];
 type JournalStatement = Database.Statement<JournalValues>;
 
@@ -55,11 +59,15 @@ export class Admission {
   readonly #journals = new Map<bigint, JournalStatement>();
   readonly #fingerprints: Fingerprints;
   readonly #countContributors: Database.Statement<[number, bigint]>;
+  readonly #countLeftOut: Database.Statement<[bigint, number]>;
+  readonly #nowMs: () => number;
   #lastPosition: bigint;
 
-  constructor(queries: Queries, spending: ContributorSpending) {
+  /** @param nowMs Unix time, for budgets that renew. */
+  constructor(queries: Queries, spending: ContributorSpending, nowMs: () => number) {
     this.#queries = queries;
     this.#spending = spending;
+    this.#nowMs = nowMs;
     const { database } = queries;
     this.#findContributor = database.prepare('SELECT contributor_id FROM contributors WHERE public_key = ?');
     this.#addContributor = database.prepare('INSERT INTO contributors (public_key) VALUES (?)');
@@ -71,6 +79,8 @@ export class Admission {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#fingerprints = new Fingerprints(database);
     this.#countContributors = database.prepare('UPDATE epochs SET contributors = contributors + ? WHERE epoch_key = ?');
+    this.#countLeftOut = database.prepare(`INSERT INTO epochs_left_out (epoch_key, contributors) VALUES (?, ?)
+      ON CONFLICT (epoch_key) DO UPDATE SET contributors = contributors + excluded.contributors`);
     this.#lastPosition = lastPosition(database);
   }
 
@@ -106,7 +116,10 @@ export class Admission {
       this.#writeReplay.run(study.studyKey, contributorId, window.contiguous, window.high, window.entries,
         state.epochKey, state.rows, state.complete ? 1 : 0);
     }
-    for (const [epochKey, count] of tally) this.#countContributors.run(count, epochKey);
+    for (const [epochKey, { contributors, leftOut }] of tally) {
+      if (contributors > 0) this.#countContributors.run(contributors, epochKey);
+      if (leftOut > 0) this.#countLeftOut.run(epochKey, leftOut);
+    }
     return results;
   }
 
@@ -124,25 +137,38 @@ export class Admission {
     }
     assert(study !== undefined && contributor !== undefined, 'only a known study accepts or consumes');
     const identified = this.#identify(contributor, batch, loaded);
-    let code = judgement.kind === 'consume' ? judgement.code : undefined;
-    if (judgement.kind === 'accept' && judgement.first && !this.#debit(study, identified.contributorId)) {
-      code = 'contributor-budget-exhausted';
-    }
-    const window = this.#settle(state, study, batch, code);
+    const begins = judgement.kind === 'accept' && judgement.first;
+    const debit = begins ? this.#debit(study, identified.contributorId) : null;
+    const leftOut = debit?.fits === false;
+    const consumed = judgement.kind === 'consume' ? judgement.code : undefined;
+    const refused = leftOut ? 'contributor-budget-exhausted' : consumed;
+    const window = this.#settle(state, study, batch, refused);
     identified.changed = true;
-    if (judgement.kind === 'consume' || code !== undefined) {
+    const spend = debit === null ? {} : { spend: debit.spend };
+    if (leftOut) {
+      this.#tally(tally, study.open!.epochKey).leftOut += 1;
+      identified.state = { window, epochKey: study.open!.epochKey, rows: leftOutRows, complete: true };
+      return answer('rejected', identified.state, { code: refused!, ...spend });
+    }
+    if (judgement.kind === 'consume') {
       identified.state = { ...state, window };
-      return answer('rejected', identified.state, { code: code! });
+      return answer('rejected', identified.state, { code: judgement.code });
     }
     const open = study.open!;
-    if (judgement.first) tally.set(open.epochKey, (tally.get(open.epochKey) ?? 0) + 1);
+    if (judgement.first) this.#tally(tally, open.epochKey).contributors += 1;
     this.#lastPosition += 1n;
     this.#journal(open.epochKey).run(this.#lastPosition, identified.contributorId, batch.sequence,
       judgement.complete ? 1 : 0, batch.signature, batch.body);
     identified.state = { window, epochKey: open.epochKey, rows: judgement.rows, complete: judgement.complete };
     return answer('accepted', identified.state, {
-      epoch: open.epoch, position: this.#lastPosition, complete: judgement.complete,
+      epoch: open.epoch, position: this.#lastPosition, complete: judgement.complete, ...spend,
     });
+  }
+
+  #tally(tally: EpochTally, epochKey: bigint): { contributors: number; leftOut: number } {
+    const counts = tally.get(epochKey) ?? { contributors: 0, leftOut: 0 };
+    tally.set(epochKey, counts);
+    return counts;
   }
 
   #settle(
@@ -165,13 +191,13 @@ export class Admission {
   }
 
   /** Under contributor scope: debits the epoch's cost if it fits. A refusal is for good: it concerns this epoch. */
-  #debit(study: StudyFacts, contributorId: bigint): boolean {
-    if (study.debit === null) return true;
-    const { budgetId, cost, caps } = study.debit;
-    const total = plus(this.#spending.spent(budgetId, contributorId), cost);
-    if (!within(total, caps)) return false;
-    this.#spending.write(budgetId, contributorId, total);
-    return true;
+  #debit(study: StudyFacts, contributorId: bigint): Debit | null {
+    if (study.debit === null) return null;
+    const own = study.own!;
+    const { cost, caps } = study.debit;
+    const spent = this.#spending.spent(own, contributorId, this.#nowMs());
+    if (!within(plus(spent, cost), caps)) return { fits: false, spend: spent };
+    return { fits: true, spend: this.#spending.debit(own, contributorId, study.open!.epochKey, cost, spent) };
   }
 
   #contributor(study: StudyFacts, batch: AdmissionRequest, loaded: Map<string, Contributor>): Contributor {
@@ -214,17 +240,17 @@ export class Admission {
     const study = this.#study(studyId);
     const contributor = study === undefined ? undefined : this.#load(study, key);
     const { window } = contributor?.state ?? noContribution;
-    const budgetId = study?.contributorBudgetId ?? null;
+    const own = study?.own ?? null;
     return {
       nextSequence: BigInt(window.high) + 1n, contiguousSequence: BigInt(window.contiguous), holes: holesOf(window),
-      spend: budgetId === null ? null : this.#spending.spent(budgetId, contributor!.contributorId),
+      spend: own === null ? null : this.#spending.spent(own, contributor!.contributorId, this.#nowMs()),
     };
   }
 }
 
 function answer(
   verdict: AdmissionResult['verdict'], state: ContributionState,
-  facts: Partial<Pick<AdmissionResult, 'epoch' | 'code' | 'position' | 'complete'>>,
+  facts: Partial<Pick<AdmissionResult, 'epoch' | 'code' | 'position' | 'complete' | 'spend'>>,
 ): AdmissionResult {
   const contiguousSequence = BigInt(state.window.contiguous);
   return { verdict, epoch: 0n, position: 0n, complete: false, ...facts, contiguousSequence };
@@ -250,11 +276,18 @@ function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
   const byContributor = row.scope === 'contributor';
   return {
     studyKey: row.study_key, state: row.state, open, newest: row.last_epoch,
-    contributorBudgetId: byContributor ? row.budget_id : null,
+    own: byContributor ? ownBudget(queries, row.budget_id) : null,
     debit: !byContributor || epoch === undefined ? null : {
-      budgetId: row.budget_id, caps: capsOf(row),
-      cost: { rho: parseAmount(epoch.rho), delta: parseAmount(epoch.delta) },
+      caps: capsOf(row), cost: { rho: parseAmount(epoch.rho), delta: parseAmount(epoch.delta) },
     },
+  };
+}
+
+/** Facts that hold until the next charge, after which they are read again. */
+export function ownBudget(queries: Queries, budgetId: bigint): OwnBudget {
+  const row = budgetById(queries, budgetId, 0);
+  return {
+    budgetId, windowMs: row.window_ms, notBeforeMs: row.window_ms === null ? 0n : budgetTime(queries, row, 0),
   };
 }
 

@@ -4,15 +4,22 @@ import { KeelsonError, StorageError } from '../../../src/base/errors.js';
 import { parseAmount, zeroAmount, type Amount } from '../../../src/privacy/amount.js';
 import type { BudgetRule } from '../../../src/privacy/cost.js';
 import type { BudgetSpec, LedgerBalance, LedgerEntry } from '../contract.js';
+import { renewed } from './budget-window.js';
 import { sql, type Queries } from './query.js';
-import type { BudgetsTable } from './tables.js';
+import type { BudgetsTable, BudgetWindowsTable, LedgerTable } from './tables.js';
 
 /**
  * The ledger's arithmetic. Claim: in every committed state, for every budget, spent + reserved <= cap in rho and in
  * delta. Each function that moves an amount ends in `writeTotals`, which asserts it inside the same transaction, so a
- * state that breaks it is rolled back. Amounts are compared as integers, never as doubles.
+ * state that breaks it is rolled back. Amounts are compared as integers, never as doubles. What counts as spent in a
+ * budget that renews: budget-window.ts. Under contributor scope the cap holds for each contributor
+ * (contributor-spending.ts); the total here is the sum over epochs, of which reports show at most the cap.
  */
-export type BudgetRow = Selectable<BudgetsTable>;
+export type BudgetRow = Selectable<BudgetsTable> & {
+  /** Null for a budget that never renews. */
+  readonly window_ms: BudgetWindowsTable['window_ms'] | null;
+  readonly renewed_through_ms: BudgetWindowsTable['renewed_through_ms'] | null;
+};
 
 export interface Spend {
   readonly rho: Amount;
@@ -46,66 +53,74 @@ export const within = (left: Spend, right: Spend): boolean => left.rho <= right.
 
 export const noSpend: Spend = { rho: zeroAmount, delta: zeroAmount };
 
+/** Coordinate by coordinate. */
+const smaller = (left: Spend, right: Spend): Spend =>
+  ({ rho: left.rho < right.rho ? left.rho : right.rho, delta: left.delta < right.delta ? left.delta : right.delta });
+
 export function balanceOf(row: BudgetRow): LedgerBalance {
   const { spent, reserved } = totalsOf(row);
   const caps = capsOf(row);
+  const shown = row.scope === 'contributor' ? smaller(spent, caps) : spent;
   return {
     key: row.budget_key, scope: row.scope, rule: ruleOf(row), rhoCap: caps.rho, deltaCap: caps.delta,
-    rhoSpent: spent.rho, deltaSpent: spent.delta, rhoReserved: reserved.rho, deltaReserved: reserved.delta,
-    epsilon: row.epsilon, delta: row.delta,
+    rhoSpent: shown.rho, deltaSpent: shown.delta, rhoReserved: reserved.rho, deltaReserved: reserved.delta,
+    epsilon: row.epsilon, delta: row.delta, ...(row.window_ms !== null && { windowMs: Number(row.window_ms) }),
   };
 }
 
-export function budgetByKey(queries: Queries, key: string): BudgetRow | undefined {
-  return queries.first(sql.selectFrom('budgets').selectAll().where('budget_key', '=', key));
+const budgetRows = () => sql.selectFrom('budgets')
+  .leftJoin('budget_windows', 'budget_windows.budget_id', 'budgets.budget_id')
+  .selectAll('budgets').select(['window_ms', 'renewed_through_ms']);
+
+function budgetByKey(queries: Queries, key: string): BudgetRow | undefined {
+  return queries.first(budgetRows().where('budget_key', '=', key));
 }
 
 /** Null when there is none of that key. */
-export function readBalance(queries: Queries, key: string): LedgerBalance | null {
+export function readBalance(queries: Queries, key: string, nowMs: number): LedgerBalance | null {
   const row = budgetByKey(queries, key);
-  return row === undefined ? null : balanceOf(row);
+  return row === undefined ? null : balanceOf(renewed(queries, row, nowMs));
 }
 
 /** In order of creation. */
-export function readBalances(queries: Queries): LedgerBalance[] {
-  return queries.all(sql.selectFrom('budgets').selectAll().orderBy('budget_id')).map(balanceOf);
+export function readBalances(queries: Queries, nowMs: number): LedgerBalance[] {
+  return queries.all(budgetRows().orderBy('budgets.budget_id')).map((row) => balanceOf(renewed(queries, row, nowMs)));
 }
 
-export function budgetById(queries: Queries, id: bigint): BudgetRow {
-  const row = queries.first(sql.selectFrom('budgets').selectAll().where('budget_id', '=', id));
+/** The budget as it stands at `nowMs`. */
+export function budgetById(queries: Queries, id: bigint, nowMs: number): BudgetRow {
+  const row = queries.first(budgetRows().where('budgets.budget_id', '=', id));
   assert(row !== undefined, 'every study has a budget');
-  return row;
+  return renewed(queries, row, nowMs);
 }
 
-/** Writes new totals after checking the claim above. */
+/** Writes new totals, and how far the row was renewed, after checking the claim above. */
 export function writeTotals(queries: Queries, row: BudgetRow, totals: Totals): LedgerBalance {
   const caps = capsOf(row);
   assert(within(noSpend, totals.spent) && within(noSpend, totals.reserved), 'a ledger total is not negative');
-  assert(within(plus(totals.spent, totals.reserved), caps), 'spent and reserved stay within the cap');
+  assert(row.scope === 'contributor' || within(plus(totals.spent, totals.reserved), caps),
+    'spent and reserved stay within the cap');
   const columns = {
     rho_spent: String(totals.spent.rho), delta_spent: String(totals.spent.delta),
     rho_reserved: String(totals.reserved.rho), delta_reserved: String(totals.reserved.delta),
   };
   queries.run(sql.updateTable('budgets').set(columns).where('budget_id', '=', row.budget_id));
+  if (row.renewed_through_ms !== null) {
+    queries.run(sql.updateTable('budget_windows').set({ renewed_through_ms: row.renewed_through_ms })
+      .where('budget_id', '=', row.budget_id));
+  }
   return balanceOf({ ...row, ...columns });
 }
 
 /**
  * The budget of a study that registers: created, or the one there, shrunk to the new caps.
- * @throws KeelsonError invalid-study when rule or scope differ, a cap grows, or less is asked than is already
+ * @throws KeelsonError invalid-study when rule, scope or window differ, a cap grows, or less is asked than is already
  * committed.
  */
-export function ensureBudget(queries: Queries, spec: BudgetSpec): bigint {
-  const row = budgetByKey(queries, spec.key);
-  if (row === undefined) {
-    return BigInt(queries.run(sql.insertInto('budgets').values({
-      budget_key: spec.key, scope: spec.scope, rule: spec.rule.rule,
-      renyi_order: spec.rule.rule === 'renyi' ? spec.rule.order : null,
-      rho_cap: String(spec.rhoCap), delta_cap: String(spec.deltaCap),
-      rho_spent: '0', delta_spent: '0', rho_reserved: '0', delta_reserved: '0',
-      epsilon: spec.epsilon, delta: spec.delta,
-    })).lastInsertRowid);
-  }
+export function ensureBudget(queries: Queries, spec: BudgetSpec, nowMs: number): bigint {
+  const found = budgetByKey(queries, spec.key);
+  if (found === undefined) return createBudget(queries, spec);
+  const row = renewed(queries, found, nowMs);
   const refuse = (what: string): never => {
     throw new KeelsonError('invalid-study', `the budget ${spec.key} exists and ${what}`,
       { details: { budget: spec.key } });
@@ -115,6 +130,11 @@ export function ensureBudget(queries: Queries, spec: BudgetSpec): bigint {
     refuse(`its rule is ${row.rule}: keep it, or name another budget`);
   }
   if (row.scope !== spec.scope) refuse(`its scope is ${row.scope}: keep it, or name another budget`);
+  const windowMs = row.window_ms === null ? undefined : Number(row.window_ms);
+  if (windowMs !== spec.windowMs) {
+    const rule = windowMs === undefined ? 'does not renew' : `renews over ${windowMs} ms`;
+    refuse(`${rule}: keep that, or name another budget`);
+  }
   const caps: Spend = { rho: spec.rhoCap, delta: spec.deltaCap };
   if (!within(caps, capsOf(row))) {
     refuse(`can only shrink: keep epsilon ${row.epsilon} and delta ${row.delta}, or ask for less of both`);
@@ -127,6 +147,22 @@ export function ensureBudget(queries: Queries, spec: BudgetSpec): bigint {
     rho_cap: String(caps.rho), delta_cap: String(caps.delta), epsilon: spec.epsilon, delta: spec.delta,
   }));
   return row.budget_id;
+}
+
+function createBudget(queries: Queries, spec: BudgetSpec): bigint {
+  const id = BigInt(queries.run(sql.insertInto('budgets').values({
+    budget_key: spec.key, scope: spec.scope, rule: spec.rule.rule,
+    renyi_order: spec.rule.rule === 'renyi' ? spec.rule.order : null,
+    rho_cap: String(spec.rhoCap), delta_cap: String(spec.deltaCap),
+    rho_spent: '0', delta_spent: '0', rho_reserved: '0', delta_reserved: '0',
+    epsilon: spec.epsilon, delta: spec.delta,
+  })).lastInsertRowid);
+  if (spec.windowMs !== undefined) {
+    queries.run(sql.insertInto('budget_windows').values({
+      budget_id: id, window_ms: wholeMs(spec.windowMs), renewed_through_ms: 0n,
+    }));
+  }
+  return id;
 }
 
 export interface NewEntry {
@@ -151,19 +187,31 @@ export function addEntry(queries: Queries, entry: NewEntry): void {
 
 export const wholeMs = (ms: number): bigint => BigInt(Math.round(ms));
 
+const entryRows = (budgetKey: string, limit: number) => sql.selectFrom('ledger')
+  .innerJoin('budgets', 'budgets.budget_id', 'ledger.budget_id')
+  .innerJoin('studies', 'studies.study_key', 'ledger.study_key')
+  .select(['budget_key', 'studies.study_id', 'ledger.epoch', 'ledger.kind', 'ledger.rho', 'ledger.delta',
+    'ledger.events', 'ledger.at_ms'])
+  .where('budgets.budget_key', '=', budgetKey)
+  .orderBy('ledger.entry_id', 'desc').limit(limit);
+
+type EntryRow = Pick<Selectable<LedgerTable>, 'epoch' | 'kind' | 'rho' | 'delta' | 'events' | 'at_ms'>
+  & { readonly budget_key: string; readonly study_id: string };
+
+const entryOf = (row: EntryRow): LedgerEntry => ({
+  budgetKey: row.budget_key, studyId: row.study_id, epoch: row.epoch, kind: row.kind,
+  rho: parseAmount(row.rho), delta: parseAmount(row.delta), events: row.events, atMs: Number(row.at_ms),
+});
+
 /** Newest first. */
 export function ledgerEntries(queries: Queries, budgetKey: string, limit: number): LedgerEntry[] {
-  return queries.all(sql.selectFrom('ledger')
-    .innerJoin('budgets', 'budgets.budget_id', 'ledger.budget_id')
-    .innerJoin('studies', 'studies.study_key', 'ledger.study_key')
-    .select(['studies.study_id', 'ledger.epoch', 'ledger.kind', 'ledger.rho', 'ledger.delta', 'ledger.events',
-      'ledger.at_ms'])
-    .where('budgets.budget_key', '=', budgetKey)
-    .orderBy('ledger.entry_id', 'desc').limit(limit))
-    .map((row) => ({
-      budgetKey, studyId: row.study_id, epoch: row.epoch, kind: row.kind,
-      rho: parseAmount(row.rho), delta: parseAmount(row.delta), events: row.events, atMs: Number(row.at_ms),
-    }));
+  return queries.all(entryRows(budgetKey, limit)).map(entryOf);
+}
+
+/** The newest epoch that did not fit; null when every one did. */
+export function lastDeclined(queries: Queries, budgetKey: string): LedgerEntry | null {
+  const row = queries.first(entryRows(budgetKey, 1).where('ledger.kind', '=', 'declined'));
+  return row === undefined ? null : entryOf(row);
 }
 
 /**
@@ -172,16 +220,16 @@ export function ledgerEntries(queries: Queries, budgetKey: string, limit: number
  * @throws StorageError when the file was changed by something else than this program.
  */
 export function verifyLedger(queries: Queries): void {
-  const budgets = queries.all(sql.selectFrom('budgets').selectAll().where('scope', '!=', 'contributor'));
+  const budgets = queries.all(budgetRows().where('scope', '!=', 'contributor'));
   for (const budget of budgets) {
     let spent = noSpend;
     let reserved = noSpend;
-    const entries = queries.all(sql.selectFrom('ledger').select(['kind', 'rho', 'delta'])
+    const entries = queries.all(sql.selectFrom('ledger').select(['kind', 'rho', 'delta', 'at_ms'])
       .where('budget_id', '=', budget.budget_id));
     for (const entry of entries) {
       const cost: Spend = { rho: parseAmount(entry.rho), delta: parseAmount(entry.delta) };
       if (entry.kind === 'reserved') reserved = plus(reserved, cost);
-      if (entry.kind === 'charged') spent = plus(spent, cost);
+      if (entry.kind === 'charged' && entry.at_ms > (budget.renewed_through_ms ?? -1n)) spent = plus(spent, cost);
       if (entry.kind === 'charged' || entry.kind === 'lapsed') reserved = minus(reserved, cost);
     }
     const totals = totalsOf(budget);

@@ -2,15 +2,43 @@ import type Database from 'better-sqlite3';
 import { assert } from '../../../src/base/assert.js';
 import { parseAmount } from '../../../src/privacy/amount.js';
 import { journalTable } from './epoch-tables.js';
-import { minus, noSpend, within, type Spend } from './budgets.js';
+import { minus, noSpend, plus, within, type Spend } from './budgets.js';
+
+/** A budget of contributor scope, as the hot path needs it. */
+export interface OwnBudget {
+  readonly budgetId: bigint;
+  /** Null when a debit counts for ever. */
+  readonly windowMs: bigint | null;
+  /** Of a budget that renews: its time never is before this (budget-window.ts). */
+  readonly notBeforeMs: bigint;
+}
+
+/** Debits deleted in one go, so that batches are admitted in between. */
+const sweepRows = 1_024;
+
+interface Amounts {
+  readonly rho: string;
+  readonly delta: string;
+}
 
 /**
  * What each contributor has spent of a budget of contributor scope. Debited in the transaction that journals the
  * contributor's first row of an epoch, so a row that could influence a release is paid for before it is durable.
+ *
+ * Claim: no contributor's spending passes the cap; where the budget renews, within every half-open period of its length
+ * by the times of the charges. `admit` debits only what fits beside everything that counts. Without a window that is a
+ * running sum. With one it is a debit per epoch, which counts from the first row until a whole window after the epoch
+ * was *charged* (not after it was collected): an epoch that is not charged yet always counts, so the debits of any
+ * period's releases were all counted when the last of them was made. Such debits say who was in which epoch; they are
+ * deleted once they no longer count.
  */
 export class ContributorSpending {
-  readonly #read: Database.Statement<[bigint, bigint], { rho: string; delta: string }>;
+  readonly #read: Database.Statement<[bigint, bigint], Amounts>;
   readonly #write: Database.Statement<[bigint, bigint, string, string]>;
+  readonly #counting: Database.Statement<[bigint, bigint, bigint], Amounts>;
+  readonly #debit: Database.Statement<[bigint, bigint, bigint, string, string]>;
+  readonly #oldest: Database.Statement<[bigint], { epoch_key: bigint; at_ms: bigint | null }>;
+  readonly #forget: Database.Statement<{ budget: bigint; epoch: bigint; limit: number }>;
   readonly #database: Database.Database;
 
   constructor(database: Database.Database) {
@@ -18,26 +46,77 @@ export class ContributorSpending {
       'SELECT rho, delta FROM contributor_spend WHERE budget_id = ? AND contributor_id = ?');
     this.#write = database.prepare(
       'INSERT OR REPLACE INTO contributor_spend (budget_id, contributor_id, rho, delta) VALUES (?, ?, ?, ?)');
+    this.#counting = database.prepare(`SELECT debit.rho, debit.delta FROM contributor_debits AS debit
+      JOIN epochs USING (epoch_key)
+      LEFT JOIN ledger AS charge ON charge.study_key = epochs.study_key AND charge.epoch = epochs.epoch
+        AND charge.kind = 'charged'
+      WHERE debit.budget_id = ? AND debit.contributor_id = ? AND (charge.at_ms IS NULL OR charge.at_ms > ?)`);
+    this.#debit = database.prepare(`INSERT INTO contributor_debits (budget_id, contributor_id, epoch_key, rho, delta)
+      VALUES (?, ?, ?, ?, ?)`);
+    this.#oldest = database.prepare(`SELECT debit.epoch_key, charge.at_ms FROM contributor_debits AS debit
+      JOIN epochs USING (epoch_key)
+      LEFT JOIN ledger AS charge ON charge.study_key = epochs.study_key AND charge.epoch = epochs.epoch
+        AND charge.kind = 'charged'
+      WHERE debit.budget_id = ? ORDER BY debit.epoch_key LIMIT 1`);
+    this.#forget = database.prepare(`DELETE FROM contributor_debits
+      WHERE budget_id = @budget AND epoch_key = @epoch AND contributor_id IN (
+        SELECT contributor_id FROM contributor_debits WHERE budget_id = @budget AND epoch_key = @epoch LIMIT @limit)`);
     this.#database = database;
   }
 
-  spent(budgetId: bigint, contributorId: bigint): Spend {
-    const row = this.#read.get(budgetId, contributorId);
-    return row === undefined ? noSpend : { rho: parseAmount(row.rho), delta: parseAmount(row.delta) };
+  /** What counts at `nowMs`. */
+  spent(budget: OwnBudget, contributorId: bigint, nowMs: number): Spend {
+    const { budgetId, windowMs } = budget;
+    const sum = (total: Spend, { rho, delta }: Amounts): Spend =>
+      plus(total, { rho: parseAmount(rho), delta: parseAmount(delta) });
+    if (windowMs === null) {
+      const row = this.#read.get(budgetId, contributorId);
+      return row === undefined ? noSpend : sum(noSpend, row);
+    }
+    return this.#counting.all(budgetId, contributorId, cutoff(budget, nowMs)).reduce(sum, noSpend);
   }
 
-  write(budgetId: bigint, contributorId: bigint, total: Spend): void {
-    this.#write.run(budgetId, contributorId, String(total.rho), String(total.delta));
+  /** Adds `cost` for an epoch. @param spent what `spent` just returned. */
+  debit(budget: OwnBudget, contributorId: bigint, epochKey: bigint, cost: Spend, spent: Spend): Spend {
+    const total = plus(spent, cost);
+    if (budget.windowMs === null) this.#set(budget.budgetId, contributorId, total);
+    else this.#debit.run(budget.budgetId, contributorId, epochKey, String(cost.rho), String(cost.delta));
+    return total;
   }
 
   /** Gives back what an epoch cost its contributors; only for an epoch that lapsed, on which no noise was drawn. */
-  refund(epochKey: bigint, budgetId: bigint, cost: Spend): void {
+  refund(epochKey: bigint, budgetId: bigint, windowed: boolean, cost: Spend): void {
+    if (windowed) {
+      this.#database.prepare('DELETE FROM contributor_debits WHERE budget_id = ? AND epoch_key = ?')
+        .run(budgetId, epochKey);
+      return;
+    }
     const participants = this.#database.prepare<[], { contributor_id: bigint }>(
       `SELECT DISTINCT contributor_id FROM ${journalTable(epochKey)}`).all();
+    const own: OwnBudget = { budgetId, windowMs: null, notBeforeMs: 0n };
     for (const { contributor_id: contributorId } of participants) {
-      const left = minus(this.spent(budgetId, contributorId), cost);
+      const left = minus(this.spent(own, contributorId, 0), cost);
       assert(within(noSpend, left), 'a contributor was debited for every epoch it is in');
-      this.write(budgetId, contributorId, left);
+      this.#set(budgetId, contributorId, left);
     }
   }
+
+  /** Deletes debits that no longer count, a bounded number of them. @returns false when none was left. */
+  sweep(budget: OwnBudget, nowMs: number): boolean {
+    if (budget.windowMs === null) return false;
+    const oldest = this.#oldest.get(budget.budgetId);
+    if (oldest === undefined || oldest.at_ms === null || oldest.at_ms > cutoff(budget, nowMs)) return false;
+    this.#forget.run({ budget: budget.budgetId, epoch: oldest.epoch_key, limit: sweepRows });
+    return true;
+  }
+
+  #set(budgetId: bigint, contributorId: bigint, total: Spend): void {
+    this.#write.run(budgetId, contributorId, String(total.rho), String(total.delta));
+  }
+}
+
+/** Charges up to this time no longer count. */
+function cutoff({ windowMs, notBeforeMs }: OwnBudget, nowMs: number): bigint {
+  const now = BigInt(Math.round(nowMs));
+  return (now > notBeforeMs ? now : notBeforeMs) - windowMs!;
 }

@@ -67,8 +67,9 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
   const queries = new Queries(folder.database);
   verifyLedger(queries);
   const spending = new ContributorSpending(folder.database);
-  const admission = new Admission(queries, spending);
-  const journal = new Journal(queries, admission);
+  const nowMs = (): number => clock.nowMs();
+  const admission = new Admission(queries, spending, nowMs);
+  const journal = new Journal(queries, admission, spending, nowMs);
   const latencies = new Latencies();
   const guard = new Guard();
   const secrets: epochs.ReadSecrets = (studyKey, epoch) => readSecrets(queries, studyKey, epoch);
@@ -87,19 +88,20 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     chargeEpoch: (studyId, epoch, events, nowMs) =>
       writes(() => epochs.chargeEpoch(queries, studyId, epoch, events, nowMs)),
     lapseEpoch: (studyId, epoch, nowMs) => writes(() => epochs.lapseEpoch(queries, studyId, epoch, nowMs,
-      (epochKey, budgetId, cost) => spending.refund(epochKey, budgetId, cost))),
+      (epochKey, budget, cost) => spending.refund(epochKey, budget.budget_id, budget.window_ms !== null, cost))),
     storeRelease: (input) => writes(() => epochs.storeRelease(queries, input)),
     epoch: (studyId, epoch) => reads(() => epochs.readEpoch(queries, studyId, epoch, secrets)),
     unfinishedEpochs: () => reads(() => epochs.unfinishedEpochs(queries, secrets)),
     unpurgedEpochs: (studyId) => reads(() => epochs.unpurgedEpochs(queries, studyId)),
     noteRecovery: (studyId, epoch) => writes(() => epochs.noteRecovery(queries, studyId, epoch)),
     noteRecovered: (studyId, epoch) => writes(() => epochs.noteRecovered(queries, studyId, epoch)),
-    balance: (key) => reads(() => readBalance(queries, key)),
-    balances: () => reads(() => readBalances(queries)),
+    balance: (key) => reads(() => readBalance(queries, key, nowMs())),
+    balances: () => reads(() => readBalances(queries, nowMs())),
     ledgerEntries: (key, limit) => reads(() => ledgerEntries(queries, key, limit)),
     contributorState: (studyId, contributor) => reads(() => admission.contributorState(studyId, contributor)),
     journal: (studyId, epoch, after, limit) => reads(() => journal.read(studyId, epoch, after, limit)),
     contributorCount: (studyId, epoch) => reads(() => epochs.contributorCount(queries, studyId, epoch)),
+    leftOutCount: (studyId, epoch) => reads(() => epochs.leftOutCount(queries, studyId, epoch)),
     releases: (studyId, from, limit) => reads(() => studies.readReleases(queries, studyId, from, limit)),
     admit: (batches) => guard.run(() => {
       const before = clock.monotonicMs();

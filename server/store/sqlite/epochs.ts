@@ -1,12 +1,14 @@
 import type { Selectable } from 'kysely';
 import { equalBytes } from '../../../src/base/bytes.js';
 import { InvariantError } from '../../../src/base/errors.js';
-import { parseAmount, type Amount } from '../../../src/privacy/amount.js';
+import { parseAmount } from '../../../src/privacy/amount.js';
 import type {
   EpochRecord, EpochState, LedgerBalance, OpenEpoch, OpenEpochResult, StoreRelease, StudyId,
 } from '../contract.js';
+import { chargeTime, renewalTime } from './budget-window.js';
 import {
-  addEntry, balanceOf, budgetById, capsOf, minus, plus, totalsOf, within, wholeMs, writeTotals, type Spend,
+  addEntry, balanceOf, budgetById, capsOf, minus, plus, totalsOf, within, wholeMs, writeTotals,
+  type BudgetRow, type Spend,
 } from './budgets.js';
 import { createJournal, createSecrets, type GroupSecrets } from './epoch-tables.js';
 import { sql, type Queries } from './query.js';
@@ -47,7 +49,7 @@ const costOf = (row: EpochRow): Spend => ({ rho: parseAmount(row.rho), delta: pa
 export function openEpoch(queries: Queries, input: OpenEpoch): OpenEpochResult {
   return queries.transaction(() => {
     const study = existingStudy(queries, input.studyId);
-    const budget = budgetById(queries, study.budget_id);
+    const budget = budgetById(queries, study.budget_id, input.opensAtMs);
     const cost: Spend = { rho: input.rho, delta: input.delta };
     const present = epochRow(queries, study.study_key, input.epoch);
     if (present !== undefined) {
@@ -62,10 +64,17 @@ export function openEpoch(queries: Queries, input: OpenEpoch): OpenEpochResult {
     const asked = reserves ? plus(plus(spent, reserved), cost) : cost;
     const { budget_id: budgetId } = budget;
     const entry = { budgetId, studyKey: study.study_key, epoch: input.epoch, cost, atMs: input.opensAtMs };
-    if (!within(asked, capsOf(budget))) {
+    const caps = capsOf(budget);
+    if (!within(asked, caps)) {
       addEntry(queries, { ...entry, kind: 'declined' });
+      const declined = {
+        kind: 'declined', balance: balanceOf(budget), rhoAsked: input.rho, deltaAsked: input.delta,
+      } as const;
+      if (budget.window_ms !== null && within(cost, caps)) {
+        return { ...declined, retryAtMs: renewalTime(queries, budget, minus(asked, caps), input.opensAtMs) };
+      }
       queries.run(sql.updateTable('studies').set({ state: 'exhausted' }).where('study_key', '=', study.study_key));
-      return { kind: 'declined', balance: balanceOf(budget), rhoAsked: input.rho, deltaAsked: input.delta };
+      return declined;
     }
     insertEpoch(queries, study.study_key, input);
     queries.run(sql.updateTable('studies').set({ state: 'open', last_epoch: input.epoch })
@@ -102,15 +111,15 @@ export function beginClose(queries: Queries, studyId: StudyId, epoch: bigint): v
 }
 
 /**
- * Reserved becomes spent. Under contributor scope the total is the public bound on what any one contributor has
- * spent: the smaller of the cap and the sum over epochs.
+ * Reserved becomes spent. Under contributor scope the total is the sum over epochs: with the cap, whichever is smaller,
+ * the public bound on what any one contributor has spent.
  */
 export function chargeEpoch(
   queries: Queries, studyId: StudyId, epoch: bigint, events: string, nowMs: number,
 ): LedgerBalance {
   return queries.transaction(() => {
     const { study, row } = existing(queries, studyId, epoch, 'charge');
-    const budget = budgetById(queries, study.budget_id);
+    const budget = budgetById(queries, study.budget_id, nowMs);
     if (row.state === 'charged' || row.state === 'released') {
       const entry = queries.first(sql.selectFrom('ledger').select('events')
         .where('study_key', '=', study.study_key).where('epoch', '=', epoch).where('kind', '=', 'charged'));
@@ -121,17 +130,13 @@ export function chargeEpoch(
     setState(queries, row, 'charged');
     const cost = costOf(row);
     addEntry(queries, {
-      budgetId: budget.budget_id, studyKey: study.study_key, epoch, kind: 'charged', cost, events, atMs: nowMs,
+      budgetId: budget.budget_id, studyKey: study.study_key, epoch, kind: 'charged', cost, events,
+      atMs: chargeTime(queries, budget, nowMs),
     });
     const { spent, reserved } = totalsOf(budget);
-    const total = plus(spent, cost);
-    if (budget.scope !== 'contributor') {
-      return writeTotals(queries, budget, { spent: total, reserved: minus(reserved, cost) });
-    }
-    const caps = capsOf(budget);
-    const smaller = (left: Amount, right: Amount): Amount => (left < right ? left : right);
     return writeTotals(queries, budget, {
-      spent: { rho: smaller(total.rho, caps.rho), delta: smaller(total.delta, caps.delta) }, reserved,
+      spent: plus(spent, cost),
+      reserved: budget.scope === 'contributor' ? reserved : minus(reserved, cost),
     });
   });
 }
@@ -139,19 +144,19 @@ export function chargeEpoch(
 /** Gives the reservation back; under contributor scope, what its contributors were debited (`refund`). */
 export function lapseEpoch(
   queries: Queries, studyId: StudyId, epoch: bigint, nowMs: number,
-  refund: (epochKey: bigint, budgetId: bigint, cost: Spend) => void,
+  refund: (epochKey: bigint, budget: BudgetRow, cost: Spend) => void,
 ): void {
   queries.transaction(() => {
     const { study, row } = existing(queries, studyId, epoch, 'lapse');
     if (row.state === 'lapsed') return;
     if (row.state !== 'open' && row.state !== 'closing') wrongState('lapse', epoch, row.state);
     setState(queries, row, 'lapsed');
-    const budget = budgetById(queries, study.budget_id);
+    const budget = budgetById(queries, study.budget_id, nowMs);
     const cost = costOf(row);
     const { budget_id: budgetId } = budget;
     addEntry(queries, { budgetId, studyKey: study.study_key, epoch, kind: 'lapsed', cost, atMs: nowMs });
     if (budget.scope === 'contributor') {
-      refund(row.epoch_key, budgetId, cost);
+      refund(row.epoch_key, budget, cost);
     } else {
       const { spent, reserved } = totalsOf(budget);
       writeTotals(queries, budget, { spent, reserved: minus(reserved, cost) });
@@ -240,4 +245,13 @@ export function contributorCount(queries: Queries, studyId: StudyId, epoch: bigi
   const study = studyRow(queries, studyId);
   const row = study === undefined ? undefined : epochRow(queries, study.study_key, epoch);
   return row === undefined ? 0 : Number(row.contributors);
+}
+
+export function leftOutCount(queries: Queries, studyId: StudyId, epoch: bigint): number {
+  const study = studyRow(queries, studyId);
+  const row = study === undefined ? undefined : epochRow(queries, study.study_key, epoch);
+  if (row === undefined) return 0;
+  const counted = queries.first(sql.selectFrom('epochs_left_out').select('contributors')
+    .where('epoch_key', '=', row.epoch_key));
+  return Number(counted?.contributors ?? 0n);
 }

@@ -1,7 +1,8 @@
 import { toHex } from '../../../src/base/bytes.js';
 import { InvariantError } from '../../../src/base/errors.js';
 import type { JournalEntry, StudyId } from '../contract.js';
-import type { Admission } from './admission.js';
+import { ownBudget, type Admission } from './admission.js';
+import type { ContributorSpending } from './contributor-spending.js';
 import { dropJournal, forgetFingerprints, forgetGroups, journalTable } from './epoch-tables.js';
 import { epochRow, type EpochRow } from './epochs.js';
 import { plainBytes, sql, type Queries } from './query.js';
@@ -37,10 +38,14 @@ const gone = 2n;
 export class Journal {
   readonly #queries: Queries;
   readonly #admission: Admission;
+  readonly #spending: ContributorSpending;
+  readonly #nowMs: () => number;
 
-  constructor(queries: Queries, admission: Admission) {
+  constructor(queries: Queries, admission: Admission, spending: ContributorSpending, nowMs: () => number) {
     this.#queries = queries;
     this.#admission = admission;
+    this.#spending = spending;
+    this.#nowMs = nowMs;
   }
 
   read(studyId: StudyId, epoch: bigint, afterPosition: bigint, limit: number): JournalEntry[] {
@@ -59,7 +64,8 @@ export class Journal {
 
   /**
    * One bounded step of a purge; each is a transaction of its own and the whole may be begun again at any time.
-   * Order: rows, the epoch's table and secrets, truncating the log; only then the epoch counts as purged.
+   * Order: rows, the epoch's table and secrets, debits that no longer count, truncating the log; only then the epoch
+   * counts as purged.
    * @throws InvariantError for an epoch whose rows are still needed.
    */
   purgeStep(studyId: StudyId, epoch: bigint): PurgeProgress {
@@ -71,6 +77,9 @@ export class Journal {
     }
     if (row.purged === gone) return 'done';
     if (row.purged === kept && this.#deleteSome(row.epoch_key)) return 'more';
+    const own = ownBudget(this.#queries, study.budget_id);
+    const sweep = (): boolean => this.#spending.sweep(own, this.#nowMs());
+    if (own.windowMs !== null && this.#queries.transaction(sweep)) return 'more';
     this.#queries.transaction(() => {
       dropJournal(this.#queries, row.epoch_key);
       this.#setPurged(row, deleted);

@@ -1,14 +1,19 @@
-import type { Store } from '../contract.js';
-import { ledgerEntries, readBalance, readBalances } from './budgets.js';
+import { systemClock, type Clock } from '../../clock.js';
+import type { LedgerEntry, Store } from '../contract.js';
+import { lastDeclined, ledgerEntries, readBalance, readBalances } from './budgets.js';
 import { openForReading } from './connection.js';
-import { readEpoch, unfinishedEpochs } from './epochs.js';
+import { leftOutCount, readEpoch, unfinishedEpochs } from './epochs.js';
 import { asStoreError } from './failures.js';
 import { Queries } from './query.js';
 import { readReleases, readStudies, readStudy } from './studies.js';
 
-/** What may be read beside a running server: public records and epoch states; never rows, contributors or secrets. */
-export type SqliteReader = Pick<Store,
-  'study' | 'studies' | 'epoch' | 'unfinishedEpochs' | 'balance' | 'balances' | 'ledgerEntries' | 'releases' | 'close'>;
+/** What the operator may read beside a running server: records and counts; never rows, contributors or secrets. */
+export interface SqliteReader extends Pick<Store,
+  'study' | 'studies' | 'epoch' | 'unfinishedEpochs' | 'balance' | 'balances' | 'ledgerEntries' | 'leftOutCount'
+  | 'releases' | 'close'> {
+  /** The newest epoch that did not fit the budget; null when every one did. */
+  lastDeclined(budgetKey: string): Promise<LedgerEntry | null>;
+}
 
 const noSecrets = () => ({ assignmentKey: new Uint8Array(0), workSeed: new Uint8Array(0) });
 
@@ -17,7 +22,7 @@ const noSecrets = () => ({ assignmentKey: new Uint8Array(0), workSeed: new Uint8
  * state; the secrets in epoch records are left empty.
  * @throws StorageError when there is no store there, or its schema is another version.
  */
-export async function openSqliteReader(directory: string): Promise<SqliteReader> {
+export async function openSqliteReader(directory: string, clock: Clock = systemClock): Promise<SqliteReader> {
   const database = openForReading(directory);
   const queries = new Queries(database);
   const read = async <T>(action: () => T): Promise<T> => {
@@ -32,9 +37,11 @@ export async function openSqliteReader(directory: string): Promise<SqliteReader>
     studies: () => read(() => readStudies(queries)),
     epoch: (studyId, epoch) => read(() => readEpoch(queries, studyId, epoch, noSecrets)),
     unfinishedEpochs: () => read(() => unfinishedEpochs(queries, noSecrets)),
-    balance: (key) => read(() => readBalance(queries, key)),
-    balances: () => read(() => readBalances(queries)),
+    balance: (key) => read(() => readBalance(queries, key, clock.nowMs())),
+    balances: () => read(() => readBalances(queries, clock.nowMs())),
     ledgerEntries: (key, limit) => read(() => ledgerEntries(queries, key, limit)),
+    lastDeclined: (key) => read(() => lastDeclined(queries, key)),
+    leftOutCount: (studyId, epoch) => read(() => leftOutCount(queries, studyId, epoch)),
     releases: (studyId, from, limit) => read(() => readReleases(queries, studyId, from, limit)),
     close: async () => { database.close(); },
   };

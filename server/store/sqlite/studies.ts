@@ -44,7 +44,7 @@ export function readStudies(queries: Queries): StudyRecord[] {
 
 export function registerStudy(queries: Queries, input: StudyRegistration): StudyRecord {
   return queries.transaction(() => {
-    const budgetId = ensureBudget(queries, input.budget);
+    const budgetId = ensureBudget(queries, input.budget, input.nowMs);
     const present = studyRow(queries, input.studyId);
     if (present === undefined) {
       const { lastInsertRowid } = queries.run(sql.insertInto('studies').values({

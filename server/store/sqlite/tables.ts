@@ -1,14 +1,22 @@
 import type { Generated } from 'kysely';
 import type { BudgetSpec, EpochState, LedgerEntry, StudyStateName } from '../contract.js';
 
-/** Integers are read as bigint, so that none is silently rounded. Column meanings: migrations/0001-initial.ts. */
+/** Integers are read as bigint, so that none is silently rounded. Column meanings: migrations. */
 export interface Tables {
   readonly meta: { readonly name: string; readonly value: bigint };
   readonly budgets: BudgetsTable;
+  readonly budget_windows: BudgetWindowsTable;
   readonly studies: StudiesTable;
   readonly epochs: EpochsTable;
   readonly ledger: LedgerTable;
+  readonly epochs_left_out: { readonly epoch_key: bigint; readonly contributors: bigint };
   readonly releases: ReleasesTable;
+}
+
+export interface BudgetWindowsTable {
+  readonly budget_id: bigint;
+  readonly window_ms: bigint;
+  readonly renewed_through_ms: bigint;
 }
 
 export interface BudgetsTable {

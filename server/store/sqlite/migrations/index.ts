@@ -1,7 +1,8 @@
 import { initialSchema } from './0001-initial.js';
+import { windowsSchema } from './0002-windows.js';
 
 /**
  * Schema steps in order; step i brings `user_version` from i to i + 1. A step that was released is never edited:
  * a change is a new numbered file at the end.
  */
-export const migrations: readonly string[] = [initialSchema];
+export const migrations: readonly string[] = [initialSchema, windowsSchema];
