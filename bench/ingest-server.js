@@ -1,5 +1,6 @@
-// The server of bench/ingest.js, in a process of its own: an aggregator as `keelson serve` runs it, whose replay table
-// is filled through its own store first. Speaks with its parent over the fork's channel.
+// The server of bench/ingest.js, in a process of its own: an aggregator as `keelson serve` runs it. Speaks with its
+// parent over the fork's channel. With `preload` above 0 it only fills the replay table, through its own store, and ends:
+// so that what filling leaves in memory is not in the figures.
 // usage: fork('bench/ingest-server.js', ['{"directory","columns","preload","contributors"}'])
 import { createHash } from 'node:crypto';
 import { createAggregator, createLogger, openSqliteStore, parseStudyText } from '../dist/server/index.js';
@@ -31,7 +32,7 @@ function preloadKeys() {
   });
 }
 
-/** One accepted batch of one row from each key, through the store's own hot path. */
+/** Each key has settled one sequence, through the store's own hot path: refused, so that there is no row to rebuild. */
 async function preload(store, studyId) {
   const keys = preloadKeys();
   const started = performance.now();
@@ -41,9 +42,11 @@ async function preload(store, studyId) {
     const results = await store.admit(keys.slice(first, first + listBatches).map((contributor, i) => {
       const digest = new Uint8Array(64);
       new DataView(digest.buffer).setFloat64(0, first + i);
-      return { studyId, contributor, sequence: 1n, epoch: 1n, last: false, rows: 1, digest, body, signature };
+      return {
+        studyId, contributor, sequence: 1n, epoch: 1n, last: false, rows: 1, digest, body, signature, rejectAs: 'not-finite',
+      };
     }));
-    if (results.some((result) => result.verdict !== 'accepted')) throw new Error('a preloaded row was not accepted');
+    if (results.some((result) => result.contiguousSequence !== 1n)) throw new Error('a preloaded row was not settled');
   }
   return (performance.now() - started) / 1_000;
 }
@@ -57,15 +60,21 @@ const aggregator = await createAggregator({
   openStore: async (directory, clock) => (store = await openSqliteStore({ directory, clock })),
 });
 const { studyId } = aggregator.hub.studies()[0];
-const preloadSeconds = await preload(store, studyId);
 
-process.on('message', async (wish) => {
-  // Only for profiles, which Node writes at an orderly exit.
-  if (wish === 'exit') process.exit(0);
-  process.send({
-    type: 'sample', atMs: performance.now(), cpu: process.cpuUsage(), memory: process.memoryUsage(),
-    loop: performance.eventLoopUtilization(), health: await store.health(),
+if (options.preload > 0) {
+  const seconds = await preload(store, studyId);
+  await aggregator.close();
+  process.send({ type: 'preloaded', seconds });
+  process.disconnect();
+} else {
+  process.on('message', async (wish) => {
+    // Only for profiles, which Node writes at an orderly exit.
+    if (wish === 'exit') process.exit(0);
+    process.send({
+      type: 'sample', atMs: performance.now(), cpu: process.cpuUsage(), memory: process.memoryUsage(),
+      loop: performance.eventLoopUtilization(), health: await store.health(),
+    });
   });
-});
-process.on('disconnect', () => process.exit(1));
-process.send({ type: 'ready', url: aggregator.address.replace('http', 'ws'), studyId, preloadSeconds });
+  process.on('disconnect', () => process.exit(1));
+  process.send({ type: 'ready', url: aggregator.address.replace('http', 'ws'), studyId });
+}

@@ -14,7 +14,8 @@ export type Response =
   | { readonly kind: 'opened' }
   | { readonly kind: 'refused'; readonly error: ErrorMessage }
   | { readonly kind: 'value'; readonly id: number; readonly value: unknown }
-  | { readonly kind: 'admitted'; readonly id: number; readonly results: readonly AdmissionResult[] }
+  /** `bytes` is the list's memory, given back. */
+  | { readonly kind: 'admitted'; readonly id: number; readonly results: readonly AdmissionResult[]; readonly bytes: ArrayBuffer }
   | { readonly kind: 'error'; readonly id: number; readonly error: ErrorMessage };
 
 type PackedBatch = Omit<AdmissionRequest, 'digest' | 'body' | 'signature'> & {
@@ -23,18 +24,24 @@ type PackedBatch = Omit<AdmissionRequest, 'digest' | 'body' | 'signature'> & {
   readonly bodyBytes: number;
 };
 
-/** A list of batches with all their bytes, in order, in one buffer: copied once here, then transferred. */
+/** A list of batches with all their bytes, in order, at the front of one buffer: copied once here, then transferred. */
 export interface PackedList {
   readonly batches: readonly PackedBatch[];
   readonly bytes: ArrayBuffer;
 }
 
-/** Bodies usually are views of a socket's shared slab, which cannot be transferred: so they are copied, once. */
-export function packList(batches: readonly AdmissionRequest[]): PackedList {
+/** Lists up to this size use one buffer again and again; larger ones are rare. */
+export const reusedBytes = 8 * 1024 * 1024;
+
+/**
+ * Bodies are many and small, so they are copied, once, instead of transferred one by one.
+ * @param spare memory of an earlier list, used when it is large enough.
+ */
+export function packList(batches: readonly AdmissionRequest[], spare?: ArrayBuffer): PackedList {
   const bytesOf = (batch: AdmissionRequest): number =>
     batch.digest.length + batch.signature.length + batch.body.length;
   const total = batches.reduce((sum, batch) => sum + bytesOf(batch), 0);
-  const joined = new Uint8Array(total);
+  const joined = new Uint8Array(spare !== undefined && spare.byteLength >= total ? spare : freshBuffer(total));
   let offset = 0;
   const put = (bytes: Uint8Array): number => {
     joined.set(bytes, offset);
@@ -45,6 +52,11 @@ export function packList(batches: readonly AdmissionRequest[]): PackedList {
     ...facts, digestBytes: put(digest), signatureBytes: put(signature), bodyBytes: put(body),
   }));
   return { batches: packed, bytes: joined.buffer };
+}
+
+/** A power of two, so that the next list fits as well, unless that would be kept for too long. */
+function freshBuffer(bytes: number): ArrayBuffer {
+  return new ArrayBuffer(bytes > reusedBytes ? bytes : 2 ** Math.ceil(Math.log2(Math.max(bytes, 65_536))));
 }
 
 /** The batches again, as views of the list's buffer. */

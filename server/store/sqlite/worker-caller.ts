@@ -3,7 +3,7 @@ import { KeelsonError, StorageError } from '../../../src/base/errors.js';
 import { workerUrl } from '../../worker-url.js';
 import type { AdmissionRequest, AdmissionResult } from '../contract.js';
 import { errorFromMessage } from './failures.js';
-import { packList, type NamedMethod, type Request, type Response } from './messages.js';
+import { packList, reusedBytes, type NamedMethod, type Request, type Response } from './messages.js';
 import type { Caller } from './facade.js';
 
 interface Pending {
@@ -16,6 +16,8 @@ export class WorkerCaller implements Caller {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
+  /** Memory of the last list, for the next one. Let go at every other call: it holds rows, and none outlive their release. */
+  #spare: ArrayBuffer | undefined;
   #ended: KeelsonError | undefined;
 
   private constructor(worker: Worker) {
@@ -45,11 +47,13 @@ export class WorkerCaller implements Caller {
   }
 
   call(method: NamedMethod, args: readonly unknown[]): Promise<unknown> {
+    this.#spare = undefined;
     return this.#send((id) => ({ id, kind: 'call', method, args }), []);
   }
 
   admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]> {
-    const list = packList(batches);
+    const list = packList(batches, this.#spare);
+    this.#spare = undefined;
     return this.#send((id) => ({ id, kind: 'admit', list }), [list.bytes]) as Promise<readonly AdmissionResult[]>;
   }
 
@@ -72,6 +76,7 @@ export class WorkerCaller implements Caller {
   #receive(response: Exclude<Response, { kind: 'opened' | 'refused' }>): void {
     const pending = this.#pending.get(response.id);
     this.#pending.delete(response.id);
+    this.#spare = response.kind === 'admitted' && response.bytes.byteLength <= reusedBytes ? response.bytes : undefined;
     if (response.kind === 'error') pending?.reject(errorFromMessage(response.error));
     else pending?.resolve(response.kind === 'admitted' ? response.results : response.value);
   }

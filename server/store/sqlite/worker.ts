@@ -16,7 +16,8 @@ const send = (response: Response, transfer: ArrayBuffer[] = []): void => port.po
 function execute(engine: Engine, request: Request): void {
   try {
     if (request.kind === 'admit') {
-      send({ kind: 'admitted', id: request.id, results: engine.admit(unpackList(request.list)) });
+      const { bytes } = request.list;
+      send({ kind: 'admitted', id: request.id, results: engine.admit(unpackList(request.list)), bytes }, [bytes]);
       return;
     }
     // The facade has the types of both sides; here only the name travels.
