@@ -19,7 +19,7 @@ const cellsMaximum = 10_000;
 const cellsDefault = 1_000;
 /** What knowing that enough came is worth. */
 const presentShare = 0.05;
-/** A plan is refused when ranks may be off by more than this share, one time in a hundred. */
+/** A plan is refused when ranks may be off by more than this share, one time in a hundred; see `cohortFor`. */
 const rankErrorMaximum = 0.25;
 
 const parameters: readonly ParameterSpec[] = [
@@ -96,15 +96,26 @@ function planQuantile(values: ParameterValues, facts: StudyFacts): Plan | Infeas
     times: probabilities.length, rho: shareOf(facts.target.rho, 1 - presentShare),
   });
   const design: Design = { facts, cells, probabilities, choice };
-  const cohortNeeded = Math.ceil(rankErrorAt(design, 0.01) / rankErrorMaximum);
+  const cohortNeeded = cohortFor(design);
   if (facts.cohort >= cohortNeeded) return planFor(design, column);
   return {
     kind: 'infeasible',
     reason: `with ${facts.cohort} contributors, ${probabilities.length} quantiles and rho `
-      + `${facts.target.rho.toPrecision(3)} the noise may move a quantile past a quarter of the contributors`,
-    remedy: `a cohort of ${cohortNeeded}, fewer probabilities, a coarser resolution or a larger epsilon`,
+      + `${facts.target.rho.toPrecision(3)} the noise may move a rank by ${Math.ceil(rankErrorAt(design, 0.01))}, past a `
+      + 'quarter of the contributors or past the last of them',
+    remedy: `a cohort of ${cohortNeeded}, fewer probabilities or none so near to 0 or 1, a coarser resolution or a `
+      + 'larger epsilon',
     cohortNeeded,
   };
+}
+
+/**
+ * With fewer, noise may put a quantile past a quarter of the contributors, or beyond all of them: where nobody stands
+ * a cell costs no more ranks than its neighbour, so that an answer may then be anywhere up to the end of the range.
+ */
+function cohortFor(design: Design): number {
+  const room = Math.min(rankErrorMaximum, corruptionMaxOf(design.probabilities));
+  return Math.ceil(rankErrorAt(design, 0.01) / room);
 }
 
 /** @throws InvalidParameterError when the range is empty, or has more cells than are supported or doubles can tell. */
