@@ -1,60 +1,107 @@
+import type { StudyDefinition } from '../../server/studies/definition.js';
 import { formatNumber, type Output } from '../output.js';
 import type { Score, StudySummary } from './scoreboard.js';
 
-/** Prints the demonstration's releases as they come. */
+/** What the demonstration is about to do. */
+export interface DemoPlan {
+  readonly address: string;
+  readonly studies: readonly StudyDefinition[];
+  readonly contributors: number;
+  readonly hostileShare: number;
+  readonly attack: string;
+  readonly epochMs: number;
+}
+
+/** Prints the demonstration as it goes: a table for people, or JSON lines. */
 export interface DemoReport {
-  release(score: Score): void;
+  started(plan: DemoPlan): void;
+  /** Everybody is connected. */
+  ready(sessions: number, seconds: number): void;
+  /** One epoch: a release of each study. */
+  round(scores: readonly Score[], warmUpEpochs: number): void;
   summary(summaries: readonly StudySummary[], facts: Readonly<Record<string, unknown>>): void;
 }
 
-const widths = { epoch: 5, study: 17, estimate: 19, truth: 17, error: 7 } as const;
+const widths = { epoch: 5, study: 17, release: 16, truth: 16, error: 6 } as const;
+const rule = '-'.repeat(88);
 
-/** @param columns Names for people; estimates are shown in their order. */
-export function createReport(output: Output): DemoReport {
-  let headShown = false;
-  const head = (): void => {
-    if (headShown) return;
-    headShown = true;
-    output.text();
-    output.text(line('epoch', 'study', 'release', 'honest mean', 'error', 'naive', 'epsilon'));
-    output.text(line('', '', '', '', 'scales', 'scales', 'spent / left'));
-    output.text('-'.repeat(88));
-  };
+/** @param insecure the noise is repeatable, which every JSON line then says. */
+export function createReport(output: Output, insecure: boolean): DemoReport {
+  const mark = insecure ? { insecure: true } : {};
+  let rounds = 0;
   return {
-    release(score) {
-      output.jsonLine({ type: 'release', ...score });
-      head();
-      const shown = score.estimate === null ? `refused: ${score.reason ?? ''}` : vector(score.estimate);
-      output.text(line(
-        String(score.epoch), score.study, shown, vector(score.truth),
-        score.error === null ? '-' : score.error.toFixed(3), score.naiveError.toFixed(3),
-        `${score.epsilonSpent.toFixed(2)} / ${score.epsilonLeft.toFixed(2)}`,
-      ));
+    started: (plan) => describe(plan, output),
+    ready(sessions, seconds) {
+      output.text(`${sessions} sessions connected after ${seconds.toFixed(1)} s; the next epoch to open is the first with everybody`);
+    },
+    round(scores, warmUpEpochs) {
+      for (const score of scores) output.jsonLine({ type: 'release', ...score, ...mark });
+      if (rounds++ === 0) head(warmUpEpochs, output);
+      scores.forEach((score, i) => output.text(scoreLine(score, i === 0)));
     },
     summary(summaries, facts) {
-      output.jsonLine({ type: 'summary', studies: summaries, ...facts });
-      output.text('-'.repeat(88));
-      for (const summary of summaries) {
-        const { study, medianError, medianNaiveError, alwaysCloser, refused } = summary;
-        output.text(`${study.padEnd(widths.study)} median error ${medianError === null ? '-' : formatNumber(Number(medianError.toFixed(3)))} scales, `
-          + `naive mean ${medianNaiveError.toFixed(3)}: ${verdict(alwaysCloser, refused)}`);
-      }
+      output.jsonLine({ type: 'summary', studies: summaries, ...facts, ...mark });
+      output.text(rule);
+      for (const summary of summaries) output.text(summaryLine(summary));
     },
   };
 }
 
-function verdict(alwaysCloser: boolean, refused: number): string {
+function describe({ address, studies, contributors, hostileShare, attack, epochMs }: DemoPlan, output: Output): void {
+  const hostile = Math.round(hostileShare * contributors);
+  output.text(`${contributors} contributors, ${hostile} of them hostile (${attack}); epochs of ${formatNumber(epochMs / 1000)} s`);
+  output.text(`aggregator at ${address} for as long as this runs`);
+  for (const { document, plan, releases } of studies) {
+    // From public numbers only: no row has been seen.
+    const promised = plan.expectedError(hostileShare).total.toFixed(2);
+    output.text(`  ${document.study.padEnd(widths.study)} epsilon ${document.privacy.epsilon} per release, `
+      + `budget for ${releases}; expected error ${promised} scales`);
+  }
+}
+
+function head(warmUpEpochs: number, output: Output): void {
+  if (warmUpEpochs > 0) {
+    const epochs = warmUpEpochs === 1 ? '1 epoch passed' : `${warmUpEpochs} epochs passed`;
+    output.text(`${epochs} while they connected. Who is there is secret, so an epoch costs its`);
+    output.text('epsilon however few contribute: it was charged, and is not shown.');
+  }
+  output.text();
+  output.text(line('epoch', 'study', 'release', 'honest mean', 'error', 'naive', 'epsilon'));
+  output.text(line('', '', 'min, miles', 'min, miles', 'scales', 'scales', 'spent of budget'));
+  output.text(rule);
+}
+
+function scoreLine(score: Score, isFirst: boolean): string {
+  const { estimate, error, naiveError, epsilonSpent, epsilonLeft } = score;
+  return line(
+    isFirst ? String(score.epoch) : '', score.study,
+    estimate === null ? 'refused' : vector(estimate), vector(score.truth),
+    error === null ? '-' : error.toFixed(3), naiveError.toFixed(3),
+    `${epsilonSpent.toFixed(2)} of ${(epsilonSpent + epsilonLeft).toFixed(2)}`,
+  ) + (score.reason === undefined ? '' : `\n${' '.repeat(widths.epoch + 1)}(refused: ${score.reason})`);
+}
+
+function summaryLine({ study, medianError, medianNaiveError, alwaysCloser, refused }: StudySummary): string {
+  const error = medianError === null ? '-' : medianError.toFixed(3);
+  return `${study.padEnd(widths.study)} median error ${error} scales, naive mean ${medianNaiveError.toFixed(3)}: `
+    + verdict(alwaysCloser, refused, medianNaiveError);
+}
+
+function verdict(alwaysCloser: boolean, refused: number, naiveError: number): string {
   if (refused > 0) return `${refused} refused`;
-  return alwaysCloser ? 'closer to the truth in every epoch' : 'not closer in every epoch';
+  if (naiveError === 0) return 'no hostile row got in';
+  return alwaysCloser ? 'closer in every epoch' : 'not closer in every epoch';
 }
 
 function vector(values: readonly number[]): string {
   return values.map((value) => value.toFixed(Math.abs(value) < 100 ? 2 : 1)).join(', ');
 }
 
-function line(epoch: string, study: string, release: string, truth: string, error: string, naive: string, epsilon: string): string {
+type Cells = readonly [epoch: string, study: string, release: string, truth: string, error: string, naive: string, epsilon: string];
+
+function line(...[epoch, study, release, truth, error, naive, epsilon]: Cells): string {
   return [
-    epoch.padStart(widths.epoch), study.padEnd(widths.study), release.padEnd(widths.estimate), truth.padEnd(widths.truth),
+    epoch.padStart(widths.epoch), study.padEnd(widths.study), release.padEnd(widths.release), truth.padEnd(widths.truth),
     error.padStart(widths.error), naive.padStart(widths.error), ` ${epsilon}`,
   ].join(' ').trimEnd();
 }

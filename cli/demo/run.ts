@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signing } from '#signing';
 import { subscribe } from '../../client/index.js';
-import { createFleet, datasetSource, type Fleet } from '../../client/simulation/index.js';
+import { createFleet, datasetSource, type Fleet, type RowSource } from '../../client/simulation/index.js';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { createLogger } from '../../server/logger.js';
@@ -11,13 +11,14 @@ import type { StudyDefinition } from '../../server/studies/definition.js';
 import { toHex, utf8 } from '../../src/base/bytes.js';
 import { loadFlights } from '../data/flights.js';
 import type { Io } from '../io.js';
-import { openRandomness, type Randomness } from '../noise.js';
+import type { Randomness } from '../noise.js';
+import { connected } from './connecting.js';
 import type { DemoReport } from './report.js';
+import { Rounds } from './rounds.js';
 import { scoreRelease, summarise, type Score } from './scoreboard.js';
 import { demoStudies, flightsPerContribution, type DemoFacts } from './studies.js';
 
 export interface DemoOptions extends DemoFacts {
-  readonly epochs: number;
   readonly attack: string;
   readonly strength: number | undefined;
   /** Same seed: same people, keys and attacks. Noise is always fresh. */
@@ -32,36 +33,45 @@ export interface DemoResult {
   readonly scores: readonly Score[];
   readonly logs: readonly string[];
   readonly serverKey: string;
+  /** False when it was interrupted, or the budget ended, before every epoch was shown. */
+  readonly isComplete: boolean;
+}
+
+interface Scene {
+  readonly options: DemoOptions;
+  readonly studies: readonly StudyDefinition[];
+  readonly aggregator: Aggregator;
+  readonly stop: AbortController;
+  readonly report: DemoReport;
+  readonly io: Io;
+  readonly people: People;
+}
+
+/** Who takes part, with which rows. */
+interface People {
+  readonly seed: Uint8Array;
+  readonly rows: RowSource;
 }
 
 /**
- * The whole job in one process: aggregator on a temporary data folder, honest and hostile contributors over real sockets,
- * and a verifying subscriber per study. Ends after `epochs` releases of each study, or when interrupted.
+ * The whole job in one process: aggregator on a temporary data folder, honest and hostile contributors over real
+ * sockets, and a verifying subscriber per study. Ends after `epochs` epochs with everybody in them, or when interrupted.
+ * @throws what the aggregator throws at its start; what ended a contributor before it was connected.
  */
 export async function runDemo(
-  options: DemoOptions,
-  io: Io,
-  report: DemoReport,
-  onStart: (aggregator: Aggregator, studies: readonly StudyDefinition[]) => void,
+  options: DemoOptions, io: Io, randomness: Randomness, report: DemoReport,
 ): Promise<DemoResult> {
-  const randomness = openRandomness(io);
   const studies = demoStudies(options);
+  // Before the first epoch begins to run.
+  const people = peopleFor(options);
   const folder = mkdtempSync(join(tmpdir(), 'keelson-demo-'));
   const stop = new AbortController();
   io.interrupted.addEventListener('abort', () => stop.abort(), { once: true });
   try {
     const aggregator = await startAggregator(folder, studies, options.port, randomness);
     try {
-      onStart(aggregator, studies);
-      const fleet = startFleet(aggregator, studies, options, stop.signal);
-      const scores = await collect(aggregator, studies, fleet, options.epochs, stop.signal, report);
-      fleet.abort();
-      const logs = await saveLogs(aggregator, studies, options.logDirectory);
-      const summaries = studies.map(({ document }) =>
-        summarise(document.study, scores.filter((score) => score.study === document.study)));
-      const serverKey = toHex(aggregator.serverKey);
-      report.summary(summaries, { serverKey, logs, ...(randomness.insecure && { insecure: true }) });
-      return { scores, logs, serverKey };
+      report.started({ ...options, address: aggregator.address, studies });
+      return await perform({ options, studies, aggregator, stop, report, io, people });
     } finally {
       stop.abort();
       await aggregator.close();
@@ -69,6 +79,24 @@ export async function runDemo(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function perform(scene: Scene): Promise<DemoResult> {
+  const { options, studies, aggregator, report } = scene;
+  const fleet = startFleet(scene);
+  const scores: Score[] = [];
+  const rounds = new Rounds(studies.map(({ document }) => document.study), options.epochs, (round) => {
+    scores.push(...round);
+    report.round(round, rounds.warmUpEpochs);
+  });
+  await Promise.race([Promise.all([gather(fleet, scene), collect(scene, fleet, rounds)]), aggregator.failed]);
+  fleet.abort();
+  const logs = await saveLogs(aggregator, studies, options.logDirectory);
+  const summaries = studies.map(({ document }) =>
+    summarise(document.study, scores.filter((score) => score.study === document.study)));
+  const serverKey = toHex(aggregator.serverKey);
+  report.summary(summaries, { epochs: options.epochs, warmUpEpochs: rounds.warmUpEpochs, serverKey, logs });
+  return { scores, logs, serverKey, isComplete: rounds.isDone };
 }
 
 async function startAggregator(
@@ -87,52 +115,61 @@ async function startAggregator(
   });
 }
 
-function startFleet(
-  aggregator: Aggregator, studies: readonly StudyDefinition[], options: DemoOptions, signal: AbortSignal,
-): Fleet {
+function peopleFor({ seed: text, contributors }: DemoOptions): People {
   const { count, columns } = loadFlights();
   const values = new Float64Array(2 * count);
-  for (let i = 0; i < count; i++) values.set([columns.delay[i]!, columns.distance[i]!], 2 * i);
-  const seed = signing.sha512(utf8(`keelson demo ${options.seed}`)).slice(0, 32);
+  for (let i = 0; i < count; i++) {
+    values[2 * i] = columns.delay[i]!;
+    values[2 * i + 1] = columns.distance[i]!;
+  }
+  const seed = signing.sha512(utf8(`keelson demo ${text}`)).slice(0, 32);
+  return { seed, rows: datasetSource({ values, columns: 2, rows: flightsPerContribution, contributors, seed }) };
+}
+
+function startFleet({ options, studies, aggregator, stop, people }: Scene): Fleet {
   return createFleet({
+    ...people,
     url: aggregator.address.replace('http', 'ws'),
     studies: studies.map(({ document }) => document.study),
     contributors: options.contributors,
     hostileShare: options.hostileShare,
     attack: options.attack,
     ...(options.strength !== undefined && { strength: options.strength }),
-    seed,
-    rows: datasetSource({ values, columns: 2, rows: flightsPerContribution, contributors: options.contributors, seed }),
+    start: 'ready',
     serverKey: aggregator.serverKey,
-    signal,
+    signal: stop.signal,
   });
 }
 
-async function collect(
-  aggregator: Aggregator, studies: readonly StudyDefinition[], fleet: Fleet, epochs: number, signal: AbortSignal, report: DemoReport,
-): Promise<readonly Score[]> {
-  const scores: Score[] = [];
+/** Waits for the fleet. An interrupt meanwhile is no error: the end of the releases tells. */
+async function gather(fleet: Fleet, { options, studies, report, stop, io }: Scene): Promise<void> {
+  const sessions = options.contributors * studies.length;
+  try {
+    report.ready(sessions, (await connected(fleet, sessions, io)) / 1000);
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+  }
+}
+
+/** Follows both studies until there are rounds enough, or no more. */
+async function collect({ studies, aggregator, stop }: Scene, fleet: Fleet, rounds: Rounds): Promise<void> {
+  const enough = new AbortController();
+  const signal = AbortSignal.any([enough.signal, stop.signal]);
   const follow = async ({ document }: StudyDefinition): Promise<void> => {
     const { study } = document;
-    const releases = subscribe({ url: aggregator.address, study, serverKey: aggregator.serverKey, signal });
-    let left = epochs;
-    for await (const { release } of releases) {
+    for await (const { release } of subscribe({ url: aggregator.address, study, serverKey: aggregator.serverKey, signal })) {
       const truth = fleet.truth(study, release.epoch);
-      if (truth !== null) {
-        const score = scoreRelease(release, document, truth);
-        scores.push(score);
-        report.release(score);
-      }
-      left -= 1;
-      if (left === 0) return;
+      rounds.add(study, release.epoch, truth === null ? null : scoreRelease(release, document, truth));
+      if (rounds.isDone) enough.abort();
     }
   };
-  await Promise.race([Promise.all(studies.map(follow)), aggregator.failed]);
-  return scores;
+  await Promise.all(studies.map(follow));
 }
 
 /** The logs as anybody can download them. */
-async function saveLogs(aggregator: Aggregator, studies: readonly StudyDefinition[], directory: string): Promise<readonly string[]> {
+async function saveLogs(
+  aggregator: Aggregator, studies: readonly StudyDefinition[], directory: string,
+): Promise<readonly string[]> {
   mkdirSync(directory, { recursive: true });
   const paths: string[] = [];
   for (const { document } of studies) {

@@ -7,7 +7,8 @@ export interface Score {
   readonly study: string;
   readonly epoch: bigint;
   readonly outcome: 'value' | 'refused';
-  readonly reason: string | null;
+  /** Only when refused. */
+  readonly reason?: string;
   readonly estimate: readonly number[] | null;
   readonly truth: readonly number[];
   /** Euclidean, after dividing each column by its scale; null when refused. */
@@ -29,7 +30,7 @@ export function scoreRelease(release: ReleaseBody, document: StudyDocument, trut
     study: document.study,
     epoch: release.epoch,
     outcome: outcome.kind,
-    reason: outcome.kind === 'refused' ? outcome.reason : null,
+    ...(outcome.kind === 'refused' && { reason: outcome.reason }),
     estimate: outcome.kind === 'value' ? outcome.estimate : null,
     truth: honest,
     error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, honest, scale) : null,

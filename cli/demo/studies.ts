@@ -1,11 +1,15 @@
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
 import { parseParameters } from '../../src/estimators/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
+import { perReleaseTarget } from '../../src/privacy/target.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
+import { UsageError } from '../errors.js';
 
 /** Public facts that both demonstration studies share. */
 export interface DemoFacts {
   readonly contributors: number;
+  /** That are shown; the budget has room for those that pass while people connect. */
+  readonly epochs: number;
   readonly epochMs: number;
   /** Of each release. */
   readonly epsilon: number;
@@ -21,12 +25,17 @@ export const flightsPerContribution = 8;
  */
 export const demoScale = [20, 300] as const;
 
-/** Releases that the demonstration's budgets pay for. */
-const budgetReleases = 8;
+const delta = 1e-6;
+const budgetDelta = 1e-5;
+/** The largest epsilon that a budget may have. */
+const budgetMax = 100;
+/** What connecting one contributor to two studies takes on a slow machine, in milliseconds. */
+const connectMs = 3;
 
 /**
  * The two questions of the demonstration, on the same columns and people: the private mean, and the
  * mean by subsample-and-aggregate, which does not believe a minority.
+ * @throws UsageError when no budget pays for that many releases; KeelsonError('plan-infeasible') for too few people.
  */
 export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
   const shared = {
@@ -36,25 +45,34 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
     participation: 'secret',
     epoch: { everyMs: facts.epochMs },
     contribution: { reduce: 'mean', rowsMax: flightsPerContribution },
-    privacy: { epsilon: facts.epsilon, delta: 1e-6 },
+    privacy: { epsilon: facts.epsilon, delta },
+    budget: { epsilon: budgetFor(facts), delta: budgetDelta, rule: 'zcdp', scope: 'study' },
     admission: { kind: 'open' },
     late: 'next',
     retention: { kind: 'release' },
   } as const;
   const corruption = Math.max(facts.hostileShare, 0.01);
   return (['mean', 'populous-mean'] as const).map((estimator) => {
+    const { parameters } = findEstimator(estimator);
     const document: StudyDocument = {
       ...shared,
       study: `flights-${estimator === 'mean' ? 'mean' : 'populous'}`,
       estimator,
-      parameters: parseParameters(findEstimator(estimator).parameters, { scale: [...demoScale], corruption }, { dimension: 2 }),
-      budget: { epsilon: budgetFor(facts.epsilon), delta: 1e-5, rule: 'zcdp', scope: 'study' },
+      parameters: parseParameters(parameters, { scale: [...demoScale], corruption }, { dimension: 2 }),
     };
     return defineStudy(document);
   });
 }
 
-/** Releases compose like the root of their number, and a little faster. */
-function budgetFor(epsilon: number): number {
-  return Number((epsilon * Math.sqrt(budgetReleases) * 1.15).toFixed(2));
+/** The smallest budget, in steps of a twentieth, that pays for the epochs shown and for those of warming up. */
+function budgetFor({ contributors, epochs, epochMs, epsilon }: DemoFacts): number {
+  const wanted = epochs + 3 + Math.ceil((connectMs * contributors) / epochMs);
+  for (let budget = epsilon; budget <= budgetMax; budget *= 1.05) {
+    const rounded = Number(budget.toFixed(2));
+    if (perReleaseTarget({ epsilon, delta }, { epsilon: rounded, delta: budgetDelta }).epochs >= wanted) return rounded;
+  }
+  throw new UsageError(
+    `${wanted} releases, ${wanted - epochs} of them while people connect, at epsilon ${epsilon} each are more than the `
+    + `largest budget pays for: lower --epsilon or --epochs, or raise --every`,
+  );
 }

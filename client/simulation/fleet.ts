@@ -122,20 +122,22 @@ class NetworkFleet implements Fleet {
 
   private addChannels(connection: ConnectionOptions, runtime: ClientRuntime, first: number): void {
     const { contributors, contributorsPerSocket = 256 } = this.options;
-    for (let start = first; start < contributors; start += contributorsPerSocket) {
-      const multiplexer = new Multiplexer(connection, {
+    const sockets = Math.ceil((contributors - first) / contributorsPerSocket);
+    for (let i = 0; i < sockets; i++) {
+      this.multiplexers.push(new Multiplexer(connection, {
         pinnedKey: () => this.serverKey,
         onDown: () => { this.counters.reconnections += 1; },
-      });
-      this.multiplexers.push(multiplexer);
-      for (const index of range(start, Math.min(start + contributorsPerSocket, contributors))) {
-        // One key for all studies: parsing it is the larger part of a contributor's memory.
-        const signer = this.signerOf(index);
-        for (const [study, run] of this.runs) {
-          const channel = this.createChannel(study, run, signer, runtime);
-          run.channels[index] = channel;
-          multiplexer.add(channel);
-        }
+      }));
+    }
+    for (const index of range(first, contributors)) {
+      // Like cards: a busy server takes its sockets in turn, and no socket may hold the hostile ones alone.
+      const multiplexer = this.multiplexers[(index - first) % sockets]!;
+      // One key for all studies: parsing it is the larger part of a contributor's memory.
+      const signer = this.signerOf(index);
+      for (const [study, run] of this.runs) {
+        const channel = this.createChannel(study, run, signer, runtime);
+        run.channels[index] = channel;
+        multiplexer.add(channel);
       }
     }
   }

@@ -91,6 +91,16 @@ describe('a fleet against the real listener', () => {
     expect(running.truth('second', 8n)).toBeNull();
   });
 
+  it('leaves out the open epoch also when its last contributor is the first to hear of it', async () => {
+    await serve();
+    const running = start({ contributors: 1, start: 'ready' });
+    await running.ready();
+    expect(running.statistics().sent).toBe(0);
+    openEpoch(8n);
+    await until(() => running.statistics().accepted === 1);
+    expect(hub.submitted.map((batch) => batch.epoch)).toEqual([8n]);
+  });
+
   it('knows the truth: the mean that the server would make of what it took', async () => {
     await serve();
     const running = start({ hostileShare: 0.25, attack: 'shift' });

@@ -1,0 +1,55 @@
+import type { Score } from './scoreboard.js';
+
+/** What a release was before the first epoch in which everybody took part: charged, and nothing to show. */
+export type WarmUp = { readonly study: string; readonly epoch: bigint };
+
+/**
+ * Puts the scores of all studies together by epoch, and hands complete epochs on in their order. An epoch that one of
+ * the studies had before the fleet took part in it is a warm-up epoch for all.
+ */
+export class Rounds {
+  private readonly waiting = new Map<bigint, Map<string, Score | null>>();
+  private readonly nextOf = new Map<string, bigint>();
+  private warmUps = 0;
+  private complete = 0;
+
+  /** @param onRound given one score per study, in the order of `studies`. */
+  constructor(
+    private readonly studies: readonly string[],
+    private readonly wanted: number,
+    private readonly onRound: (scores: readonly Score[]) => void,
+  ) {}
+
+  /** Epochs that were charged although nobody, or only a part, contributed. */
+  get warmUpEpochs(): number {
+    return this.warmUps;
+  }
+
+  get isDone(): boolean {
+    return this.complete >= this.wanted;
+  }
+
+  /** The release of an epoch. @param score null when the fleet had no part in it. */
+  add(study: string, epoch: bigint, score: Score | null): void {
+    const own = this.waiting.get(epoch) ?? new Map<string, Score | null>();
+    this.waiting.set(epoch, own.set(study, score));
+    this.nextOf.set(study, epoch + 1n);
+    // Each study's releases come in order, so the oldest waiting epoch is complete once every study has passed it.
+    for (const at of [...this.waiting.keys()].sort((left, right) => (left < right ? -1 : 1))) {
+      if (this.studies.some((name) => (this.nextOf.get(name) ?? 0n) <= at)) return;
+      this.finish(this.waiting.get(at)!);
+      this.waiting.delete(at);
+    }
+  }
+
+  private finish(own: ReadonlyMap<string, Score | null>): void {
+    if (this.isDone) return;
+    const scores = this.studies.map((study) => own.get(study) ?? null).filter((score) => score !== null);
+    if (scores.length < this.studies.length) {
+      this.warmUps += 1;
+      return;
+    }
+    this.complete += 1;
+    this.onRound(scores);
+  }
+}
