@@ -80,7 +80,11 @@ export class LiveCommand {
     news();
   }
 
-  private async next(): Promise<void> {
+  /**
+   * Waits for more output.
+   * @throws when the process has ended.
+   */
+  async next(): Promise<void> {
     if (this.isOver) throw new Error(`keelson ${this.words.join(' ')} ended:\n${this.stdout}\n${this.stderr}`);
     await this.changed;
   }

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Stage, type Ended, type JsonLine } from '../support/live-command.js';
+
+const stage = new Stage();
+const studies = ['flights-mean', 'flights-populous'];
+const small = ['demo', '--contributors', '400', '--epochs', '2', '--every', '2', '--epsilon', '12'];
+
+afterAll(() => stage.end());
+
+const linesOf = (run: Ended): JsonLine[] =>
+  run.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as JsonLine);
+
+describe('keelson demo --json', () => {
+  let run: Ended;
+  let lines: JsonLine[];
+  const aNumber = expect.any(Number) as number;
+
+  beforeAll(async () => {
+    run = await stage.run([...small, '--json', '--logs', stage.path('logs')]);
+    lines = linesOf(run);
+  });
+
+  it('writes a line per release, both studies of an epoch together, and a summary', () => {
+    expect(run.stderr).toBe('');
+    expect(lines.map(({ type }) => type)).toEqual(['release', 'release', 'release', 'release', 'summary']);
+    expect(lines.slice(0, 4).map(({ study }) => study)).toEqual([...studies, ...studies]);
+    const [first, second, third, fourth] = lines.map(({ epoch }) => Number(epoch));
+    expect([second, third, fourth]).toEqual([first, first! + 1, first! + 1]);
+  });
+
+  it('gives every release beside what only the demonstration knows', () => {
+    for (const line of lines.slice(0, 4)) {
+      const { reason, ...facts } = line;
+      const isValue = line['outcome'] === 'value';
+      expect(reason).toEqual(isValue ? undefined : expect.any(String));
+      expect(facts).toEqual({
+        type: 'release', study: line['study'], epoch: aNumber, outcome: isValue ? 'value' : 'refused',
+        estimate: isValue ? [aNumber, aNumber] : null, truth: [aNumber, aNumber],
+        error: isValue ? aNumber : null, naiveError: aNumber,
+        epsilonSpent: aNumber, epsilonLeft: aNumber, contributors: aNumber,
+      });
+      expect(Number(line['contributors'])).toBeLessThanOrEqual(400);
+      // A tenth moves four scales in each of two columns, less what came late.
+      expect(Number(line['naiveError'])).toBeGreaterThan(0.1);
+    }
+  });
+
+  it('sums up, and charges the epochs in which people connected', () => {
+    const summary = lines[4]!;
+    expect(summary).toMatchObject({ type: 'summary', epochs: 2, serverKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
+    expect(summary['insecure']).toBeUndefined();
+    const warmUps = Number(summary['warmUpEpochs']);
+    expect(warmUps).toBe(Number(lines[0]!['epoch']) - 1);
+    expect(warmUps).toBeGreaterThanOrEqual(1);
+    expect(summary['studies']).toMatchObject(studies.map((study) => ({ study, releases: 2, epsilonSpent: aNumber })));
+    expect(run.status).toBe(lines.slice(0, 4).every(({ outcome }) => outcome === 'value') ? 0 : 1);
+  });
+
+  it('leaves logs that verify under its key', async () => {
+    const { logs, serverKey } = lines[4] as { logs: string[]; serverKey: string };
+    expect(logs).toHaveLength(2);
+    for (const log of logs) {
+      const verified = await stage.run(['verify', log, '--server-key', serverKey, '--json']);
+      expect(verified.status).toBe(0);
+      expect(JSON.parse(verified.stdout)).toMatchObject({ authentic: true });
+    }
+  });
+});
+
+describe('keelson demo with repeatable noise', () => {
+  const environment = { KEELSON_INSECURE_SEED: 'a test' };
+
+  it('warns and says so in every line', async () => {
+    const run = await stage.run([...small, '--json', '--logs', stage.path('insecure')], { environment });
+    expect(run.stderr).toContain('NOT private');
+    expect(linesOf(run).map(({ insecure }) => insecure)).toEqual(Array(5).fill(true));
+  });
+
+  it('is refused to serve', async () => {
+    const run = await stage.run(['serve', 'studies/flights-mean.yaml', '--data', stage.path('data')], { environment });
+    expect([run.status, run.stdout]).toEqual([2, '']);
+    expect(run.stderr).toContain('unset KEELSON_INSECURE_SEED');
+  });
+});
+
+it('prints a table that fits a terminal, and stops at once on an interrupt', async () => {
+  const words = ['demo', '--contributors', '400', '--epochs', '8', '--every', '2', '--epsilon', '12'];
+  const run = stage.start([...words, '--logs', stage.path('table')]);
+  while (!/^ +\d+ flights-mean .*\n +flights-populous /m.test(run.stdout)) await run.next();
+  const { status, stdout, stderr } = await run.interrupt();
+  // Not all of its epochs were shown.
+  expect([status, stderr]).toEqual([1, '']);
+  expect(stdout).toContain('check the releases yourself');
+  for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(90);
+});

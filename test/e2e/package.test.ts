@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../support/sources.js';
+import { Stage } from '../support/live-command.js';
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+const stage = new Stage();
+let packed: Packed;
+
+/** npm as a user runs it, without the settings that the npm which runs this test hands down. */
+function npm(words: readonly string[], directory: string): string {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
+  return execFileSync('npm', words, {
+    cwd: directory, encoding: 'utf8', env: Object.fromEntries(inherited), stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+beforeAll(() => {
+  // What is packed is the build that the other tests ran against.
+  const listed = npm(['pack', '--ignore-scripts', '--json', '--pack-destination', stage.folder], root);
+  [packed] = JSON.parse(listed) as [Packed];
+}, 120_000);
+
+afterAll(() => stage.end());
+
+describe('the package', () => {
+  it('holds what runs and what explains it, and nothing else', () => {
+    const paths = packed.files.map(({ path }) => path);
+    const needed = [
+      'package.json', 'LICENSE', 'bin/keelson.js', 'dist/cli/main.js', 'dist/src/index.js', 'dist/src/index.d.ts', 'dist/client/index.js',
+      'dist/server/index.js', 'dist/server/store/sqlite/worker.js', 'dist/server/epochs/worker.js',
+      'dist/src/wire/generated/wire.js', 'data/flights.bin', 'proto/keelson/v1/wire.proto', 'studies/flights-mean.yaml', 'docs/protocol.md',
+    ];
+    expect(needed.filter((path) => !paths.includes(path))).toEqual([]);
+    const folders = new Set(paths.map((path) => (path.includes('/') ? path.split('/')[0] : '')));
+    expect([...folders].filter((folder) => !['', 'bin', 'dist', 'data', 'proto', 'studies', 'docs'].includes(folder!))).toEqual([]);
+    expect(paths.filter((path) => /\.test\.|^dist\/test|\.log$|demo-data|keelson-data/.test(path))).toEqual([]);
+  });
+
+  it('runs the demonstration from where it is installed', async () => {
+    const place = stage.path('place');
+    mkdirSync(place);
+    npm(['init', '--yes'], place);
+    npm(['install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--omit=dev', stage.path(packed.filename)], place);
+    // Compiled from the same version's sources by this machine's own installation: compiling it twice proves nothing more.
+    const versionOf = (folder: string): unknown =>
+      (JSON.parse(readFileSync(`${folder}/node_modules/better-sqlite3/package.json`, 'utf8')) as { version: string }).version;
+    expect(versionOf(place)).toBe(versionOf(root));
+    cpSync(`${root}node_modules/better-sqlite3/build`, `${place}/node_modules/better-sqlite3/build`, { recursive: true });
+    expect(existsSync(`${place}/node_modules/vitest`)).toBe(false);
+    const words = ['demo', '--contributors', '300', '--epochs', '1', '--every', '2', '--epsilon', '12', '--hostile', '0.05', '--json'];
+    const run = await stage.run(words, { command: `${place}/node_modules/.bin/keelson`, directory: place });
+    expect(run.stderr).toBe('');
+    const types = run.stdout.trimEnd().split('\n').map((line) => (JSON.parse(line) as { type: string }).type);
+    expect(types).toEqual(['release', 'release', 'summary']);
+    const library = ['--input-type=module', '-e', `
+      const names = [await import('keelson'), await import('keelson/client'), await import('keelson/server')].map(Object.keys);
+      console.log(JSON.stringify(names));`];
+    const printed = execFileSync(process.execPath, library, { cwd: place, encoding: 'utf8' });
+    const [core, client, server] = JSON.parse(printed) as string[][];
+    expect(core!.length).toBeGreaterThan(3);
+    expect(client).toEqual(expect.arrayContaining(['createContributor', 'subscribe', 'openOutbox']));
+    expect(server).toContain('createAggregator');
+  }, 240_000);
+});

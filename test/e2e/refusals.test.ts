@@ -1,0 +1,92 @@
+import { createServer, type AddressInfo } from 'node:net';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Stage } from '../support/live-command.js';
+import { meanStudy } from '../support/study-files.js';
+
+const stage = new Stage();
+let good: string;
+
+beforeAll(() => {
+  good = stage.write('good.yaml', meanStudy('good', { epoch: '{ every: 1h }' }));
+});
+
+afterAll(() => stage.end());
+
+/** A command that must end with status 2 and say why on standard error, in a few lines without a stack. */
+async function refused(words: readonly string[], ...texts: readonly (string | RegExp)[]): Promise<void> {
+  const { status, stdout, stderr } = await stage.run(words);
+  expect([status, stdout], stderr).toEqual([2, '']);
+  for (const text of texts) expect(stderr).toMatch(text);
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(stderr.split('\n').length).toBeLessThanOrEqual(5);
+}
+
+describe('serve refuses, with status 2 and the remedy,', () => {
+  it('a data folder that another server uses', async () => {
+    const served = await stage.serve([good], { data: 'shared' });
+    await refused(['serve', good, '--data', stage.path('shared'), '--port', '0'], 'is in use by another server', 'choose another');
+    expect((await fetch(`${served.address}/healthz`)).status).toBe(200);
+    await served.command.interrupt();
+  });
+
+  it('a data folder of a newer version', async () => {
+    const served = await stage.serve([good], { data: 'newer' });
+    await served.command.interrupt();
+    const database = new Database(stage.path('newer/keelson.db'));
+    database.pragma('user_version = 999');
+    database.close();
+    await refused(['serve', good, '--data', stage.path('newer'), '--port', '0'], 'schema 999', 'newer keelson');
+    await refused(['ledger', stage.path('newer')], 'schema 999');
+  });
+
+  it('a port that is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    await refused(['serve', good, '--data', stage.path('data'), '--port', String(port)], `port ${port}`, '--port');
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  it.each<[string, Record<string, string>, RegExp[]]>([
+    ['an unknown key', { epsilonn: '3' }, [/line 12: epsilonn is not a key that is known here/]],
+    ['a wrong value', { cohort: '-5' }, [/line 3: cohort is -5/, /whole number from/]],
+    ['an unknown estimator', { estimator: 'meen' }, [/line 6: estimator/, /there is no estimator "meen"/, /populous-mean/]],
+    ['a budget below one release', { budget: '{ epsilon: 1, delta: 1e-5 }' }, [/does not pay for one release/, /budget/]],
+    ['a budget beyond any meaning', { budget: '{ epsilon: 900, delta: 1e-5 }' }, [/at most 100/]],
+  ])('a study file with %s', async (_, facts, texts) => {
+    const path = stage.write('bad.yaml', meanStudy('bad', facts));
+    await refused(['serve', path, '--data', stage.path('data'), '--port', '0'], 'bad.yaml', ...texts);
+  });
+
+  it('a plan without an answer: status 1', async () => {
+    const path = stage.write('few.yaml', meanStudy('few', { cohort: '10' }));
+    const { status, stderr } = await stage.run(['serve', path, '--data', stage.path('data'), '--port', '0']);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/cohort of \d+/);
+  });
+
+  it('files that are not there', async () => {
+    await refused(['serve', stage.path('none.yaml')], 'none.yaml', 'no such file');
+    await refused(['ledger', stage.path('nowhere')], 'there is no store in');
+  });
+});
+
+describe('every command refuses', () => {
+  it.each([
+    ['serve', [], 'STUDIES is missing'],
+    ['serve', ['x.yaml', '--prot', '1'], 'did you mean --port?'],
+    ['simulate', ['ws://127.0.0.1:1', '--study', 's', '--contributors', '1.5'], '--contributors is a whole number'],
+    ['simulate', ['ws://127.0.0.1:1', '--study', 's', '--contributors', '5', '--attack', 'shout'], '--attack is one of'],
+    ['contribute', ['ws://127.0.0.1:1', '--study', 's', '--key', 'k'], '--input is missing'],
+    ['watch', ['not a url', '--study', 's'], 'write it like ws://'],
+    ['demo', ['--hostile', '0.6'], '--hostile is a number from 0 below 0.5'],
+    ['demo', ['--epsilon', '20', '--epochs', '900'], 'largest budget'],
+    ['demo', ['--contributors', '200', '--epsilon', '0.1'], 'cohort'],
+  ] as const)('%s %j', async (command, words, text) => {
+    const { status, stdout, stderr } = await stage.run([command, ...words]);
+    expect([status === 0, stdout]).toEqual([false, '']);
+    expect(stderr).toContain(text);
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+});
