@@ -49,6 +49,21 @@ describe('parseParameters', () => {
     expect(() => parseParameters(specs, raw, facts)).toThrow(message);
   });
 
+  it('reads ascending lists, from a file, a command line or a single number', () => {
+    const list: readonly ParameterSpec[] = [
+      { name: 'edges', type: 'numbers', minimum: -10, maximum: 10, lengthMaximum: 3, description: 'edges' },
+    ];
+    const read = (edges: unknown): unknown => parseParameters(list, { edges }, facts)['edges'];
+    expect(read([-1.5, 0, 10])).toEqual([-1.5, 0, 10]);
+    expect(read('-1.5, 0,10')).toEqual([-1.5, 0, 10]);
+    expect(read(3)).toEqual([3]);
+    expect(read('3')).toEqual([3]);
+    for (const edges of [[], [1, 1], [2, 1], '2,1', [1, 2, 3, 4], [-11], [1, '11'], '1,,2', [1, NaN], ['x'], {}, true, '']) {
+      expect(() => read(edges)).toThrow(/give 1 to 3 numbers from -10 up to 10, each above the one before/);
+    }
+    expect(() => parseParameters(list, {}, facts)).toThrow(/parameters.edges is missing.*each above the one before/);
+  });
+
   it('does not hold more of a long value than fits a line', () => {
     try {
       parseParameters(specs, { scale: 'x'.repeat(10_000) }, facts);

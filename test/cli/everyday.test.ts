@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { labelsOf } from '../../cli/labels.js';
+import { keelson } from '../support/command.js';
+
+const scratch = mkdtempSync(join(tmpdir(), 'keelson-everyday-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** 2,000 contributors, 0 to 199 in the first column, ten of each. */
+const path = join(scratch, 'rows.csv');
+writeFileSync(path, `delay,miles\n${Array.from({ length: 2_000 }, (_, i) => `${i % 200},${i}`).join('\n')}\n`);
+
+const seeded = { environment: { KEELSON_INSECURE_SEED: 'everyday' } };
+const privacy = ['--epsilon', '2', '--delta', '1e-6'];
+const set = (...pairs: readonly string[]): string[] => pairs.flatMap((pair) => ['--set', pair]);
+
+interface Answer {
+  readonly estimate: readonly number[];
+  readonly labels: readonly string[];
+  readonly shape: readonly number[];
+}
+
+async function estimate(name: string, ...pairs: readonly string[]): Promise<Answer> {
+  const words = ['estimate', name, '--input', path, '--cohort', '2000', ...privacy, ...set(...pairs), '--json'];
+  const { status, stdout } = await keelson(words, seeded);
+  expect(status).toBe(0);
+  return JSON.parse(stdout) as Answer;
+}
+
+describe('keelson estimate: everyday queries', () => {
+  it('count: everybody, and one side of a threshold', async () => {
+    const everybody = await estimate('count');
+    expect(everybody.labels).toEqual(['contributors']);
+    expect(Math.abs(everybody.estimate[0]! - 2_000)).toBeLessThan(15);
+    const late = await estimate('count', 'column=0', 'threshold=150');
+    expect(late.labels).toEqual(['delay at least 150']);
+    expect(Math.abs(late.estimate[0]! - 500)).toBeLessThan(15);
+  });
+
+  it('histogram: public edges from the command line, or the fullest of all bins', async () => {
+    const bins = await estimate('histogram', 'column=0', 'edges=0,50,150');
+    expect(bins.labels).toEqual(['delay below 0', 'delay 0 to 50', 'delay 50 to 150', 'delay from 150']);
+    bins.estimate.forEach((count, i) => expect(Math.abs(count - [0, 500, 1_000, 500][i]!)).toBeLessThan(20));
+    const open = await estimate('histogram', 'column=0', 'width=300', 'top=2');
+    expect(open.shape).toEqual([2, 2]);
+    expect([open.estimate[0], open.estimate[2], open.estimate[3]]).toEqual([0, 0, 0]);
+    expect(Math.abs(open.estimate[1]! - 2_000)).toBeLessThan(20);
+  });
+
+  it('quantile: several at once', async () => {
+    const { estimate: found, labels } = await estimate(
+      'quantile', 'column=0', 'low=0', 'high=200', 'resolution=1', 'probabilities=0.1,0.5,0.9');
+    expect(labels).toEqual(['delay at 0.1', 'delay at 0.5', 'delay at 0.9']);
+    found.forEach((value, i) => expect(Math.abs(value - [20, 100, 180][i]!)).toBeLessThan(6));
+  });
+
+  it('labels its table for people', async () => {
+    const words = ['estimate', 'count', '--input', path, '--cohort', '2000', ...privacy, ...set('column=1', 'threshold=1000')];
+    expect((await keelson(words, seeded)).stdout).toContain('miles at least 1000');
+  });
+});
+
+describe('keelson plan: everyday queries', () => {
+  it('solves for the cohort that an error needs, in shares of the cohort', async () => {
+    const words = ['plan', 'count', '--dimension', '1', ...privacy, '--error', '0.01', '--json'];
+    const { cohort, noise } = JSON.parse((await keelson(words)).stdout) as { cohort: number; noise: number[] };
+    expect(cohort).toBe(Math.ceil(noise[0]! / 0.01));
+  });
+
+  it('says in which units its errors are', async () => {
+    const words = ['plan', 'quantile', '--dimension', '1', '--cohort', '5000', ...privacy, ...set('low=0', 'high=10')];
+    const { status, stdout } = await keelson(words);
+    expect(status).toBe(0);
+    expect(stdout).toContain('shares of the range');
+  });
+});
+
+describe('labels of a study', () => {
+  const study = { columns: ['delay', 'miles'], parameters: { column: 1, low: 0, high: 9, probabilities: [0.5] } };
+
+  it('are what its estimator says', () => {
+    expect(labelsOf({ ...study, estimator: 'quantile' })).toEqual(['miles at 0.5']);
+  });
+
+  it('are the columns where the estimator has none, is not known, or does not take these parameters', () => {
+    expect(labelsOf({ columns: study.columns, parameters: { scale: 1 }, estimator: 'mean' })).toEqual(study.columns);
+    expect(labelsOf({ ...study, estimator: 'from-the-future' })).toEqual(study.columns);
+    expect(labelsOf({ ...study, parameters: { column: 'x' }, estimator: 'quantile' })).toEqual(study.columns);
+  });
+});
