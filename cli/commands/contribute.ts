@@ -21,11 +21,26 @@ export const contribute = defineCommand({
     url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },
     study: { type: 'string', required: true, valueHint: 'study', description: 'name or id of the study' },
     key: { type: 'string', required: true, valueHint: 'file', description: 'key file that "keelson keygen" wrote' },
-    input: { type: 'string', required: true, valueHint: 'file', description: 'rows: .csv, .ndjson or .npy, or - for standard input' },
-    columns: { type: 'string', valueHint: 'a,b', description: 'columns of the file to send, in the study\'s order (default: all)' },
-    format: { type: 'enum', options: [...inputFormats], description: 'format of the input, when its name does not tell' },
-    outbox: { type: 'string', valueHint: 'file', description: 'where unsettled rows are kept (default: the key file\'s name, the study\'s and .outbox)' },
-    'server-key': { type: 'string', valueHint: 'key', description: 'the only aggregator to talk to, 64 hexadecimal digits' },
+    input: {
+      type: 'string', required: true, valueHint: 'file',
+      description: 'rows: .csv, .ndjson or .npy, or - for standard input',
+    },
+    columns: {
+      type: 'string', valueHint: 'a,b',
+      description: 'columns of the file to send, in the study\'s order (default: all)',
+    },
+    format: {
+      type: 'enum', options: [...inputFormats],
+      description: 'format of the input, when its name does not tell',
+    },
+    outbox: {
+      type: 'string', valueHint: 'file',
+      description: 'where unsettled rows are kept (default: the key file\'s name, the study\'s and .outbox)',
+    },
+    'server-key': {
+      type: 'string', valueHint: 'key',
+      description: 'the only aggregator to talk to, 64 hexadecimal digits',
+    },
   },
   examples: ['keelson contribute ws://127.0.0.1:8787 --study flight-delays --key alice.key --input flights.csv'],
   stopsGently: true,
@@ -35,7 +50,8 @@ export const contribute = defineCommand({
     const rows = await allRows(args.input, args.format, listFlag(args.columns, '--columns'), io);
     const outbox = await openOutbox(args.outbox ?? `${args.key}.${args.study.slice(0, 64)}.outbox`);
     const contributor = createContributor({
-      url: args.url, study: args.study, seed, outbox, signal: io.interrupted, ...(serverKey !== undefined && { serverKey }),
+      url: args.url, study: args.study, seed, outbox, signal: io.interrupted,
+      ...(serverKey !== undefined && { serverKey }),
     });
     void tellStatus(contributor, output);
     try {
@@ -49,14 +65,22 @@ export const contribute = defineCommand({
   },
 });
 
-async function allRows(path: string, format: InputFormat | undefined, columns: readonly string[] | undefined, io: Io): Promise<number[][]> {
+async function allRows(
+  path: string, format: InputFormat | undefined, columns: readonly string[] | undefined, io: Io,
+): Promise<number[][]> {
   const rows: number[][] = [];
-  const request = { path, missing: 'refuse' as const, ...(format !== undefined && { format }), ...(columns !== undefined && { columns }) };
+  const request = {
+    path, missing: 'refuse' as const,
+    ...(format !== undefined && { format }),
+    ...(columns !== undefined && { columns }),
+  };
   for await (const batch of readRows(request, io.stdin)) {
     const width = batch.columns.length;
     for (let i = 0; i < batch.count; i++) rows.push(Array.from(batch.values.subarray(i * width, (i + 1) * width)));
   }
-  if (rows.length === 0) throw new InvalidInputError(`${path} holds no rows: a contribution has at least one`, { path });
+  if (rows.length === 0) {
+    throw new InvalidInputError(`${path} holds no rows: a contribution has at least one`, { path });
+  }
   return rows;
 }
 
@@ -68,7 +92,8 @@ async function tellStatus(contributor: Contributor, output: Output): Promise<voi
       output.note('connected; waiting for the next epoch to open');
     } else if (status.kind === 'recovered') {
       const { result } = status;
-      output.note(`rows of an earlier run are settled: ${result.kind === 'accepted' ? 'accepted' : result.error.message}`);
+      const outcome = result.kind === 'accepted' ? 'accepted' : result.error.message;
+      output.note(`rows of an earlier run are settled: ${outcome}`);
     }
   }
 }

@@ -17,7 +17,9 @@ const flags = {
   contributors: text('n', `simulated people (default ${defaults.contributors})`),
   hostile: text('share', `share that attacks, below 0.5 (default ${defaults.hostile})`),
   attack: {
-    type: 'enum', options: [...attackNames] as string[], description: 'what they do (default shift: all move 4 scales per column)',
+    type: 'enum',
+    options: [...attackNames] as string[],
+    description: 'what they do (default shift: all move 4 scales per column)',
   },
   strength: text('scales', 'how far the attack moves things'),
   epochs: text('n', `epochs to show, of both studies (default ${defaults.epochs})`),

@@ -13,14 +13,17 @@ export const ledger = defineCommand({
   name: 'ledger',
   summary: 'Show what was spent, reserved and is left of every budget in a data folder.',
   details: [
-    'Reads beside a running aggregator and changes nothing. Amounts are zero-concentrated privacy (rho) and delta; epsilon is '
-    + 'their tight conversion at the budget\'s delta.',
-    'The loss distribution is a second account of the same charges, from the noise that was drawn: usually a smaller epsilon. '
-    + 'It holds for plans that were fixed in advance, and does not gate the budget.',
+    'Reads beside a running aggregator and changes nothing. Amounts are zero-concentrated privacy (rho) and delta; '
+    + 'epsilon is their tight conversion at the budget\'s delta.',
+    'The loss distribution is a second account of the same charges, from the noise that was drawn: usually a smaller '
+    + 'epsilon. It holds for plans that were fixed in advance, and does not gate the budget.',
   ],
   args: {
     directory: { type: 'positional', required: true, description: 'data folder of "keelson serve"' },
-    entries: { type: 'string', valueHint: 'n', description: `newest ledger entries to show per budget (default ${entriesShown})` },
+    entries: {
+      type: 'string', valueHint: 'n',
+      description: `newest ledger entries to show per budget (default ${entriesShown})`,
+    },
   },
   examples: ['keelson ledger data', 'keelson ledger data --json'],
   async run({ args, output }) {
@@ -48,14 +51,31 @@ interface BudgetView {
   readonly budget: string;
   readonly scope: string;
   readonly rule: string;
-  readonly studies: readonly { readonly study: string; readonly studyId: string; readonly state: string; readonly releases: number }[];
+  readonly studies: readonly StudyLine[];
   readonly rho: Amounts;
   readonly delta: Amounts;
   /** `byLossDistribution`: null when the entries do not tell it. */
   readonly epsilon: {
     readonly spent: number; readonly byLossDistribution: number | null; readonly cap: number; readonly atDelta: number;
   };
-  readonly entries: readonly { readonly study: string; readonly epoch: bigint; readonly kind: string; readonly rho: number; readonly delta: number; readonly at: string }[];
+  readonly entries: readonly EntryLine[];
+}
+
+interface StudyLine {
+  readonly study: string;
+  readonly studyId: string;
+  readonly state: string;
+  readonly releases: number;
+}
+
+interface EntryLine {
+  readonly study: string;
+  readonly epoch: bigint;
+  readonly kind: string;
+  readonly rho: number;
+  readonly delta: number;
+  /** ISO 8601. */
+  readonly at: string;
 }
 
 interface Amounts {
@@ -71,7 +91,7 @@ function view(
   balance: LedgerBalance, studies: readonly StudyRecord[], entries: readonly LedgerEntry[], loss: number | null,
 ): BudgetView {
   const declined = entries.filter((entry) => entry.kind === 'declined')
-    .reduce<LedgerEntry | null>((newest, entry) => (newest === null || entry.atMs > newest.atMs ? entry : newest), null);
+    .reduce<LedgerEntry | null>((newest, entry) => (entry.atMs > (newest?.atMs ?? -Infinity) ? entry : newest), null);
   const rho = amounts(balance.rhoSpent, balance.rhoReserved, balance.rhoCap, declined?.rho ?? null);
   const delta = amounts(balance.deltaSpent, balance.deltaReserved, balance.deltaCap, declined?.delta ?? null);
   const nameOf = (studyId: string): string => studies.find((study) => study.studyId === studyId)?.name ?? studyId;
@@ -79,7 +99,8 @@ function view(
     budget: balance.key,
     scope: balance.scope,
     rule: balance.rule.rule,
-    studies: studies.map((study) => ({ study: study.name, studyId: study.studyId, state: study.state, releases: study.releaseCount })),
+    studies: studies.map(({ name, studyId, state, releaseCount }) =>
+      ({ study: name, studyId, state, releases: releaseCount })),
     rho,
     delta,
     epsilon: {
@@ -105,7 +126,9 @@ function amounts(spent: bigint, reserved: bigint, cap: bigint, asked: bigint | n
 
 function describe(budget: BudgetView, output: Output): void {
   output.text(`${budget.budget}   scope ${budget.scope}, rule ${budget.rule}`);
-  for (const study of budget.studies) output.text(`  study ${study.study}: ${study.state}, ${study.releases} releases (${study.studyId.slice(0, 16)})`);
+  for (const { study, state, releases, studyId } of budget.studies) {
+    output.text(`  study ${study}: ${state}, ${releases} releases (${studyId.slice(0, 16)})`);
+  }
   const { spent, byLossDistribution: loss, cap, atDelta } = budget.epsilon;
   output.text(`  epsilon ${spent.toFixed(4)} spent of ${cap} at delta ${atDelta}`
     + (loss === null ? '' : `; ${loss.toFixed(4)} by its loss distribution`));
@@ -116,8 +139,10 @@ function describe(budget: BudgetView, output: Output): void {
   }));
   if (budget.entries.length > 0) {
     output.text();
-    output.table(['when', 'study', 'epoch', 'what', 'rho', 'delta'], budget.entries.map((entry) =>
-      [entry.at.slice(0, 19), entry.study, String(entry.epoch), entry.kind, formatNumber(entry.rho), formatNumber(entry.delta)]));
+    output.table(['when', 'study', 'epoch', 'what', 'rho', 'delta'], budget.entries.map((entry) => {
+      const { at, study, epoch, kind, rho, delta } = entry;
+      return [at.slice(0, 19), study, String(epoch), kind, formatNumber(rho), formatNumber(delta)];
+    }));
   }
   output.text();
 }

@@ -18,13 +18,16 @@ export const serve = defineCommand({
   name: 'serve',
   summary: 'Run the aggregator with one or more studies.',
   details: [
-    'Takes signed batches over WebSocket, releases each study\'s answer at the end of every epoch, and keeps everything that it '
-    + 'acknowledged in the data folder: after a crash it goes on where it was. Logs are JSON lines on standard error. Ctrl-C '
-    + 'finishes what is under way; open epochs go on at the next start.',
+    'Takes signed batches over WebSocket, releases each study\'s answer at the end of every epoch, and keeps '
+    + 'everything that it acknowledged in the data folder: after a crash it goes on where it was. Logs are JSON lines '
+    + 'on standard error. Ctrl-C finishes what is under way; open epochs go on at the next start.',
     'There is no TLS: put a reverse proxy in front of it before it listens to the world.',
   ],
   args: {
-    studies: { type: 'positional', required: true, valueHint: 'file...', description: 'study files (.yaml), as many as you like' },
+    studies: {
+      type: 'positional', required: true, valueHint: 'file...',
+      description: 'study files (.yaml), as many as you like',
+    },
     data: { type: 'string', valueHint: 'folder', description: `data folder (default ${defaults.data})` },
     port: { type: 'string', valueHint: 'port', description: `default ${defaults.port}; 0: any free port` },
     host: { type: 'string', valueHint: 'address', description: `address to listen on (default ${defaults.host})` },
@@ -50,7 +53,10 @@ export const serve = defineCommand({
     const aggregator = await listening(port, host, () => createAggregator({
       dataDirectory: args.data ?? defaults.data, studies, host, port,
       logger: createLogger({ level, destination: { write: (line) => void io.stderr.write(line) } }),
-      network: { ...(allowedOrigins !== undefined && { allowedOrigins }), ...(allowedHosts !== undefined && { allowedHosts }) },
+      network: {
+        ...(allowedOrigins !== undefined && { allowedOrigins }),
+        ...(allowedHosts !== undefined && { allowedHosts }),
+      },
     }));
     announce(aggregator, studies, output);
     await Promise.race([interruption(io.interrupted), aggregator.failed]);
@@ -81,10 +87,14 @@ async function listening(port: number, host: string, start: () => Promise<Aggreg
     return await start();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new UsageError(`port ${port} of ${host} is in use: stop what listens there, or choose another --port`);
-    if (code === 'EACCES') throw new UsageError(`port ${port} needs rights that this user does not have: choose one above 1023`);
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw new UsageError(`--host ${host} is no address of this machine`);
-    throw error;
+    const remedies: Readonly<Record<string, string>> = {
+      EADDRINUSE: `port ${port} of ${host} is in use: stop what listens there, or choose another --port`,
+      EACCES: `port ${port} needs rights that this user does not have: choose one above 1023`,
+      EADDRNOTAVAIL: `--host ${host} is no address of this machine: leave it out, or give one of its own`,
+      ENOTFOUND: `--host ${host} is not a name that this machine can find: give an address`,
+    };
+    const remedy = remedies[code ?? ''];
+    throw remedy === undefined ? error : new UsageError(remedy);
   }
 }
 
@@ -92,7 +102,8 @@ function announce(aggregator: Aggregator, studies: readonly StudyDefinition[], o
   const serverKey = toHex(aggregator.serverKey);
   output.jsonLine({
     type: 'listening', address: aggregator.address, serverKey, paths: aggregator.paths,
-    studies: studies.map(({ document, releases }) => ({ study: document.study, releases, lastsMs: lifetimeMs({ document, releases }) })),
+    studies: studies.map((study) =>
+      ({ study: study.document.study, releases: study.releases, lastsMs: lifetimeMs(study) })),
   });
   output.text(`listening    ${aggregator.address.replace('http', 'ws')}`);
   output.text(`server key   ${serverKey}`);
@@ -100,14 +111,17 @@ function announce(aggregator: Aggregator, studies: readonly StudyDefinition[], o
   for (const study of studies) {
     const { document, releases } = study;
     const lasts = lifetimeMs(study);
-    output.text(`study        ${document.study}: ${document.estimator}, epsilon ${document.privacy.epsilon} per release; the budget pays for `
-      + `${releases} release${releases === 1 ? '' : 's'}${lasts === null ? '' : `, ${duration(lasts)} of epochs`}`);
+    const { study: name, estimator, privacy } = document;
+    output.text(`study        ${name}: ${estimator}, epsilon ${privacy.epsilon} per release`);
+    output.text(`             the budget pays for ${releases} release${releases === 1 ? '' : 's'}`
+      + (lasts === null ? '' : `, ${duration(lasts)} of epochs`));
   }
 }
 
 /** How long a fresh budget lasts on the wall clock; null where epochs close on a count. */
 function lifetimeMs({ document, releases }: Pick<StudyDefinition, 'document' | 'releases'>): number | null {
-  return 'everyMs' in document.epoch && document.budget.scope !== 'contributor' ? releases * document.epoch.everyMs : null;
+  const { epoch, budget } = document;
+  return 'everyMs' in epoch && budget.scope !== 'contributor' ? releases * epoch.everyMs : null;
 }
 
 function duration(milliseconds: number): string {

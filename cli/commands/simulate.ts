@@ -15,9 +15,9 @@ export const simulate = defineCommand({
   name: 'simulate',
   summary: 'Let simulated contributors, honest and hostile, take part in a running study.',
   details: [
-    'Every contributor has its own key, signs its own batches and contributes once per epoch, spread over the epoch. Rows '
-    + 'come from a file, dealt out so that nobody shares one, or else from the built-in flights (delay, distance). After a lost '
-    + 'connection the contributors come back and go on by themselves. Ctrl-C ends it.',
+    'Every contributor has its own key, signs its own batches and contributes once per epoch, spread over the epoch. '
+    + 'Rows come from a file, dealt out so that nobody shares one, or else from the built-in flights (delay, '
+    + 'distance). After a lost connection the contributors come back and go on by themselves. Ctrl-C ends it.',
   ],
   args: {
     url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },
@@ -26,11 +26,17 @@ export const simulate = defineCommand({
     hostile: { type: 'string', valueHint: 'share', description: 'share that attacks, below 1 (default 0)' },
     attack: { type: 'enum', options: [...attackNames], description: 'what the hostile ones do (default shift)' },
     strength: { type: 'string', valueHint: 'scales', description: 'how far the attack moves things' },
-    input: { type: 'string', valueHint: 'file', description: 'rows to deal out: .csv, .ndjson, .npy, or - (default: flights)' },
+    input: {
+      type: 'string', valueHint: 'file',
+      description: 'rows to deal out: .csv, .ndjson, .npy, or - (default: flights)',
+    },
     rows: { type: 'string', valueHint: 'n', description: 'rows per contribution (default 8)' },
     seed: { type: 'string', valueHint: 'text', description: 'keys, order and attacks follow from it (default 1)' },
     epochs: { type: 'string', valueHint: 'n', description: 'end after taking part in this many epochs' },
-    'server-key': { type: 'string', valueHint: 'key', description: 'the only aggregator to talk to, 64 hexadecimal digits' },
+    'server-key': {
+      type: 'string', valueHint: 'key',
+      description: 'the only aggregator to talk to, 64 hexadecimal digits',
+    },
   },
   examples: [
     'keelson simulate ws://127.0.0.1:8787 --study flights-populous --contributors 3000 --hostile 0.1 --attack shift',
@@ -69,7 +75,13 @@ function seededSeed(seed: Uint8Array): Uint8Array {
   return derived;
 }
 
-async function dataset(path: string | undefined, io: Io): Promise<{ readonly values: Float64Array; readonly columns: number }> {
+interface Dataset {
+  /** Row-major. */
+  readonly values: Float64Array;
+  readonly columns: number;
+}
+
+async function dataset(path: string | undefined, io: Io): Promise<Dataset> {
   if (path === undefined) {
     const { count, columns: { delay, distance } } = loadFlights();
     const values = new Float64Array(2 * count);
@@ -93,7 +105,9 @@ async function dataset(path: string | undefined, io: Io): Promise<{ readonly val
 }
 
 /** Tells what happens, one line per epoch, until enough epochs have passed, every study has ended, or an interrupt. */
-async function follow(fleet: Fleet, studies: readonly string[], epochs: number, signal: AbortSignal, output: Output): Promise<0 | 1> {
+async function follow(
+  fleet: Fleet, studies: readonly string[], epochs: number, signal: AbortSignal, output: Output,
+): Promise<0 | 1> {
   const open = new Set(studies);
   const seen = new Map<string, number>();
   let failed = false;
@@ -130,8 +144,13 @@ async function follow(fleet: Fleet, studies: readonly string[], epochs: number, 
 
 function line(label: string, statistics: ReturnType<Fleet['statistics']>): string {
   const { sent, accepted, refused, abuses, reconnections, latencyMs } = statistics;
-  const codes = Object.entries(refused).map(([code, count]) => `${code} ${count}`).join(', ');
-  return `${label.padEnd(28)} sent ${sent}, accepted ${accepted}${codes === '' ? '' : `, refused: ${codes}`}`
-    + `${abuses === 0 ? '' : `, abuses ${abuses}`}${reconnections === 0 ? '' : `, reconnections ${reconnections}`}`
-    + `${Number.isNaN(latencyMs.median) ? '' : `, ack ${latencyMs.median.toFixed(0)} ms (p99 ${latencyMs.p99.toFixed(0)})`}`;
+  const { median, p99 } = latencyMs;
+  const parts = [
+    `sent ${sent}, accepted ${accepted}`,
+    ...Object.entries(refused).map(([code, count]) => `refused ${count} (${code})`),
+    ...(abuses === 0 ? [] : [`abuses ${abuses}`]),
+    ...(reconnections === 0 ? [] : [`reconnections ${reconnections}`]),
+    ...(Number.isNaN(median) ? [] : [`ack ${median.toFixed(0)} ms (p99 ${p99.toFixed(0)})`]),
+  ];
+  return `${label.padEnd(28)} ${parts.join(', ')}`;
 }

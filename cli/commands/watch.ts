@@ -4,6 +4,7 @@ import { defineCommand } from '../command.js';
 import { publicKeyFlag } from '../keys.js';
 import { labelsOf } from '../labels.js';
 import { numberFlag } from '../numbers.js';
+import { terminalColumns } from '../io.js';
 import { formatNumber, type Output } from '../output.js';
 
 export const watch = defineCommand({
@@ -16,11 +17,20 @@ export const watch = defineCommand({
   args: {
     url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },
     study: { type: 'string', required: true, valueHint: 'study', description: 'name or id of the study' },
-    from: { type: 'string', valueHint: 'index', description: 'first release wanted, from 0 (default 0: the whole log)' },
+    from: {
+      type: 'string', valueHint: 'index',
+      description: 'first release wanted, from 0 (default 0: the whole log)',
+    },
     count: { type: 'string', valueHint: 'n', description: 'end after this many releases' },
-    'server-key': { type: 'string', valueHint: 'key', description: 'the only aggregator to believe, 64 hexadecimal digits' },
+    'server-key': {
+      type: 'string', valueHint: 'key',
+      description: 'the only aggregator to believe, 64 hexadecimal digits',
+    },
   },
-  examples: ['keelson watch ws://127.0.0.1:8787 --study flight-delays', 'keelson watch ws://127.0.0.1:8787 --study flight-delays --json'],
+  examples: [
+    'keelson watch ws://127.0.0.1:8787 --study flight-delays',
+    'keelson watch ws://127.0.0.1:8787 --study flight-delays --json',
+  ],
   stopsGently: true,
   async run({ args, io, output }) {
     const from = numberFlag(args.from, '--from', { whole: true, atLeast: 0 });
@@ -52,34 +62,53 @@ export const watch = defineCommand({
 
 function describeStudy({ release, document, serverKey }: VerifiedRelease, output: Output): void {
   const { budget, privacy } = document;
-  output.text(`study       ${release.study} (${toHex(release.studyId)})`);
+  output.text(`study       ${release.study}`);
+  output.text(`study id    ${toHex(release.studyId)}`);
   output.text(`estimator   ${release.estimator} over ${document.columns.join(', ')}`);
-  output.text(`privacy     epsilon ${privacy.epsilon} per release of ${budget.epsilon} in all, delta ${budget.delta}, presence ${release.participation}`);
+  output.text(`privacy     epsilon ${privacy.epsilon} per release of ${budget.epsilon} in all, delta ${budget.delta}`);
+  output.text(`presence    ${release.participation}`);
   output.text(`server key  ${serverKey}`);
   output.text();
-  output.text(`${'epoch'.padStart(6)}  ${'column'.padEnd(20)} ${'estimate'.padStart(12)}  ${'noise sd'.padStart(10)}   epsilon spent`);
+  output.text(line('epoch', 'value', 'estimate', 'noise sd', 'epsilon spent'));
 }
 
 function show({ release, document }: VerifiedRelease, output: Output): void {
-  const { outcome, ledger } = release;
+  const { outcome, ledger, study, epoch, index, columns } = release;
   const labels = labelsOf(document);
-  output.jsonLine({
-    type: 'release', study: release.study, epoch: release.epoch, index: release.index, columns: release.columns, labels,
-    outcome: outcome.kind, ...(outcome.kind === 'value'
-      ? { estimate: outcome.estimate, shape: outcome.shape, uncertainty: outcome.uncertainty, interval95: outcome.interval95 }
-      : { reason: outcome.reason, text: outcome.text }),
-    epsilonSpent: ledger.epsilonSpent, epsilonCap: ledger.epsilonCap,
-  });
-  const spent = `${ledger.epsilonSpent.toFixed(3)} of ${ledger.epsilonCap}`;
+  const spent = { epsilonSpent: ledger.epsilonSpent, epsilonCap: ledger.epsilonCap };
+  const facts = { type: 'release', study, epoch, index, columns, labels, outcome: outcome.kind };
   if (outcome.kind === 'refused') {
-    output.text(`${String(release.epoch).padStart(6)}  refused: ${outcome.text} (${outcome.reason})   ${spent}`);
+    const { reason, text } = outcome;
+    output.jsonLine({ ...facts, reason, text, ...spent });
+    output.text(line(String(epoch), `refused: ${reason}`, '', '', shownSpent(ledger)));
+    for (const part of wrapped(text, terminalColumns - 8)) output.text(`${' '.repeat(8)}${part}`);
     return;
   }
-  const noise = outcome.uncertainty.kind === 'gaussian' ? outcome.uncertainty.standardDeviation : [];
-  outcome.estimate.forEach((value, i) => {
-    const column = labels[i] ?? `[${i}]`;
+  const { estimate, shape, uncertainty, interval95 } = outcome;
+  output.jsonLine({ ...facts, estimate, shape, uncertainty, interval95, ...spent });
+  const noise = uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation : [];
+  estimate.forEach((value, i) => {
     const deviation = noise[i] === undefined ? '' : formatNumber(noise[i]);
-    output.text(`${(i === 0 ? String(release.epoch) : '').padStart(6)}  ${column.padEnd(20)} ${formatNumber(value).padStart(12)}  `
-      + `${deviation.padStart(10)}   ${i === 0 ? spent : ''}`.trimEnd());
+    const [first, last] = i === 0 ? [String(epoch), shownSpent(ledger)] : ['', ''];
+    output.text(line(first, labels[i] ?? `[${i}]`, formatNumber(value), deviation, last));
   });
+}
+
+function shownSpent({ epsilonSpent, epsilonCap }: { readonly epsilonSpent: number; readonly epsilonCap: number }): string {
+  return `${epsilonSpent.toFixed(3)} of ${epsilonCap}`;
+}
+
+function line(epoch: string, name: string, estimate: string, noise: string, spent: string): string {
+  return `${epoch.padStart(6)}  ${name.padEnd(22)} ${estimate.padStart(12)} ${noise.padStart(10)}   ${spent}`.trimEnd();
+}
+
+/** Words in lines of at most `width` characters, longer words alone. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
 }

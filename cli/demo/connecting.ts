@@ -10,7 +10,9 @@ const redrawMs = 200;
  */
 export async function connected(fleet: Fleet, sessions: number, io: Io): Promise<number> {
   const startedMs = io.monotonicMs();
-  const draw = (): void => void io.stderr.write(`\r\u001b[2Kconnecting: ${fleet.statistics().ready} of ${sessions} sessions`);
+  const draw = (): void => {
+    io.stderr.write(`\r\u001b[2Kconnecting: ${fleet.statistics().ready} of ${sessions} sessions`);
+  };
   const timer = io.stderr.isTTY === true ? setInterval(draw, redrawMs) : undefined;
   try {
     await fleet.ready();

@@ -32,7 +32,8 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
   return {
     started: (plan) => describe(plan, output),
     ready(sessions, seconds) {
-      output.text(`${sessions} sessions connected after ${seconds.toFixed(1)} s; the next epoch to open is the first with everybody`);
+      output.text(`${sessions} sessions connected after ${seconds.toFixed(1)} s; `
+        + 'the next epoch is the first with everybody');
     },
     round(scores, warmUpEpochs) {
       for (const score of scores) output.jsonLine({ type: 'release', ...score, ...mark });
@@ -49,7 +50,8 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
 
 function describe({ address, studies, contributors, hostileShare, attack, epochMs }: DemoPlan, output: Output): void {
   const hostile = Math.round(hostileShare * contributors);
-  output.text(`${contributors} contributors, ${hostile} of them hostile (${attack}); epochs of ${formatNumber(epochMs / 1000)} s`);
+  const seconds = formatNumber(epochMs / 1000);
+  output.text(`${contributors} contributors, ${hostile} of them hostile (${attack}); epochs of ${seconds} s`);
   output.text(`aggregator at ${address} for as long as this runs`);
   for (const { document, plan, releases } of studies) {
     // From public numbers only: no row has been seen.
@@ -97,11 +99,14 @@ function vector(values: readonly number[]): string {
   return values.map((value) => value.toFixed(Math.abs(value) < 100 ? 2 : 1)).join(', ');
 }
 
-type Cells = readonly [epoch: string, study: string, release: string, truth: string, error: string, naive: string, epsilon: string];
+type Cells = readonly [
+  epoch: string, study: string, release: string, truth: string, error: string, naive: string, epsilon: string,
+];
 
 function line(...[epoch, study, release, truth, error, naive, epsilon]: Cells): string {
   return [
-    epoch.padStart(widths.epoch), study.padEnd(widths.study), release.padEnd(widths.release), truth.padEnd(widths.truth),
+    epoch.padStart(widths.epoch), study.padEnd(widths.study),
+    release.padEnd(widths.release), truth.padEnd(widths.truth),
     error.padStart(widths.error), naive.padStart(widths.error), ` ${epsilon}`,
   ].join(' ').trimEnd();
 }

@@ -55,7 +55,8 @@ interface People {
 
 /**
  * The whole job in one process: aggregator on a temporary data folder, honest and hostile contributors over real
- * sockets, and a verifying subscriber per study. Ends after `epochs` epochs with everybody in them, or when interrupted.
+ * sockets, and a verifying subscriber per study. Ends after `epochs` epochs with everybody in them, or when
+ * interrupted.
  * @throws what the aggregator throws at its start; what ended a contributor before it was connected.
  */
 export async function runDemo(
@@ -157,7 +158,8 @@ async function collect({ studies, aggregator, stop }: Scene, fleet: Fleet, round
   const signal = AbortSignal.any([enough.signal, stop.signal]);
   const follow = async ({ document }: StudyDefinition): Promise<void> => {
     const { study } = document;
-    for await (const { release } of subscribe({ url: aggregator.address, study, serverKey: aggregator.serverKey, signal })) {
+    const { address: url, serverKey } = aggregator;
+    for await (const { release } of subscribe({ url, study, serverKey, signal })) {
       const truth = fleet.truth(study, release.epoch);
       rounds.add(study, release.epoch, truth === null ? null : scoreRelease(release, document, truth));
       if (rounds.isDone) enough.abort();
