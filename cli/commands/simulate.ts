@@ -1,7 +1,7 @@
 import { signing } from '#signing';
 import { attackNames, createFleet, datasetSource, type Fleet, type RowSource } from '../../client/simulation/index.js';
 import { utf8 } from '../../src/base/bytes.js';
-import { InvalidInputError } from '../../src/base/errors.js';
+import { InvalidInputError, type KeelsonError } from '../../src/base/errors.js';
 import { seededWork } from '../../src/random/work.js';
 import { defineCommand } from '../command.js';
 import { loadFlights } from '../data/flights.js';
@@ -137,7 +137,7 @@ async function follow(
     });
     fleet.ready().then(
       () => output.note(`${fleet.statistics().ready} sessions ready`),
-      (error: unknown) => { if (!signal.aborted && open.size > 0) reject(error); },
+      (error: KeelsonError) => { if (!signal.aborted && open.size > 0) reject(error); },
     );
   });
 }
