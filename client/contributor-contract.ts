@@ -43,7 +43,8 @@ export interface Contributor {
   /** Where it stands now. */
   readonly state: ContributorState;
   /**
-   * What the study's budget has charged to this contributor, as of the last connection; null outside contributor scope.
+   * What the study's budget has charged to this contributor: as of the last connection, or the first row of an epoch
+   * since. Null outside contributor scope.
    */
   readonly ownSpend: Spend | null;
   /** The study's verified facts, once connected. Rejects with the error that ended the contributor before. */

@@ -81,6 +81,7 @@ class NetworkContributor implements Contributor {
           this.spend = ready.ownSpend;
           this.show(ready.epoch, null);
         },
+        onSpend: (spend) => { this.spend = spend; },
         onEpoch: (epoch, closesInMs) => this.onEpoch(epoch, closesInMs),
         onPutOff: (code) => this.statusNews.publish({ kind: 'put-off', code }),
         onEnded: (error) => this.onEnded(error),

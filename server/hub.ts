@@ -1,4 +1,5 @@
 import type { WireCode } from '../src/base/error-codes.js';
+import type { Spend } from '../src/wire/messages.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import type { ContributorState, LedgerBalance, ReleaseRecord, StudyStateName } from './store/contract.js';
 import type { EpochProgress } from './epochs/contract.js';
@@ -44,6 +45,8 @@ export interface SubmitResult {
   readonly contiguousSequence: bigint;
   /** The open epoch of the study now. */
   readonly currentEpoch: bigint;
+  /** Under contributor scope, with the first row of an epoch: what the contributor has now spent. For its eyes only. */
+  readonly ownSpend?: Spend;
 }
 
 export type HubEvent =
@@ -71,5 +74,7 @@ export interface StudyHub {
   signReady(studyId: string, contributor: Uint8Array, serverNonce: Uint8Array, clientNonce: Uint8Array): Uint8Array;
   balances(): Promise<readonly LedgerBalance[]>;
   progress(studyId: string): Promise<EpochProgress | null>;
+  /** Contributors that the open epoch left out because their own budget did not pay for it. For the operator only. */
+  leftOut?(studyId: string): Promise<number>;
   onEvent(listener: (event: HubEvent) => void): () => void;
 }

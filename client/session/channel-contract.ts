@@ -1,7 +1,7 @@
 import type { WireCode } from '../../src/base/error-codes.js';
 import type { KeelsonError } from '../../src/base/errors.js';
 import type { Signer } from '../../src/signing/index.js';
-import type { BatchBody, Ready } from '../../src/wire/index.js';
+import type { BatchBody, Ready, Spend } from '../../src/wire/index.js';
 import type { Outbox } from '../outbox/contract.js';
 import type { ClientRuntime } from '../runtime.js';
 import type { VerifiedWelcome } from './handshake.js';
@@ -27,6 +27,8 @@ export interface ChannelOwner {
   /** The server proved its key. What is returned is awaited before anything is sent. */
   onProven?(): Promise<void> | undefined;
   onReady?(ready: Ready): void;
+  /** What the contributor has spent, told with the first row of an epoch under contributor scope. */
+  onSpend?(spend: Spend): void;
   /** The open epoch changed; 0n when none is open. `closesInMs` is null when the server did not say. */
   onEpoch?(epoch: bigint, closesInMs: number | null): void;
   /** The server put a batch or a Hello off; it is sent again later. */

@@ -191,6 +191,7 @@ export class Channel {
     this.link!.progress();
     // Whatever a server may say, one batch may always go: else nothing would ever ask for more.
     this.credit = Math.max(1, ack.credit);
+    if (ack.ownSpend !== undefined) this.options.owner.onSpend?.(ack.ownSpend);
     const rejected = new Map(ack.rejections.map((rejection) => [rejection.sequence, rejection]));
     for (const [sequence, rejection] of rejected) this.onRejection(sequence, rejection);
     for (const batch of this.book.settledBy(ack.contiguousSequence)) {

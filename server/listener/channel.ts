@@ -1,5 +1,5 @@
 import { encodeServerFrame } from '../../src/wire/index.js';
-import type { Rejection } from '../../src/wire/messages.js';
+import type { Rejection, Spend } from '../../src/wire/messages.js';
 import type { SignatureContext, Verifier } from '../../src/signing/index.js';
 import type { TextFacts } from './refusal-texts.js';
 
@@ -25,6 +25,7 @@ export class Channel {
   #epoch: bigint;
   #rejections: Rejection[] = [];
   #answers = 0;
+  #ownSpend: Spend | undefined;
 
   constructor(readonly setup: ChannelSetup, contiguous: bigint, epoch: bigint) {
     this.#contiguous = contiguous;
@@ -37,9 +38,10 @@ export class Channel {
   }
 
   /** A verdict that the hub gave on a batch in flight. Verdicts may come in any order; the ack only grows. */
-  settle(contiguous: bigint, epoch: bigint, rejected?: Rejection): void {
+  settle(contiguous: bigint, epoch: bigint, rejected?: Rejection, ownSpend?: Spend): void {
     if (contiguous > this.#contiguous) this.#contiguous = contiguous;
     if (epoch > this.#epoch) this.#epoch = epoch;
+    if (ownSpend !== undefined) this.#ownSpend = ownSpend;
     this.answer(rejected);
   }
 
@@ -52,6 +54,8 @@ export class Channel {
   /** The one cumulative ack for all answers since the last one; frees their credit. */
   takeAck(credit: number): Uint8Array {
     const rejections = this.#rejections;
+    const ownSpend = this.#ownSpend;
+    this.#ownSpend = undefined;
     this.inFlight -= this.#answers;
     this.#rejections = [];
     this.#answers = 0;
@@ -62,6 +66,7 @@ export class Channel {
       rejections,
       epoch: this.#epoch,
       credit,
+      ...(ownSpend !== undefined && { ownSpend }),
     });
   }
 }

@@ -129,10 +129,12 @@ export class Contributions {
     } else if (result.verdict === 'rejected') {
       const code = result.code ?? 'unspecified';
       metrics.refused.add(1, { study, code });
-      channel.settle(result.contiguousSequence, result.currentEpoch, rejection(sequence, code, facts));
+      channel.settle(
+        result.contiguousSequence, result.currentEpoch, rejection(sequence, code, facts), result.ownSpend,
+      );
     } else {
       (result.verdict === 'accepted' ? metrics.accepted : metrics.duplicates).add(1, { study });
-      channel.settle(result.contiguousSequence, result.currentEpoch);
+      channel.settle(result.contiguousSequence, result.currentEpoch, undefined, result.ownSpend);
     }
     this.#scheduleAck(channel);
   }

@@ -48,7 +48,8 @@ const texts: Readonly<Record<WireCode, Text>> = {
     `more than ${limits.helloPerSecond} requests per second from this address: slow down and try again`,
   'too-many-channels': ({ limits }) =>
     `a socket holds at most ${limits.channelsPerSocket} channels, a server ${limits.channels}: open another socket`,
-  'contributor-budget-exhausted': 'your own privacy budget has no room for this epoch: you are left out of it',
+  'contributor-budget-exhausted':
+    'your own privacy budget has no room for this epoch: you are left out of it, and not counted',
   'shutting-down': 'the server is stopping: connect again later',
   unsupported: 'this server does not do that',
   internal: 'the server failed to do this: send the same bytes again later',

@@ -74,6 +74,7 @@ async function progress(exchange: Exchange): Promise<void> {
     epoch: String(view.epoch),
     closesAtMs: view.closesAtMs,
     progress: await hub.progress(view.studyId),
+    leftOut: (await hub.leftOut?.(view.studyId)) ?? 0,
     batches: {
       accepted: counted.accepted.total({ study: view.name }),
       duplicates: counted.duplicates.total({ study: view.name }),

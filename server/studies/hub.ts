@@ -125,6 +125,10 @@ class Hub implements RunningHub {
     return this.options.store.balances();
   }
 
+  leftOut(studyId: string): Promise<number> {
+    return this.options.store.leftOutCount(studyId, this.#study(studyId).view.epoch);
+  }
+
   async progress(studyId: string): Promise<EpochProgress | null> {
     return this.#study(studyId).progress();
   }

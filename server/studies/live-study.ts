@@ -4,6 +4,8 @@ import type { EpochProgress } from '../epochs/contract.js';
 import { reduceBatch } from '../epochs/reduction.js';
 import type { StudyView, SubmitResult, VerifiedBatch } from '../hub.js';
 import type { AdmissionResult, EpochRecord, OpenEpochResult, StudyRecord, StudyStateName } from '../store/contract.js';
+import { amountToNumber, type Amount } from '../../src/privacy/amount.js';
+import type { Spend } from '../../src/wire/messages.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { freshEpoch, heldEpochOf, openingOf, setupOf, type HeldEpoch } from './held-epoch.js';
@@ -105,6 +107,7 @@ export class LiveStudy {
       ...(result.code !== undefined && { code: result.code }),
       contiguousSequence: result.contiguousSequence,
       currentEpoch: this.#open?.epoch ?? 0n,
+      ...(result.spend !== undefined && { ownSpend: ownSpendOf(this.definition, result.spend) }),
     };
   }
 
@@ -271,10 +274,25 @@ export class LiveStudy {
       emit({ kind: 'epoch-opened', studyId, epoch: next.epoch, closesAtMs: next.closesAtMs });
       return;
     }
-    this.#exhausted = true;
     this.#held.delete(next.epoch);
     runner.drop(studyId, next.epoch);
-    logger.info({ study: this.view.name, budget: result.balance.key }, 'the budget has no room for another epoch');
+    const { key } = result.balance;
+    if (result.retryAtMs !== undefined) {
+      const { retryAtMs } = result;
+      logger.info({ study: this.view.name, budget: key, retryAtMs }, 'no epoch until the budget renews');
+      return this.#waitUntil(retryAtMs);
+    }
+    this.#exhausted = true;
+    logger.info({ study: this.view.name, budget: key }, 'the budget has no room for another epoch');
+  }
+
+  /** Asks for an epoch again when the budget will have renewed. Never at once: the clock may have been set back. */
+  #waitUntil(retryAtMs: number): void {
+    const { clock, stopped } = this.context;
+    this.#cancelTimer?.();
+    this.#cancelTimer = clock.after(Math.max(retryAtMs - clock.nowMs(), 1), () => {
+      if (!stopped() && !this.#closing && this.#open === null) void this.#turnOver();
+    });
   }
 
   async #onReleased(closed: ClosedEpoch): Promise<void> {
@@ -298,4 +316,12 @@ export class LiveStudy {
     emit({ kind: 'study-stopped', studyId, state: this.#state });
     this.#onDone();
   }
+}
+
+/** What a contributor is told of its own spending. */
+function ownSpendOf({ budget }: StudyDefinition, spend: { readonly rho: Amount; readonly delta: Amount }): Spend {
+  return {
+    rho: amountToNumber(spend.rho), rhoCap: amountToNumber(budget.rhoCap),
+    delta: amountToNumber(spend.delta), deltaCap: amountToNumber(budget.deltaCap),
+  };
 }

@@ -4,11 +4,15 @@ import { canonicalJson } from '../../src/base/canonical-json.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { amountToNumber, type Amount } from '../../src/privacy/amount.js';
 import { epsilonOfApproximateZcdp } from '../../src/privacy/conversion.js';
+import { epsilonOfSpent } from '../../src/privacy/spent.js';
 import { signStatement, type Signer } from '../../src/signing/index.js';
 import { encodeHeadBody, encodeReleaseBody } from '../../src/wire/index.js';
 import type { LedgerPosition, ReleaseCost, WireStudyState } from '../../src/wire/messages.js';
 import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
+import { guaranteeOf } from './guarantee.js';
+
+export { epsilonOfSpent as epsilonOf } from '../../src/privacy/spent.js';
 
 /** What a release says besides the facts of its study. All of it public. */
 export interface ReleaseFacts {
@@ -50,6 +54,7 @@ export function signRelease(definition: StudyDefinition, signer: Signer, facts: 
     closedAtMs: BigInt(Math.round(facts.closedAtMs)),
     columns: document.columns,
     cohort: BigInt(document.cohort),
+    guarantee: guaranteeOf(definition),
   });
   const digest = signing.sha512(body);
   const signature = signStatement('release', signer, studyId, digest);
@@ -72,11 +77,24 @@ function costOf(definition: StudyDefinition, facts: ReleaseFacts): ReleaseCost {
   const { privacy } = definition.document;
   const { rule } = definition.budget;
   return {
-    epsilon: epsilonOf(rule, facts.rho, facts.delta, privacy.delta),
+    epsilon: ownEpsilon(definition, facts),
     delta: rule.rule === 'pure' ? 0 : privacy.delta,
     rhoAmount: facts.rho,
     deltaAmount: facts.delta,
   };
+}
+
+/**
+ * Of this release alone. A Renyi budget's order suits the whole budget, not one release, whose zCDP cost says less: it
+ * is taken where the plan is the one that was charged. Both hold for every data set, so the smaller one does.
+ */
+function ownEpsilon(definition: StudyDefinition, { rho, delta }: ReleaseFacts): number {
+  const { plan, charge, budget, document } = definition;
+  const atOrder = epsilonOfSpent(budget.rule, rho, delta, document.privacy.delta);
+  const planned = rho === charge.rho && delta === charge.delta && plan.cost.renyi === undefined;
+  if (budget.rule.rule !== 'renyi' || !planned) return atOrder;
+  const direct = epsilonOfApproximateZcdp(amountToNumber(plan.cost.rho), amountToNumber(delta), document.privacy.delta);
+  return Math.min(atOrder, direct);
 }
 
 function positionOf(balance: LedgerBalance): LedgerPosition {
@@ -87,30 +105,8 @@ function positionOf(balance: LedgerBalance): LedgerPosition {
     rhoCap: balance.rhoCap,
     deltaSpent: balance.deltaSpent,
     deltaCap: balance.deltaCap,
-    epsilonSpent: epsilonOf(balance.rule, balance.rhoSpent, balance.deltaSpent, balance.delta),
+    epsilonSpent: epsilonOfSpent(balance.rule, balance.rhoSpent, balance.deltaSpent, balance.delta),
     epsilonCap: balance.epsilon,
+    ...(balance.windowMs !== undefined && { windowMs: BigInt(balance.windowMs) }),
   };
-}
-
-/**
- * What amounts of a ledger mean as epsilon at a whole `delta`, never below the truth.
- * - pure: the amount is epsilon.
- * - zcdp: the tight conversion of delta-approximate rho-zCDP.
- * - renyi: a divergence R at order a gives R - (log((a-1) d) - a log(1 - 1/a)) / (a-1), with the half d of delta that
- *   the budget set aside for it (the same conversion that its cap was made with).
- */
-export function epsilonOf(rule: LedgerBalance['rule'], rho: Amount, eventDelta: Amount, delta: number): number {
-  if (rho === 0n) return 0;
-  const spent = amountToNumber(rho);
-  switch (rule.rule) {
-    case 'pure':
-      return spent;
-    case 'zcdp':
-      return epsilonOfApproximateZcdp(spent, amountToNumber(eventDelta), delta);
-    case 'renyi': {
-      const b = rule.order - 1;
-      const gain = (Math.log(b * (delta / 2)) + rule.order * (Math.log1p(b) - Math.log(b))) / b;
-      return Math.max(0, spent - gain) * (1 + 2 ** -40);
-    }
-  }
 }

@@ -34,7 +34,7 @@ export class StudySet {
     for (const definition of definitions) await this.#register(definition);
     const names = new Set(definitions.map((definition) => definition.document.study));
     for (const record of await store.studies()) {
-      if (!this.#live.has(record.studyId)) this.#takeUp(record, names, unfinished);
+      if (!this.#live.has(record.studyId)) await this.#takeUp(record, names, unfinished);
     }
     await Promise.all(this.all().map((study) => this.#start(study, unfinished)));
     await Promise.all([...this.#retentions.values()].map((retention) => retention.sweep()));
@@ -77,20 +77,23 @@ export class StudySet {
       );
     }
     const { study: name } = definition.document;
+    const settled = await this.#atStandingOrder(definition);
     const record = await store.registerStudy({
-      studyId, name, document: fromUtf8(facts), budget: definition.budget, nowMs: clock.nowMs(),
+      studyId, name, document: fromUtf8(facts), budget: settled.budget, nowMs: clock.nowMs(),
     });
     if (record.state !== 'open') {
       logger.warn({ study: name, state: record.state }, 'a study has stopped for good; its releases can still be read');
     }
-    return this.#hold(definition, record, facts, 'run');
+    return this.#hold(settled, record, facts, 'run');
   }
 
   /**
    * A study in the store that is not configured: rows that are due are deleted. If an epoch of it holds acknowledged
    * rows, that is released first; the study is ended for good when another version took its name.
    */
-  #takeUp(record: StudyRecord, names: ReadonlySet<string>, unfinished: readonly EpochRecord[]): void {
+  async #takeUp(
+    record: StudyRecord, names: ReadonlySet<string>, unfinished: readonly EpochRecord[],
+  ): Promise<void> {
     const { logger, findEstimator } = this.context;
     try {
       const facts = utf8(record.document);
@@ -102,9 +105,8 @@ export class StudySet {
       );
       // The list of enrolled keys is not in the store; without it nobody new is let in.
       const enrolled = document.admission.kind === 'open' ? null : new Set<string>();
-      this.#hold(
-        defineStudy(document, enrolled, findEstimator), record, facts, names.has(record.name) ? 'end' : 'drain',
-      );
+      const definition = await this.#atStandingOrder(defineStudy(document, enrolled, findEstimator));
+      this.#hold(definition, record, facts, names.has(record.name) ? 'end' : 'drain');
     } catch (error) {
       if (!(error instanceof KeelsonError)) throw error;
       logger.error(
@@ -112,6 +114,15 @@ export class StudySet {
         'a study of an earlier version cannot be taken up: its open epoch stays unreleased',
       );
     }
+  }
+
+  /** A Renyi budget keeps the order that it was made with, whatever the study's facts would choose today. */
+  async #atStandingOrder(definition: StudyDefinition): Promise<StudyDefinition> {
+    const { document, enrolled, budget } = definition;
+    const standing = await this.context.store.balance(budget.key);
+    if (budget.rule.rule !== 'renyi' || standing?.rule.rule !== 'renyi') return definition;
+    if (standing.rule.order === budget.rule.order) return definition;
+    return defineStudy(document, enrolled, this.context.findEstimator, standing.rule.order);
   }
 
   #hold(definition: StudyDefinition, record: StudyRecord, facts: Uint8Array, mode: StudyMode): LiveStudy {

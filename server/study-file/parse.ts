@@ -111,15 +111,28 @@ class StudyReader {
   }
 
   #budget(): StudyDocument['budget'] {
-    const { population, epsilon, delta, rule = 'zcdp', scope = 'study' } = this.#content.budget;
-    if (population === undefined) return { epsilon: epsilon!, delta: delta!, rule, scope };
+    const { population, epsilon, delta, rule = 'zcdp', scope = 'study', per } = this.#content.budget;
+    if (population === undefined) {
+      const own = { epsilon: epsilon!, delta: delta!, rule, scope };
+      return this.#renewing(per === undefined ? own : { ...own, perMs: per });
+    }
     const found = this.options.populations?.get(population);
     if (found === undefined) {
       const known = [...(this.options.populations?.keys() ?? [])];
       throw this.#refused('budget.population', population, 'no populations file defines it',
         known.length === 0 ? 'give a populations file' : `the populations are ${known.join(', ')}`);
     }
-    return { ...found, scope: 'population', population };
+    return this.#renewing({ ...found, scope: 'population', population });
+  }
+
+  #renewing(budget: StudyDocument['budget']): StudyDocument['budget'] {
+    const { every } = this.#content.epoch;
+    if (budget.perMs !== undefined && every !== undefined && budget.perMs < every) {
+      const path = budget.population === undefined ? 'budget.per' : 'budget.population';
+      throw this.#refused(path, budget.population ?? `${budget.perMs}ms`,
+        'the budget renews more often than an epoch ends', 'give per: a duration of at least epoch.every');
+    }
+    return budget;
   }
 
   #enrolled(): ReadonlySet<string> | null {

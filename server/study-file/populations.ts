@@ -6,6 +6,8 @@ export interface Population {
   readonly epsilon: number;
   readonly delta: number;
   readonly rule: 'zcdp' | 'pure' | 'renyi';
+  /** The budget renews: a charge counts for this many milliseconds. Absent: for ever. */
+  readonly perMs?: number;
 }
 
 /** By name. */
@@ -16,10 +18,13 @@ export type Populations = ReadonlyMap<string, Population>;
  *
  *     populations:
  *       travellers: { epsilon: 8, delta: 1e-5 }
+ *       patients: { epsilon: 2, delta: 1e-6, rule: renyi, per: 30d }
  *
  * @param file its name, for messages.
  * @throws KeelsonError('invalid-study').
  */
 export function parsePopulationsText(text: string, file: string): Populations {
-  return new Map(Object.entries(checkText(populationsSchema, text, file).content.populations));
+  const { populations } = checkText(populationsSchema, text, file).content;
+  return new Map(Object.entries(populations).map(([name, { per, ...budget }]) =>
+    [name, { ...budget, ...(per !== undefined && { perMs: per }) }]));
 }

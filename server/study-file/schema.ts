@@ -55,6 +55,9 @@ const epoch = ruled(epochRule, v.pipe(
   v.check(({ every, contributors }) => (every === undefined) !== (contributors === undefined), epochRule),
 ));
 
+/** Of a budget that renews: how long a charge counts. */
+const window = duration(100, '100ms', 3_660 * 86_400_000, '3660d');
+
 const budgetRule = 'epsilon and delta, or population: a name from the populations file';
 const budget = ruled(budgetRule, v.pipe(
   v.strictObject({
@@ -62,11 +65,12 @@ const budget = ruled(budgetRule, v.pipe(
     delta: v.optional(delta),
     rule: v.optional(oneOf('zcdp', 'pure', 'renyi')),
     scope: v.optional(oneOf('study', 'contributor')),
+    per: v.optional(window),
     population: v.optional(name),
   }, budgetRule),
-  v.check(({ population, epsilon, delta: asked, rule, scope }) => (population === undefined
-    ? epsilon !== undefined && asked !== undefined
-    : epsilon === undefined && asked === undefined && rule === undefined && scope === undefined), budgetRule),
+  v.check(({ population, ...own }) => (population === undefined
+    ? own.epsilon !== undefined && own.delta !== undefined
+    : Object.values(own).every((value) => value === undefined)), budgetRule),
 ));
 
 const contributionRule = 'reduce: mean or one, and rowsMax: the most rows a contributor may send in an epoch';
@@ -106,12 +110,13 @@ export const studySchema = v.strictObject({
   retention: v.optional(retention, 'release'),
 }, 'a study: keys and values');
 
-const populationsRule = 'names, each with epsilon, delta and perhaps rule';
+const populationRule = 'epsilon, delta and perhaps rule and per';
+const populationsRule = 'names, each with epsilon, delta and perhaps rule and per';
 /** A populations file: budgets that several studies over the same people share. */
 export const populationsSchema = v.strictObject({
   populations: ruled(populationsRule, v.record(name, v.strictObject({
-    epsilon: positive, delta, rule: v.optional(oneOf('zcdp', 'pure', 'renyi'), 'zcdp'),
-  }, 'epsilon, delta and perhaps rule'), populationsRule)),
+    epsilon: positive, delta, rule: v.optional(oneOf('zcdp', 'pure', 'renyi'), 'zcdp'), per: v.optional(window),
+  }, populationRule), populationsRule)),
 }, 'populations: names and budgets');
 
 export type StudyFile = v.InferOutput<typeof studySchema>;

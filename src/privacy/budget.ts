@@ -73,10 +73,20 @@ export function freshBalance(caps: { readonly rhoCap: Amount; readonly deltaCap:
  * A plan's cost in the unit of a budget's rule.
  * - zcdp: (rho, delta) as they are.
  * - pure: epsilon in place of rho, no delta.
- * - renyi at order a: the divergence of a rho-zCDP release at that order, a rho; delta as it is.
+ * - renyi at order a: the divergence of a rho-zCDP release at that order, a rho, or the one that the plan states for
+ *   that order; delta as it is.
  * @throws InvalidParameterError when the rule cannot express the cost.
  */
 export function chargeUnder(rule: BudgetRule, cost: PrivacyCost): Charge {
+  if (cost.renyi !== undefined) {
+    const { order, amount } = cost.renyi;
+    if (rule.rule === 'renyi' && rule.order === order) return { rho: amount, delta: cost.delta };
+    throw new InvalidParameterError(
+      `this plan draws noise whose divergence is known at order ${order} only, which a budget with rule "${rule.rule}"`
+      + `${rule.rule === 'renyi' ? ` at order ${rule.order}` : ''} cannot hold; give the budget the rule "renyi", and`
+      + ' plan for its order', { order },
+    );
+  }
   switch (rule.rule) {
     case 'zcdp':
       return { rho: cost.rho, delta: cost.delta };

@@ -138,9 +138,12 @@ export function costOfEvents(events: readonly MechanismEvent[], cohorts: CohortC
   };
 }
 
-/** True when `cost` stays within both limits, compared in ledger units (2^-64, both rounded up). */
+/**
+ * True when `cost` stays within both limits, compared in ledger units (2^-64, both rounded up). A cost without a zCDP
+ * figure is within none.
+ */
 export function costWithin(cost: PrivacyCost, limit: { readonly rho: number; readonly delta: number }): boolean {
-  return cost.rho <= roundedUp(limit.rho) && cost.delta <= roundedUp(limit.delta);
+  return cost.renyi === undefined && cost.rho <= roundedUp(limit.rho) && cost.delta <= roundedUp(limit.delta);
 }
 
 function roundedUp(value: number): Amount {

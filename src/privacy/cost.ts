@@ -11,6 +11,18 @@ export interface PrivacyCost {
   readonly rho: Amount;
   readonly delta: Amount;
   readonly epsilon: Amount | null;
+  /**
+   * Set for a plan with an event whose Renyi divergence is finite only up to some order, so that it has no zCDP cost:
+   * the divergence of the whole plan at one order, rounded up. `rho` then says nothing, and only a budget of rule
+   * `renyi` at that very order can pay.
+   */
+  readonly renyi?: RenyiCost;
+}
+
+/** A Renyi divergence at one order. */
+export interface RenyiCost {
+  readonly order: number;
+  readonly amount: Amount;
 }
 
 /** The rule a budget fixes at creation. */

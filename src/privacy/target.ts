@@ -1,7 +1,7 @@
 import { InvalidParameterError } from '../base/errors.js';
 import { amountUnit, capOf, zeroAmount, type Amount } from './amount.js';
-import { chargeOf, freshBalance, releasesThatFit } from './budget.js';
-import { epsilonOfApproximateZcdp, rhoForApproximateZcdp } from './conversion.js';
+import { chargeOf, chargeUnder, freshBalance, releasesThatFit, type Charge } from './budget.js';
+import { epsilonOfApproximateZcdp, rhoForApproximateZcdp, rhoOfPure } from './conversion.js';
 import type { BudgetRule } from './cost.js';
 
 /** What one release may cost; the same shape as the estimator contract's. */
@@ -107,23 +107,45 @@ export function capsOf(budget: Statement & { readonly rule: BudgetRule['rule'] |
 }
 
 /**
- * The target of one release under a zCDP budget. Its chargeable delta is at most half of what it asks for, and at most
- * an equal share of the budget's delta over the releases that rho allows, so that delta does not run out first.
+ * The target of one release that must be pure epsilon-DP, before any estimator has planned for it: as much zCDP as one
+ * pure mechanism of this epsilon has. Several mechanisms whose zCDP costs add up to it may add up to more epsilon; the
+ * caller plans again with less (`lessFor`).
+ * @throws InvalidParameterError when epsilon is not in (0, 100], or delta not 0 or in [1e-100, 0.5).
+ */
+export function resolvePureTarget(asked: Statement): PrivacyTarget {
+  checkStatement(asked, true);
+  return { rho: rhoOfPure(asked.epsilon), delta: asked.delta / 2, epsilon: asked.epsilon, deltaTotal: asked.delta };
+}
+
+/**
+ * A pure target for which a plan that came out at `epsilon` comes out within the target's: the epsilon of a pure
+ * mechanism grows as the root of the zCDP that it is planned for.
+ */
+export function lessFor(target: PrivacyTarget, epsilon: number): PrivacyTarget {
+  return { ...target, rho: target.rho * (target.epsilon / epsilon) ** 2 * (1 - 2 ** -40) };
+}
+
+/**
+ * The target of one release under a zCDP budget, or a Renyi one at a given order. Its chargeable delta is at most half
+ * of what it asks for, and at most an equal share of the budget's delta over the releases that the other cap allows, so
+ * that delta does not run out first.
  * `epochs`: releases at this target that fit; `binds`: the cap that stops the next one. `epochs` 0 means that the
  * budget is smaller than one release.
  */
 export function perReleaseTarget(
   privacy: Statement,
   budget: Statement,
+  rule: Exclude<BudgetRule, { rule: 'pure' }> = { rule: 'zcdp' },
 ): { readonly target: PrivacyTarget; readonly epochs: number; readonly binds: 'rho' | 'delta' } {
-  const caps = capsOf({ ...budget, rule: 'zcdp' });
+  const caps = capsOf({ ...budget, rule });
+  const charge = (rho: number, delta: number): Charge => chargeUnder(rule, { ...chargeOf(rho, delta), epsilon: null });
   const balance = freshBalance(caps);
   const half = resolveTarget(privacy);
-  const allowedByRho = releasesThatFit(balance, chargeOf(half.rho, 0)).count;
+  const allowedByRho = releasesThatFit(balance, charge(half.rho, 0)).count;
   // Less chargeable delta leaves more for the conversion, hence a larger rho and no more epochs than counted here.
   const share = allowedByRho === 0 ? half.delta : sharedDelta(caps.deltaCap, allowedByRho);
   const target = share >= half.delta ? half : resolveTarget({ ...privacy, deltaChargeable: share });
-  const { count, binds } = releasesThatFit(balance, chargeOf(target.rho, target.delta));
+  const { count, binds } = releasesThatFit(balance, charge(target.rho, target.delta));
   return { target, epochs: count, binds };
 }
 

@@ -105,6 +105,8 @@ export interface Ack {
   readonly rejections: readonly Rejection[];
   readonly epoch: bigint;
   readonly credit: number;
+  /** Under contributor scope, in the ack of the first row of an epoch. */
+  readonly ownSpend?: Spend;
 }
 
 export interface Notice {
@@ -157,6 +159,8 @@ export interface LedgerPosition {
   readonly deltaCap: bigint;
   readonly epsilonSpent: number;
   readonly epsilonCap: number;
+  /** Set when the budget renews: what was spent is counted over this many milliseconds. */
+  readonly windowMs?: bigint;
 }
 
 export interface ReleaseBody {
@@ -176,6 +180,8 @@ export interface ReleaseBody {
   readonly closedAtMs: bigint;
   readonly columns: readonly string[];
   readonly cohort: bigint;
+  /** What the ledger's cap promises, for people; absent in releases of servers that did not say. */
+  readonly guarantee?: string;
 }
 
 export interface HeadBody {

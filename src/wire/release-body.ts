@@ -36,6 +36,7 @@ export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
     closedAtMs: toLong(body.closedAtMs, 'closed at'),
     columns: [...body.columns],
     cohort: toLong(checkedCohort(body.cohort), 'cohort'),
+    guarantee: body.guarantee ?? '',
   }));
 }
 
@@ -60,6 +61,7 @@ export function decodeReleaseBody(bytes: Uint8Array): ReleaseBody {
       closedAtMs: toBigint(body.closedAtMs),
       columns: body.columns,
       cohort: checkedCohort(toBigint(body.cohort)),
+      ...(body.guarantee !== '' && { guarantee: body.guarantee }),
     };
   });
 }
@@ -159,10 +161,12 @@ function ledgerToWire(ledger: LedgerPosition): Wire.LedgerPosition.$Properties {
     deltaCap: amountToWire(ledger.deltaCap),
     epsilonSpent: ledger.epsilonSpent,
     epsilonCap: ledger.epsilonCap,
+    windowMs: toLong(ledger.windowMs ?? 0n, 'window'),
   };
 }
 
 function ledgerFromWire(ledger: Wire.LedgerPosition): LedgerPosition {
+  const windowMs = toBigint(ledger.windowMs);
   return {
     scope: oneOf(ledger.scope, ['study', 'contributor', 'population'], 'budget scope'),
     rule: oneOf(ledger.rule, ['zcdp', 'pure', 'renyi'], 'budget rule'),
@@ -172,6 +176,7 @@ function ledgerFromWire(ledger: Wire.LedgerPosition): LedgerPosition {
     deltaCap: amountFromWire(ledger.deltaCap),
     epsilonSpent: ledger.epsilonSpent,
     epsilonCap: ledger.epsilonCap,
+    ...(windowMs > 0n && { windowMs }),
   };
 }
 

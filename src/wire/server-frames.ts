@@ -4,7 +4,7 @@ import {
   stateFromWire, stateToWire, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
 import type {
-  Ack, Notice, Ready, Refusal, ServerFrame, SignedHead, SignedRelease, SignedStudy, Welcome, WireLimits,
+  Ack, Notice, Ready, Refusal, ServerFrame, SignedHead, SignedRelease, SignedStudy, Spend, Welcome, WireLimits,
 } from './messages.js';
 import { readStrictly } from './reader.js';
 import { written } from './writer.js';
@@ -134,7 +134,6 @@ function readyToWire(ready: Ready): Wire.Ready.$Properties {
 }
 
 function readyFromWire(ready: Wire.Ready): Ready {
-  const spend = ready.ownSpend as Wire.Spend | null;
   return {
     kind: 'ready',
     channel: ready.channel,
@@ -145,11 +144,13 @@ function readyFromWire(ready: Wire.Ready): Ready {
     nextSequence: toBigint(ready.nextSequence),
     holes: ready.holes.map(toBigint),
     credit: ready.credit,
-    ownSpend:
-      spend === null
-        ? null
-        : { rho: spend.rho, rhoCap: spend.rhoCap, delta: spend.delta, deltaCap: spend.deltaCap },
+    ownSpend: spendFromWire(ready.ownSpend as Wire.Spend | null),
   };
+}
+
+function spendFromWire(spend: Wire.Spend | null): Spend | null {
+  if (spend === null) return null;
+  return { rho: spend.rho, rhoCap: spend.rhoCap, delta: spend.delta, deltaCap: spend.deltaCap };
 }
 
 function ackToWire(ack: Ack): Wire.Ack.$Properties {
@@ -164,10 +165,12 @@ function ackToWire(ack: Ack): Wire.Ack.$Properties {
     })),
     epoch: toLong(ack.epoch, 'epoch'),
     credit: uint32(ack.credit, 'credit'),
+    ownSpend: ack.ownSpend ?? null,
   };
 }
 
 function ackFromWire(ack: Wire.Ack): Ack {
+  const spend = spendFromWire(ack.ownSpend as Wire.Spend | null);
   return {
     kind: 'ack',
     channel: ack.channel,
@@ -180,6 +183,7 @@ function ackFromWire(ack: Wire.Ack): Ack {
     })),
     epoch: toBigint(ack.epoch),
     credit: ack.credit,
+    ...(spend !== null && { ownSpend: spend }),
   };
 }
 

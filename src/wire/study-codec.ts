@@ -101,6 +101,7 @@ function readBudget(budget: Members): StudyDocument['budget'] {
     rule: budget.choice('rule', ['zcdp', 'pure', 'renyi']),
     scope,
     ...(scope === 'population' && { population: budget.text('population') }),
+    ...(budget.has('perMs') && { perMs: budget.integer('perMs', 1, Number.MAX_SAFE_INTEGER) }),
   };
   budget.finish();
   return value;

@@ -25,6 +25,8 @@ export interface StudyDocument {
     readonly scope: 'study' | 'contributor' | 'population';
     /** Name of the shared budget; only with scope population. */
     readonly population?: string;
+    /** The budget renews: a charge counts for this many milliseconds. Absent: for ever. */
+    readonly perMs?: number;
   };
   /** `keys`: SHA-256 (hex) of the sorted enrolled keys, so that the list is pinned but not published. */
   readonly admission: { readonly kind: 'open' } | { readonly kind: 'keys'; readonly digest: string };

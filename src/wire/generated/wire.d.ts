@@ -367,6 +367,7 @@ export namespace keelson {
             rejections: keelson.v1.Rejection.$Properties[];
             epoch: (number|Long);
             credit: number;
+            ownSpend?: (keelson.v1.Spend.$Properties|null);
             static encode(message: keelson.v1.Ack.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Ack & keelson.v1.Ack.$Shape;
         }
@@ -378,6 +379,7 @@ export namespace keelson {
                 rejections?: (keelson.v1.Rejection.$Properties[]|null);
                 epoch?: (number|Long|null);
                 credit?: (number|null);
+                ownSpend?: (keelson.v1.Spend.$Properties|null);
                 $unknowns?: Uint8Array[];
             }
             type $Shape = keelson.v1.Ack.$Properties;
@@ -505,6 +507,7 @@ export namespace keelson {
             closedAtMs: (number|Long);
             columns: string[];
             cohort: (number|Long);
+            guarantee: string;
             static encode(message: keelson.v1.ReleaseBody.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.ReleaseBody & keelson.v1.ReleaseBody.$Shape;
         }
@@ -527,6 +530,7 @@ export namespace keelson {
                 closedAtMs?: (number|Long|null);
                 columns?: (string[]|null);
                 cohort?: (number|Long|null);
+                guarantee?: (string|null);
                 $unknowns?: Uint8Array[];
             }
             type $Shape = {
@@ -546,6 +550,7 @@ export namespace keelson {
               closedAtMs?: number|Long|null;
               columns?: string[]|null;
               cohort?: number|Long|null;
+              guarantee?: string|null;
               $unknowns?: Uint8Array[];
             };
         }
@@ -724,6 +729,7 @@ export namespace keelson {
             deltaCap: string;
             epsilonSpent: number;
             epsilonCap: number;
+            windowMs: (number|Long);
             static encode(message: keelson.v1.LedgerPosition.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.LedgerPosition & keelson.v1.LedgerPosition.$Shape;
         }
@@ -738,6 +744,7 @@ export namespace keelson {
                 deltaCap?: (string|null);
                 epsilonSpent?: (number|null);
                 epsilonCap?: (number|null);
+                windowMs?: (number|Long|null);
                 $unknowns?: Uint8Array[];
             }
             type $Shape = keelson.v1.LedgerPosition.$Properties;

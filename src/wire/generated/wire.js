@@ -1540,6 +1540,7 @@ export const keelson = $root.keelson = (() => {
             Ack.prototype.rejections = $util.emptyArray;
             Ack.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
             Ack.prototype.credit = 0;
+            Ack.prototype.ownSpend = null;
 
             Ack.encode = function (message, writer, _depth) {
                 if (!writer)
@@ -1559,6 +1560,8 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(32).uint64(message.epoch);
                 if (message.credit != null && $Object.hasOwnProperty.call(message, "credit") && message.credit !== 0)
                     writer.uint32(40).uint32(message.credit);
+                if (message.ownSpend != null && $Object.hasOwnProperty.call(message, "ownSpend"))
+                    $root.keelson.v1.Spend.encode(message.ownSpend, writer.uint32(50).fork(), _depth + 1).ldelim();
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -1634,6 +1637,12 @@ export const keelson = $root.keelson = (() => {
                                 message.credit = value;
                             else
                                 delete message.credit;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            message.ownSpend = $root.keelson.v1.Spend.decode(reader, reader.size(), $undefined, _depth + 1, message.ownSpend);
                             continue;
                         }
                     }
@@ -2154,6 +2163,7 @@ export const keelson = $root.keelson = (() => {
             ReleaseBody.prototype.closedAtMs = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
             ReleaseBody.prototype.columns = $util.emptyArray;
             ReleaseBody.prototype.cohort = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            ReleaseBody.prototype.guarantee = "";
 
             ReleaseBody.encode = function (message, writer, _depth) {
                 if (!writer)
@@ -2195,6 +2205,8 @@ export const keelson = $root.keelson = (() => {
                         writer.uint32(122).string(message.columns[i]);
                 if (message.cohort != null && $Object.hasOwnProperty.call(message, "cohort") && (typeof message.cohort === "object" ? message.cohort.low || message.cohort.high : message.cohort !== 0))
                     writer.uint32(128).uint64(message.cohort);
+                if (message.guarantee != null && $Object.hasOwnProperty.call(message, "guarantee") && message.guarantee !== "")
+                    writer.uint32(138).string(message.guarantee);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -2360,6 +2372,15 @@ export const keelson = $root.keelson = (() => {
                                 message.cohort = value;
                             else
                                 delete message.cohort;
+                            continue;
+                        }
+                    case 17: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.guarantee = value;
+                            else
+                                delete message.guarantee;
                             continue;
                         }
                     }
@@ -3054,6 +3075,7 @@ export const keelson = $root.keelson = (() => {
             LedgerPosition.prototype.deltaCap = "";
             LedgerPosition.prototype.epsilonSpent = 0;
             LedgerPosition.prototype.epsilonCap = 0;
+            LedgerPosition.prototype.windowMs = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
 
             LedgerPosition.encode = function (message, writer, _depth) {
                 if (!writer)
@@ -3078,6 +3100,8 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(57).double(message.epsilonSpent);
                 if (message.epsilonCap != null && $Object.hasOwnProperty.call(message, "epsilonCap") && !$Object.is(message.epsilonCap, 0))
                     writer.uint32(65).double(message.epsilonCap);
+                if (message.windowMs != null && $Object.hasOwnProperty.call(message, "windowMs") && (typeof message.windowMs === "object" ? message.windowMs.low || message.windowMs.high : message.windowMs !== 0))
+                    writer.uint32(72).uint64(message.windowMs);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -3181,6 +3205,15 @@ export const keelson = $root.keelson = (() => {
                                 message.epsilonCap = value;
                             else
                                 delete message.epsilonCap;
+                            continue;
+                        }
+                    case 9: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.windowMs = value;
+                            else
+                                delete message.windowMs;
                             continue;
                         }
                     }

@@ -1,0 +1,27 @@
+import { amountToNumber, type Amount } from './amount.js';
+import { epsilonOfApproximateZcdp } from './conversion.js';
+import type { BudgetRule } from './cost.js';
+
+/**
+ * What amounts of a ledger mean as epsilon at a whole `delta`, never below the truth.
+ * - pure: the amount is epsilon.
+ * - zcdp: the tight conversion of delta-approximate rho-zCDP.
+ * - renyi: a divergence R at order a gives R - (log((a-1) d) - a log(1 - 1/a)) / (a-1), with the half d of delta that
+ *   the budget set aside for it (the same conversion that its cap was made with).
+ * @param rho in the unit of the rule.
+ */
+export function epsilonOfSpent(rule: BudgetRule, rho: Amount, eventDelta: Amount, delta: number): number {
+  if (rho === 0n) return 0;
+  const spent = amountToNumber(rho);
+  switch (rule.rule) {
+    case 'pure':
+      return spent;
+    case 'zcdp':
+      return epsilonOfApproximateZcdp(spent, amountToNumber(eventDelta), delta);
+    case 'renyi': {
+      const b = rule.order - 1;
+      const gain = (Math.log(b * (delta / 2)) + rule.order * (Math.log1p(b) - Math.log(b))) / b;
+      return Math.max(0, spent - gain) * (1 + 2 ** -40);
+    }
+  }
+}
