@@ -1,7 +1,8 @@
 import { amountToNumber } from '../../src/privacy/amount.js';
-import { epsilonOfApproximateZcdp } from '../../src/privacy/conversion.js';
+import { epsilonOfSpent } from '../../src/privacy/spent.js';
 import type { LedgerBalance, LedgerEntry, StudyRecord } from '../../server/store/contract.js';
-import { openSqliteReader } from '../../server/store/sqlite/reader.js';
+import { openSqliteReader, type SqliteReader } from '../../server/store/sqlite/reader.js';
+import { durationText } from '../../server/studies/guarantee.js';
 import { defineCommand } from '../command.js';
 import { numberFlag } from '../numbers.js';
 import { formatNumber, type Output } from '../output.js';
@@ -14,7 +15,11 @@ export const ledger = defineCommand({
   summary: 'Show what was spent, reserved and is left of every budget in a data folder.',
   details: [
     'Reads beside a running aggregator and changes nothing. Amounts are zero-concentrated privacy (rho) and delta; '
-    + 'epsilon is their tight conversion at the budget\'s delta.',
+    + 'epsilon is their tight conversion at the budget\'s delta. Under the rule pure the amount is epsilon itself, '
+    + 'under renyi a divergence at the budget\'s order.',
+    'Of a budget that renews, spent is what its window holds now. Under contributor scope it is the bound that every '
+    + 'release states: no contributor has spent more, most have spent less; and those left out of the newest epochs '
+    + 'because their own budget did not pay are counted, for the operator\'s eyes only.',
     'The loss distribution is a second account of the same charges, from the noise that was drawn: usually a smaller '
     + 'epsilon. It holds for plans that were fixed in advance, and does not gate the budget.',
   ],
@@ -35,7 +40,12 @@ export const ledger = defineCommand({
       for (const balance of await store.balances()) {
         const own = studies.filter((study) => study.budgetKey === balance.key);
         const all = await store.ledgerEntries(balance.key, Number.MAX_SAFE_INTEGER);
-        budgets.push(view(balance, own, all.slice(0, limit), lossOfBudget(balance, all)));
+        const counting = countingAt(Date.now(), balance, all);
+        budgets.push(view(balance, own, all.slice(0, limit), {
+          loss: lossOfBudget(balance, counting),
+          declined: await store.lastDeclined(balance.key),
+          leftOut: await leftOutOf(store, balance, own),
+        }));
       }
       output.json({ budgets });
       for (const budget of budgets) describe(budget, output);
@@ -51,7 +61,13 @@ interface BudgetView {
   readonly budget: string;
   readonly scope: string;
   readonly rule: string;
+  /** Of the rule `renyi`. */
+  readonly order?: number;
+  /** Of a budget that renews, in milliseconds. */
+  readonly windowMs?: number;
   readonly studies: readonly StudyLine[];
+  /** Under contributor scope: how many contributors the newest two epochs of each study left out. */
+  readonly leftOut?: readonly LeftOut[];
   readonly rho: Amounts;
   readonly delta: Amounts;
   /** `byLossDistribution`: null when the entries do not tell it. */
@@ -59,6 +75,18 @@ interface BudgetView {
     readonly spent: number; readonly byLossDistribution: number | null; readonly cap: number; readonly atDelta: number;
   };
   readonly entries: readonly EntryLine[];
+}
+
+interface LeftOut {
+  readonly study: string;
+  readonly epoch: bigint;
+  readonly contributors: number;
+}
+
+interface More {
+  readonly loss: number | null;
+  readonly declined: LedgerEntry | null;
+  readonly leftOut: readonly LeftOut[] | null;
 }
 
 interface StudyLine {
@@ -87,11 +115,27 @@ interface Amounts {
   readonly asked: number | null;
 }
 
+/** The entries that spending is made of now. */
+function countingAt(
+  nowMs: number, { windowMs }: LedgerBalance, entries: readonly LedgerEntry[],
+): readonly LedgerEntry[] {
+  return windowMs === undefined ? entries : entries.filter((entry) => entry.atMs > nowMs - windowMs);
+}
+
+async function leftOutOf(
+  store: SqliteReader, { scope }: LedgerBalance, studies: readonly StudyRecord[],
+): Promise<readonly LeftOut[] | null> {
+  if (scope !== 'contributor') return null;
+  const newest = studies.flatMap(({ studyId, name, lastEpoch }) =>
+    [lastEpoch, lastEpoch - 1n].filter((epoch) => epoch > 0n).map((epoch) => ({ studyId, name, epoch })));
+  return Promise.all(newest.map(async ({ studyId, name, epoch }) =>
+    ({ study: name, epoch, contributors: await store.leftOutCount(studyId, epoch) })));
+}
+
 function view(
-  balance: LedgerBalance, studies: readonly StudyRecord[], entries: readonly LedgerEntry[], loss: number | null,
+  balance: LedgerBalance, studies: readonly StudyRecord[], entries: readonly LedgerEntry[], more: More,
 ): BudgetView {
-  const declined = entries.filter((entry) => entry.kind === 'declined')
-    .reduce<LedgerEntry | null>((newest, entry) => (entry.atMs > (newest?.atMs ?? -Infinity) ? entry : newest), null);
+  const { declined, leftOut, loss } = more;
   const rho = amounts(balance.rhoSpent, balance.rhoReserved, balance.rhoCap, declined?.rho ?? null);
   const delta = amounts(balance.deltaSpent, balance.deltaReserved, balance.deltaCap, declined?.delta ?? null);
   const nameOf = (studyId: string): string => studies.find((study) => study.studyId === studyId)?.name ?? studyId;
@@ -99,12 +143,15 @@ function view(
     budget: balance.key,
     scope: balance.scope,
     rule: balance.rule.rule,
+    ...(balance.rule.rule === 'renyi' && { order: balance.rule.order }),
+    ...(balance.windowMs !== undefined && { windowMs: balance.windowMs }),
+    ...(leftOut !== null && { leftOut }),
     studies: studies.map(({ name, studyId, state, releaseCount }) =>
       ({ study: name, studyId, state, releases: releaseCount })),
     rho,
     delta,
     epsilon: {
-      spent: rho.spent === 0 ? 0 : epsilonOfApproximateZcdp(rho.spent, delta.spent, balance.delta),
+      spent: epsilonOfSpent(balance.rule, balance.rhoSpent, balance.deltaSpent, balance.delta),
       byLossDistribution: loss,
       cap: balance.epsilon,
       atDelta: balance.delta,
@@ -119,22 +166,30 @@ function view(
 function amounts(spent: bigint, reserved: bigint, cap: bigint, asked: bigint | null): Amounts {
   const number = (amount: bigint): number => amountToNumber(amount as LedgerBalance['rhoCap']);
   return {
-    spent: number(spent), reserved: number(reserved), left: number(cap - spent - reserved), cap: number(cap),
+    spent: number(spent), reserved: number(reserved), cap: number(cap),
+    left: number(spent + reserved < cap ? cap - spent - reserved : 0n),
     asked: asked === null ? null : number(asked),
   };
 }
 
 function describe(budget: BudgetView, output: Output): void {
-  output.text(`${budget.budget}   scope ${budget.scope}, rule ${budget.rule}`);
+  const order = budget.order === undefined ? '' : ` at order ${formatNumber(budget.order)}`;
+  const renews = budget.windowMs === undefined ? '' : `, renews over ${durationText(budget.windowMs)}`;
+  output.text(`${budget.budget}   scope ${budget.scope}, rule ${budget.rule}${order}${renews}`);
   for (const { study, state, releases, studyId } of budget.studies) {
     output.text(`  study ${study}: ${state}, ${releases} releases (${studyId.slice(0, 16)})`);
   }
+  for (const { study, epoch, contributors } of budget.leftOut ?? []) {
+    output.text(`  left out of epoch ${epoch} of ${study}: ${contributors} contributors`);
+  }
   const { spent, byLossDistribution: loss, cap, atDelta } = budget.epsilon;
-  output.text(`  epsilon ${spent.toFixed(4)} spent of ${cap} at delta ${atDelta}`
+  const bound = budget.leftOut === undefined ? '' : 'at most ';
+  output.text(`  epsilon ${bound}${spent.toFixed(4)} spent of ${cap} at delta ${atDelta}`
     + (loss === null ? '' : `; ${loss.toFixed(4)} by its loss distribution`));
+  const unit = ({ rho: { pure: 'epsilon', renyi: 'divergence' }[budget.rule] ?? 'rho', delta: 'delta' });
   output.table(['', 'spent', 'reserved', 'left', 'cap', 'asked'], (['rho', 'delta'] as const).map((name) => {
     const of = budget[name];
-    return [name, formatNumber(of.spent), formatNumber(of.reserved), formatNumber(of.left), formatNumber(of.cap),
+    return [unit[name], formatNumber(of.spent), formatNumber(of.reserved), formatNumber(of.left), formatNumber(of.cap),
       of.asked === null ? '-' : formatNumber(of.asked)];
   }));
   if (budget.entries.length > 0) {

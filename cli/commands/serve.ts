@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import { createLogger } from '../../server/logger.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
+import { durationText } from '../../server/studies/guarantee.js';
 import { parsePopulationsText, parseStudyText, type Populations } from '../../server/study-file/index.js';
 import { toHex } from '../../src/base/bytes.js';
 import { defineCommand } from '../command.js';
@@ -113,15 +114,19 @@ function announce(aggregator: Aggregator, studies: readonly StudyDefinition[], o
     const lasts = lifetimeMs(study);
     const { study: name, estimator, privacy } = document;
     output.text(`study        ${name}: ${estimator}, epsilon ${privacy.epsilon} per release`);
+    const { perMs } = document.budget;
     output.text(`             the budget pays for ${releases} release${releases === 1 ? '' : 's'}`
+      + (perMs === undefined ? '' : ` within any ${durationText(perMs)}`)
+      + (document.budget.scope === 'contributor' ? ' with the same contributor' : '')
       + (lasts === null ? '' : `, ${duration(lasts)} of epochs`));
   }
 }
 
-/** How long a fresh budget lasts on the wall clock; null where epochs close on a count. */
+/** How long a fresh budget lasts on the wall clock; null where epochs close on a count, or time does not use it up. */
 function lifetimeMs({ document, releases }: Pick<StudyDefinition, 'document' | 'releases'>): number | null {
   const { epoch, budget } = document;
-  return 'everyMs' in epoch && budget.scope !== 'contributor' ? releases * epoch.everyMs : null;
+  const isUsedUp = budget.scope !== 'contributor' && budget.perMs === undefined;
+  return 'everyMs' in epoch && isUsedUp ? releases * epoch.everyMs : null;
 }
 
 function duration(milliseconds: number): string {

@@ -1,4 +1,5 @@
 import { amountToNumber, type Amount } from '../../src/privacy/amount.js';
+import { remaining } from '../../src/privacy/budget.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
 import type { StudyHub, StudyView } from '../hub.js';
 import type { LedgerBalance } from '../store/contract.js';
@@ -20,6 +21,7 @@ export async function ledgerView(hub: StudyHub): Promise<readonly object[]> {
 }
 
 function sharedBudget(balance: LedgerBalance): object {
+  const left = remaining(balance);
   return {
     budget: balance.key,
     scope: balance.scope,
@@ -30,6 +32,8 @@ function sharedBudget(balance: LedgerBalance): object {
     cap: amounts(balance.rhoCap, balance.deltaCap),
     spent: amounts(balance.rhoSpent, balance.deltaSpent),
     reserved: amounts(balance.rhoReserved, balance.deltaReserved),
+    left: amounts(left.rho, left.delta),
+    ...(balance.windowMs !== undefined && { windowMs: balance.windowMs }),
   };
 }
 
@@ -43,6 +47,7 @@ async function contributorBudget(hub: StudyHub, view: StudyView): Promise<object
     rule: budget.rule,
     epsilonCap: budget.epsilon,
     deltaTarget: budget.delta,
+    ...(budget.perMs !== undefined && { windowMs: budget.perMs }),
   };
   if (last === undefined) return { ...statement, costPerEpoch: null, bound: null };
   const { cost, ledger } = decodeReleaseBody(last.body);
