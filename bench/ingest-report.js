@@ -60,6 +60,7 @@ const lines = [
   ['commit median / p99, ms', ({ commitMs: c }) => `${c.median.toFixed(1)} / ${c.p99.toFixed(1)}`],
   ['server CPU per batch, us', (r) => whole(r.cpu.serverMsPerBatch * 1_000)],
   ['cores used: server; load generator', (r) => `${r.cpu.serverCores.toFixed(2)}; ${r.cpu.loadCores.toFixed(2)}`],
+  ['cores used by other processes', (r) => (r.cpu.otherCores === null ? '-' : r.cpu.otherCores.toFixed(2))],
   ['main thread busy', (r) => `${whole(r.cpu.mainThreadShare * 100)} %`],
   ['RSS start / middle / end, MB', ({ memory: m }) => [m.start, m.middle, m.end].map(mebibytes).join(' / ')],
   ['RSS slope, MB per minute', (r) => mebibytes(r.memory.slopePerMinute)],

@@ -6,7 +6,7 @@
 // Exit status 1 when a target is not met.
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -140,17 +140,19 @@ async function measure(shape) {
     load = startLoad(shape, server.ready, warmUpSeconds);
     await load.measuring;
     const samples = [await server.sample()];
+    const busyBefore = busySeconds();
     const done = { result: undefined };
     load.done.then((result) => { done.result = result; }, () => undefined);
     while (done.result === undefined) {
       await Promise.race([load.done, new Promise((resolve) => setTimeout(resolve, 1_000))]);
       samples.push(await server.sample());
     }
+    const busy = busyBefore === null ? null : busySeconds() - busyBefore;
     // Without a goodbye: what it acknowledged must be in the journal already.
     await server.kill();
     const journalled = await countJournalled(directory, server.ready.studyId);
     const ceilings = meanOf(before, await ceilingsOf(bytes));
-    return summary(shape, { ceilings, preloadSeconds, load, samples, done: done.result, journalled });
+    return summary(shape, { ceilings, preloadSeconds, load, samples, busy, done: done.result, journalled });
   } finally {
     load?.child.kill('SIGKILL');
     server?.child.kill('SIGKILL');
@@ -158,7 +160,7 @@ async function measure(shape) {
   }
 }
 
-function summary(shape, { ceilings, preloadSeconds, load, samples, done, journalled }) {
+function summary(shape, { ceilings, preloadSeconds, load, samples, busy, done, journalled }) {
   const first = samples[0];
   const last = samples.at(-1);
   const took = (last.atMs - first.atMs) / 1_000;
@@ -176,6 +178,7 @@ function summary(shape, { ceilings, preloadSeconds, load, samples, done, journal
     cpu: {
       serverMsPerBatch: cpuSeconds * 1_000 / batches, serverCores: cpuSeconds / took,
       mainThreadShare: busyMs / (took * 1_000), loadCores: done.cpuShare,
+      otherCores: busy === null ? null : Math.max(0, busy / took - cpuSeconds / took - done.cpuShare),
     },
     memory: memoryOf(samples),
     fileBytes: last.health.fileBytes - first.health.fileBytes, walBytes: last.health.walBytes,
@@ -191,6 +194,14 @@ function shapesOf(text) {
     const [rows, columns] = name.split('x').map(Number);
     return { name, rows, columns, target: targets[name] ?? 0 };
   });
+}
+
+/** Core-seconds that this machine's processors were busy, all processes together; null where the system does not say. */
+function busySeconds() {
+  if (!existsSync('/proc/stat')) return null;
+  const ticks = readFileSync('/proc/stat', 'utf8').split('\n')[0].trim().split(/\s+/).slice(1).map(Number);
+  const [user, nice, system, , , interrupts, soft, stolen] = ticks;
+  return (user + nice + system + interrupts + soft + stolen) / 100;
 }
 
 /** A memory file system makes every fsync free, and the figures worthless. */

@@ -19,7 +19,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => { setImmediate(re
 /** The lists that the thread was sent: the first value of each part. */
 function listsSent(): number[][] {
   const lists: number[][] = [];
-  const original = Reflect.get(EpochThread.prototype, 'call') as EpochThread['call'];
+  const original = Reflect.get<EpochThread, 'call'>(EpochThread.prototype, 'call');
   vi.spyOn(EpochThread.prototype, 'call').mockImplementation(function record(this: EpochThread, sent: Call, transfer) {
     if (sent.kind === 'add') lists.push(unpackParts(sent.parts).map((part) => part.values[0]!));
     return original.call(this, sent, transfer);
