@@ -47,7 +47,7 @@ export interface EpochRunner {
   /** Parts in journal order. Not awaited on the hot path. */
   add(studyId: string, epoch: bigint, parts: readonly RowPart[]): void;
   progress(studyId: string, epoch: bigint): Promise<EpochProgress>;
-  /** Draws noise: call once per epoch, after the charge is durable. Forgets the epoch. */
+  /** Adds noise (drawn before, or now): call once per epoch, after the charge is durable. Forgets the epoch. */
   release(studyId: string, epoch: bigint): Promise<Outcome>;
   /** Forgets without releasing. */
   drop(studyId: string, epoch: bigint): void;

@@ -3,7 +3,7 @@ import { InvariantError } from '../../src/base/errors.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import type { Estimator, Plan } from '../../src/estimators/contract.js';
 import { createGroups, inlineCompute, type Groups } from '../../src/estimators/run.js';
-import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
+import { createMechanisms, type PreparedMechanisms } from '../../src/privacy/mechanisms/index.js';
 import type { NoiseSource, WorkRandom } from '../../src/random/source.js';
 import { seededWork } from '../../src/random/work.js';
 import type { EpochProgress, EpochSetup, RowPart } from './contract.js';
@@ -16,6 +16,9 @@ export type FindEstimator = (name: string) => Estimator;
 
 /** Groups finished in one go while rows still arrive: small, so that rows do not wait for long. */
 const preparedAtOnce = 64;
+/** Noise values drawn when an epoch opens, and with each list of parts: some milliseconds. */
+const noiseAtOpen = 4_096;
+const noiseAtOnce = 1_024;
 /** Between two looks for groups to finish early, this share of the cohort arrives. */
 const prepareShare = 1 / 8;
 
@@ -30,6 +33,7 @@ export class EpochEngine {
   readonly #groups: Groups;
   readonly #contributions: OpenContributions;
   readonly #work: WorkRandom;
+  readonly #mechanisms: PreparedMechanisms;
   /** Rows a group has at full participation, where groups may be finished early; null otherwise. */
   readonly #nominalRows: number | null;
   readonly #assignmentKey: Uint8Array;
@@ -38,11 +42,17 @@ export class EpochEngine {
   #nextPrepareAt: number;
   #released = false;
 
-  constructor(setup: EpochSetup, findEstimator: FindEstimator) {
+  /**
+   * @param noise of this epoch alone. Its values are drawn while rows arrive and wait in memory, so that the time of
+   *   the release does not tell their size.
+   */
+  constructor(setup: EpochSetup, findEstimator: FindEstimator, noise: NoiseSource) {
     this.#plan = planOf(setup, findEstimator);
     this.#groups = createGroups(this.#plan, setup.document.columns.length);
     this.#contributions = new OpenContributions(setup.document.contribution.reduce);
     this.#work = seededWork(setup.workSeed);
+    this.#mechanisms = createMechanisms(this.#plan.events, noise);
+    this.#mechanisms.prepare(noiseAtOpen);
     this.#assignmentKey = setup.assignmentKey.slice();
     this.#nominalRows = nominalRows(this.#plan, setup.document.cohort);
     this.#prepareEvery = Math.max(1, Math.ceil(setup.document.cohort * prepareShare));
@@ -59,6 +69,7 @@ export class EpochEngine {
       this.#fold(part.contributor, row);
     }
     this.#prepare();
+    this.#mechanisms.prepare(noiseAtOnce);
   }
 
   progress(): EpochProgress {
@@ -72,16 +83,17 @@ export class EpochEngine {
   }
 
   /**
-   * Folds what is incomplete, finishes the summaries and draws the release. Call once, after the charge of the plan's
-   * events is durable: the mechanisms are built from those same events, so what was charged is what is drawn.
+   * Folds what is incomplete, finishes the summaries and makes the release. Call once, after the charge of the plan's
+   * events is durable: the mechanisms are built from those same events, so what was charged is what is drawn. Noise
+   * that is still to be drawn is drawn before the data are looked at, so that it does not depend on how rows came.
    */
-  async release(noise: NoiseSource): Promise<Outcome> {
+  async release(): Promise<Outcome> {
     assert(!this.#released, 'an epoch draws its noise once');
     this.#released = true;
     for (const { contributor, row } of this.#contributions.takeAll()) this.#fold(contributor, row);
-    const mechanisms = createMechanisms(this.#plan.events, noise);
+    this.#mechanisms.prepare(Infinity);
     const summaries = this.#groups.finish(this.#work);
-    const released = await this.#plan.release(summaries, mechanisms, inlineCompute());
+    const released = await this.#plan.release(summaries, this.#mechanisms, inlineCompute());
     return publishable(released.value, this.#plan.outputShape);
   }
 

@@ -9,7 +9,7 @@ import { EpochEngine, type FindEstimator } from './engine.js';
 export interface InlineRunnerOptions {
   /** Default: the registry. */
   readonly findEstimator?: FindEstimator;
-  /** @internal Noise for tests and demonstrations only; asked for once per release. Default: the system's. */
+  /** @internal Noise for tests and demonstrations only; asked for once per epoch. Default: the system's. */
   readonly noise?: () => NoiseSource;
 }
 
@@ -35,7 +35,7 @@ export class InlineEpochRunner implements EpochRunner {
     const name = nameOf(setup.studyId, setup.epoch);
     if (this.#epochs.has(name)) throw new InvariantError('an epoch is opened once');
     try {
-      this.#epochs.set(name, { engine: new EpochEngine(setup, this.#findEstimator), failure: null });
+      this.#epochs.set(name, { engine: new EpochEngine(setup, this.#findEstimator, this.#noise()), failure: null });
     } catch (failure) {
       this.#epochs.set(name, { engine: null, failure });
       throw failure;
@@ -63,7 +63,7 @@ export class InlineEpochRunner implements EpochRunner {
     const holder = this.#holder(studyId, epoch);
     this.drop(studyId, epoch);
     if (holder.engine === null || holder.failure !== null) throw holder.failure;
-    return holder.engine.release(this.#noise());
+    return holder.engine.release();
   }
 
   drop(studyId: string, epoch: bigint): void {

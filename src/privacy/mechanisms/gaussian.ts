@@ -1,7 +1,6 @@
-import type { RandomBits } from '../../random/bits.js';
-import { gaussianSampler } from '../../random/samplers/discrete-gaussian.js';
 import type { GaussianEvent } from '../events.js';
-import { addSteps, nearestSteps, squareInSteps, valueOfSteps } from './grid.js';
+import type { Draw } from './draw.js';
+import { addSteps, nearestSteps, valueOfSteps } from './grid.js';
 
 /**
  * P1, the discrete Gaussian mechanism.
@@ -15,7 +14,6 @@ import { addSteps, nearestSteps, squareInSteps, valueOfSteps } from './grid.js';
  * a double comes after the noise. The sensitivity of an event counts the rounding where values are off the grid
  * (privacy/calibration).
  */
-export function drawGaussian(bits: RandomBits, event: GaussianEvent, value: Float64Array): Float64Array {
-  const sample = gaussianSampler(squareInSteps(event.sigma, event.grid));
-  return value.map((entry) => valueOfSteps(addSteps(nearestSteps(entry, event.grid), sample(bits)), event.grid));
+export function drawGaussian(draw: Draw, event: GaussianEvent, value: Float64Array): Float64Array {
+  return value.map((entry) => valueOfSteps(addSteps(nearestSteps(entry, event.grid), draw()), event.grid));
 }

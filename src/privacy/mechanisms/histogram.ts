@@ -1,12 +1,9 @@
 import { assert } from '../../base/assert.js';
-import type { RandomBits } from '../../random/bits.js';
-import { gaussianSampler } from '../../random/samplers/discrete-gaussian.js';
-import type { Steps } from '../../random/samplers/discrete-laplace.js';
 import type { GaussianHistogramEvent, LaplaceHistogramEvent } from '../events.js';
-import { histogramTruncation, keepingSteps } from './bounds.js';
+import { keepingSteps } from './bounds.js';
 import type { KeptBin } from './contract.js';
-import { addSteps, nearestSteps, squareInSteps, valueOfSteps } from './grid.js';
-import { truncatedLaplaceSampler } from './truncated-laplace.js';
+import type { Draw } from './draw.js';
+import { addSteps, nearestSteps, valueOfSteps } from './grid.js';
 
 /**
  * P5, a stable histogram over an unbounded set of bins: only occupied bins get noise, and only those whose noisy count
@@ -25,13 +22,10 @@ import { truncatedLaplaceSampler } from './truncated-laplace.js';
  * sorted by noisy count, then by number: post-processing.
  */
 export function drawHistogram(
-  bits: RandomBits,
+  draw: Draw,
   event: GaussianHistogramEvent | LaplaceHistogramEvent,
   counts: readonly ReadonlyMap<number, number>[],
 ): readonly (readonly KeptBin[])[] {
-  const draw: (bits: RandomBits) => Steps = event.kind === 'gaussian-histogram'
-    ? gaussianSampler(squareInSteps(event.sigma, event.grid))
-    : truncatedLaplaceSampler(histogramTruncation(event));
   const threshold = keepingSteps(event);
   return counts.map((bins) => {
     const kept: KeptBin[] = [];
@@ -40,7 +34,7 @@ export function drawHistogram(
       assert(Number.isInteger(bin) && Number.isInteger(count) && count >= 0, 'bins and counts are whole numbers');
       // A bin with nothing in it does not exist: listing it must not change the output's distribution.
       if (count === 0) continue;
-      const noisy = addSteps(nearestSteps(count, event.grid), draw(bits));
+      const noisy = addSteps(nearestSteps(count, event.grid), draw());
       if (noisy > threshold) kept.push({ bin, noisyCount: valueOfSteps(noisy, event.grid) });
     }
     return kept.sort((left, right) => right.noisyCount - left.noisyCount || left.bin - right.bin);

@@ -6,10 +6,12 @@ import type { NoiseSource } from '../../random/source.js';
 import { checkEvents } from '../event-check.js';
 import type { MechanismEvent } from '../events.js';
 import type { KeptBin, Mechanisms } from './contract.js';
+import type { Draw } from './draw.js';
 import { drawExponential } from './exponential.js';
 import { drawGaussian } from './gaussian.js';
 import { drawHistogram } from './histogram.js';
 import { drawLaplace } from './laplace.js';
+import { suppliesOf, type NoiseSupply } from './supply.js';
 import { drawSymmetricGaussian } from './symmetric-gaussian.js';
 import { drawThreshold } from './threshold.js';
 import { drawTruncatedLaplace } from './truncated-laplace.js';
@@ -20,10 +22,22 @@ type EventOf<K extends Kind> = Extract<MechanismEvent, { readonly kind: K }>;
 interface Entry {
   readonly event: MechanismEvent;
   left: number;
+  /** Made when first needed: samplers take time to set up. */
+  supplies: readonly NoiseSupply[] | null;
+}
+
+/** Mechanisms whose noise can be drawn before there is a value to add it to. */
+export interface PreparedMechanisms extends Mechanisms {
+  /**
+   * Draws up to `limit` noise values that are not there yet, and returns how many; 0 when all are. Choices
+   * (`exponential`) cannot be drawn ahead, nor can bins of a histogram past the first 128 per coordinate. What is drawn
+   * ahead lives in memory only, and a value is used once or never: it says nothing before it is added to something.
+   */
+  prepare(limit: number): number;
 }
 
 /** The gate between sensitive and released values: every draw is one that was charged. */
-class ChargedMechanisms implements Mechanisms {
+class ChargedMechanisms implements PreparedMechanisms {
   readonly #entries: ReadonlyMap<string, Entry>;
   readonly #bits: RandomBits;
 
@@ -32,36 +46,37 @@ class ChargedMechanisms implements Mechanisms {
     // Copies, so that a plan whose events change afterwards cannot weaken noise that was charged.
     this.#entries = new Map(events.map((event) => [
       event.name,
-      { event: Object.freeze({ ...event }), left: event.kind === 'exponential' ? event.times : 1 },
+      { event: Object.freeze({ ...event }), left: event.kind === 'exponential' ? event.times : 1, supplies: null },
     ]));
     this.#bits = new RandomBits(noise);
   }
 
   gaussian(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['gaussian']);
-    return Released.fromMechanism(drawGaussian(this.#bits, spent, vector(value, spent.dimension)));
+    return Released.fromMechanism(drawGaussian(this.#draw(event), spent, vector(value, spent.dimension)));
   }
 
   symmetricGaussian(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['symmetric-gaussian']);
-    return Released.fromMechanism(drawSymmetricGaussian(this.#bits, spent, vector(value, spent.dimension ** 2)));
+    const content = vector(value, spent.dimension ** 2);
+    return Released.fromMechanism(drawSymmetricGaussian(this.#draw(event), this.#draw(event, 1), spent, content));
   }
 
   laplace(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['laplace']);
-    return Released.fromMechanism(drawLaplace(this.#bits, spent, vector(value, spent.dimension)));
+    return Released.fromMechanism(drawLaplace(this.#draw(event), spent, vector(value, spent.dimension)));
   }
 
   truncatedLaplace(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['truncated-laplace']);
-    return Released.fromMechanism(drawTruncatedLaplace(this.#bits, spent, vector(value, spent.dimension)));
+    return Released.fromMechanism(drawTruncatedLaplace(this.#draw(event), spent, vector(value, spent.dimension)));
   }
 
   threshold(event: string, value: Sensitive<number>): Released<boolean> {
     const spent = this.#spend(event, ['laplace-threshold', 'gaussian-threshold']);
     const content = Sensitive.open(value);
     assert(Number.isFinite(content), 'a value that a mechanism is given is finite');
-    return Released.fromMechanism(drawThreshold(this.#bits, spent, content));
+    return Released.fromMechanism(drawThreshold(this.#draw(event), spent, content));
   }
 
   histogram(
@@ -72,7 +87,7 @@ class ChargedMechanisms implements Mechanisms {
     const content = Sensitive.open(counts);
     const coordinates = spent.kind === 'gaussian-histogram' ? spent.coordinates : 1;
     assert(content.length === coordinates, 'a histogram has the number of coordinates that was charged');
-    return Released.fromMechanism(drawHistogram(this.#bits, spent, content));
+    return Released.fromMechanism(drawHistogram(this.#draw(event), spent, content));
   }
 
   exponential(event: string, scores: Sensitive<Float64Array>): Released<number> {
@@ -80,7 +95,26 @@ class ChargedMechanisms implements Mechanisms {
     return Released.fromMechanism(drawExponential(this.#bits, spent, vector(scores, spent.candidates)));
   }
 
-  /** Takes one call from the event, before any noise is drawn. */
+  prepare(limit: number): number {
+    let drawn = 0;
+    for (const entry of this.#entries.values()) {
+      for (const supply of this.#suppliesOf(entry)) {
+        if (drawn < limit) drawn += supply.prepare(limit - drawn);
+      }
+    }
+    return drawn;
+  }
+
+  #suppliesOf(entry: Entry): readonly NoiseSupply[] {
+    entry.supplies ??= suppliesOf(this.#bits, entry.event);
+    return entry.supplies;
+  }
+
+  #draw(name: string, place = 0): Draw {
+    return this.#suppliesOf(this.#entries.get(name)!)[place]!.next;
+  }
+
+  /** Takes one call from the event, before any noise is used. */
   #spend<K extends Kind>(name: string, kinds: readonly K[]): EventOf<K> {
     const entry = this.#entries.get(name);
     if (entry === undefined) throw new InvariantError(`no event ${name} was charged`);
@@ -106,6 +140,6 @@ function vector(value: Sensitive<Float64Array>, length: number): Float64Array {
  * @throws InvalidParameterError when an event is malformed or two share a name; methods throw InvariantError on an
  * unknown, exhausted or mismatched event and on values of another length or not finite.
  */
-export function createMechanisms(events: readonly MechanismEvent[], noise: NoiseSource): Mechanisms {
+export function createMechanisms(events: readonly MechanismEvent[], noise: NoiseSource): PreparedMechanisms {
   return new ChargedMechanisms(events, noise);
 }

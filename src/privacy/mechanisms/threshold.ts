@@ -1,9 +1,7 @@
-import type { RandomBits } from '../../random/bits.js';
-import { gaussianSampler } from '../../random/samplers/discrete-gaussian.js';
 import type { GaussianThresholdEvent, LaplaceThresholdEvent } from '../events.js';
 import { thresholdSteps } from './bounds.js';
-import { addSteps, squareInSteps, stepsBelow } from './grid.js';
-import { truncatedLaplaceSampler } from './truncated-laplace.js';
+import type { Draw } from './draw.js';
+import { addSteps, stepsBelow } from './grid.js';
 
 /**
  * P4, propose-test-release: one bit, "is the value at least the floor?", answered yes with certainty only when it is.
@@ -26,12 +24,9 @@ import { truncatedLaplaceSampler } from './truncated-laplace.js';
  * Rounding down and comparing in whole steps is exact.
  */
 export function drawThreshold(
-  bits: RandomBits,
+  draw: Draw,
   event: LaplaceThresholdEvent | GaussianThresholdEvent,
   value: number,
 ): boolean {
-  const noise = event.kind === 'laplace-threshold'
-    ? truncatedLaplaceSampler(event)(bits)
-    : gaussianSampler(squareInSteps(event.sigma, event.grid))(bits);
-  return addSteps(stepsBelow(value, event.grid), noise) >= thresholdSteps(event);
+  return addSteps(stepsBelow(value, event.grid), draw()) >= thresholdSteps(event);
 }

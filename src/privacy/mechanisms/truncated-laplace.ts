@@ -3,6 +3,7 @@ import type { RandomBits } from '../../random/bits.js';
 import { truncatedDiscreteLaplace, type Rational } from '../../random/samplers/discrete-laplace.js';
 import type { TruncatedLaplaceEvent } from '../events.js';
 import { truncationSteps } from './bounds.js';
+import type { Draw } from './draw.js';
 import { addSteps, nearestSteps, valueOfSteps } from './grid.js';
 
 /**
@@ -19,12 +20,11 @@ import { addSteps, nearestSteps, valueOfSteps } from './grid.js';
  * less for A rounded up.
  */
 export function drawTruncatedLaplace(
-  bits: RandomBits,
+  draw: Draw,
   event: TruncatedLaplaceEvent,
   value: Float64Array,
 ): Float64Array {
-  const draw = truncatedLaplaceSampler(event);
-  return value.map((entry) => valueOfSteps(addSteps(nearestSteps(entry, event.grid), draw(bits)), event.grid));
+  return value.map((entry) => valueOfSteps(addSteps(nearestSteps(entry, event.grid), draw()), event.grid));
 }
 
 type Truncated = Pick<TruncatedLaplaceEvent, 'sensitivity' | 'epsilon' | 'delta' | 'grid'>;
