@@ -1,6 +1,6 @@
 import { parseAmount } from '../../../src/privacy/amount.js';
-import type { BudgetRow } from './budgets.js';
 import { sql, type Queries } from './query.js';
+import type { BudgetRow } from './tables.js';
 
 /**
  * Budgets that renew.

@@ -6,20 +6,15 @@ import type { BudgetRule } from '../../../src/privacy/cost.js';
 import type { BudgetSpec, LedgerBalance, LedgerEntry } from '../contract.js';
 import { renewed } from './budget-window.js';
 import { sql, type Queries } from './query.js';
-import type { BudgetsTable, BudgetWindowsTable, LedgerTable } from './tables.js';
+import type { BudgetRow, LedgerTable } from './tables.js';
 
-/**
+/*
  * The ledger's arithmetic. Claim: in every committed state, for every budget, spent + reserved <= cap in rho and in
  * delta. Each function that moves an amount ends in `writeTotals`, which asserts it inside the same transaction, so a
  * state that breaks it is rolled back. Amounts are compared as integers, never as doubles. What counts as spent in a
  * budget that renews: budget-window.ts. Under contributor scope the cap holds for each contributor
  * (contributor-spending.ts); the total here is the sum over epochs, of which reports show at most the cap.
  */
-export type BudgetRow = Selectable<BudgetsTable> & {
-  /** Null for a budget that never renews. */
-  readonly window_ms: BudgetWindowsTable['window_ms'] | null;
-  readonly renewed_through_ms: BudgetWindowsTable['renewed_through_ms'] | null;
-};
 
 export interface Spend {
   readonly rho: Amount;

@@ -7,13 +7,12 @@ import type {
 } from '../contract.js';
 import { chargeTime, renewalTime } from './budget-window.js';
 import {
-  addEntry, balanceOf, budgetById, capsOf, minus, plus, totalsOf, within, wholeMs, writeTotals,
-  type BudgetRow, type Spend,
+  addEntry, balanceOf, budgetById, capsOf, minus, plus, totalsOf, within, wholeMs, writeTotals, type Spend,
 } from './budgets.js';
 import { createJournal, createSecrets, type GroupSecrets } from './epoch-tables.js';
 import { sql, type Queries } from './query.js';
 import { existingStudy, studyRow, type StudyRow } from './studies.js';
-import type { EpochsTable } from './tables.js';
+import type { BudgetRow, EpochsTable } from './tables.js';
 
 export type EpochRow = Selectable<EpochsTable>;
 

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
 import type { BudgetSpec, EpochState, LedgerEntry, StudyStateName } from '../contract.js';
 
 /** Integers are read as bigint, so that none is silently rounded. Column meanings: migrations. */
@@ -86,3 +86,10 @@ export interface ReleasesTable {
   readonly digest: string;
   readonly stored_at_ms: bigint;
 }
+
+/** A budget as it is read: with its window, where it has one. */
+export type BudgetRow = Selectable<BudgetsTable> & {
+  /** Null for a budget that never renews. */
+  readonly window_ms: BudgetWindowsTable['window_ms'] | null;
+  readonly renewed_through_ms: BudgetWindowsTable['renewed_through_ms'] | null;
+};
