@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { decodeReleaseBody, type StudyDocument } from '../../src/wire/index.js';
+import { Bench, contribute, define, everyMs } from '../support/hub-bench.js';
+import { settle } from '../support/virtual-clock.js';
+
+let bench: Bench;
+beforeEach(() => { bench = new Bench(); });
+afterEach(() => bench.close());
+
+const shared = (overrides: Partial<StudyDocument['budget']> = {}): StudyDocument['budget'] =>
+  ({ epsilon: 7, delta: 1e-5, rule: 'zcdp', scope: 'population', population: 'travellers', ...overrides });
+const key = 'population:travellers';
+
+/** Two questions to the same people: one is dearer, and asked less often. */
+const both = (overrides: Partial<StudyDocument['budget']> = {}) => [
+  define({ budget: shared(overrides) }),
+  define({
+    study: 'dear', budget: shared(overrides), privacy: { epsilon: 3, delta: 1e-6 }, epoch: { everyMs: 3 * everyMs },
+  }),
+];
+
+/** spent + reserved <= cap, looked at between any two steps of the store. */
+async function checkedAt(step: () => Promise<void>): Promise<void> {
+  const store = await bench.store();
+  await step();
+  const balance = await store.balance(key);
+  if (balance === null) return;
+  expect(balance.rhoSpent + balance.rhoReserved <= balance.rhoCap).toBe(true);
+  expect(balance.deltaSpent + balance.deltaReserved <= balance.deltaCap).toBe(true);
+}
+
+/** Every epoch that took rows was charged, at its study's cost, and has a release. */
+async function checkPaid(studies: ReturnType<typeof both>, took: ReadonlyMap<string, Set<bigint>>): Promise<void> {
+  const store = await bench.store();
+  const entries = (await store.ledgerEntries(key, 1_000)).filter(({ kind }) => kind === 'charged');
+  let spent = 0n;
+  for (const [studyId, epochs] of took) {
+    const name = (await store.study(studyId))!.name;
+    const { charge } = studies.find(({ document }) => document.study === name)!;
+    const releases = await store.releases(studyId, 0, 1_000);
+    for (const epoch of epochs) {
+      const paid = entries.filter((entry) => entry.studyId === studyId && entry.epoch === epoch);
+      expect(paid.map(({ rho }) => rho), `epoch ${epoch} of ${name} is paid for once`).toEqual([charge.rho]);
+      expect(releases.filter((release) => release.epoch === epoch)).toHaveLength(1);
+    }
+  }
+  for (const { rho } of entries) spent += rho;
+  expect((await store.balance(key))!.rhoSpent).toBe(spent);
+}
+
+describe('two studies on one population', () => {
+  it('open epochs side by side until the budget ends, within the cap at every step, every epoch paid for', async () => {
+    const studies = both();
+    const hub = await bench.start(studies);
+    const took = new Map(hub.studies().map(({ studyId }) => [studyId, new Set<bigint>()]));
+    for (let turn = 0; turn < 20; turn++) {
+      await checkedAt(async () => {
+        for (const { studyId, epoch } of hub.studies()) {
+          if (epoch === 0n) continue;
+          const results = await contribute(hub, studyId, 5, epoch);
+          if (results.some(({ verdict }) => verdict === 'accepted')) took.get(studyId)!.add(epoch);
+        }
+      });
+      await checkedAt(() => bench.clock.advance(everyMs));
+    }
+    await hub.settled();
+    expect(hub.studies().map(({ state }) => state)).toEqual(['exhausted', 'exhausted']);
+    expect([...took.values()].every((epochs) => epochs.size > 0)).toBe(true);
+    await checkPaid(studies, took);
+    const balance = (await hub.balances())[0]!;
+    expect(balance).toMatchObject({ key, scope: 'population', rhoReserved: 0n });
+    // It ended because nothing more fits: less than the cheaper study's cost is left.
+    expect(balance.rhoCap - balance.rhoSpent < studies[0]!.charge.rho).toBe(true);
+    const [release] = await hub.releases(hub.studies()[0]!.studyId, 0, 1);
+    expect(decodeReleaseBody(release!.body)).toMatchObject({
+      ledger: { scope: 'population' }, guarantee: /all studies of the population travellers/,
+    });
+    await hub.close();
+  });
+
+  it.each(['openEpoch 2', 'beginClose 1', 'chargeEpoch 1', 'storeRelease 1', 'chargeEpoch 2'])(
+    'keep that through a crash at %s', async (step) => {
+      const studies = both();
+      for (const when of ['before', 'after'] as const) {
+        bench = new Bench();
+        const hub = await bench.start(studies, { crash: { step: `store.${step}`, when } });
+        const ids = hub.studies().map(({ studyId }) => studyId);
+        for (let turn = 0; turn < 4; turn++) {
+          for (const { studyId, epoch } of hub.studies()) {
+            await contribute(hub, studyId, 5, epoch).catch(() => undefined);
+          }
+          await bench.clock.advance(everyMs);
+        }
+        await settle();
+        expect(bench.failures).toHaveLength(1);
+        const again = await bench.start(studies);
+        const took = new Map(ids.map((id) => [id, new Set<bigint>()]));
+        for (let turn = 0; turn < 12; turn++) await checkedAt(() => bench.clock.advance(everyMs));
+        await again.settled();
+        const store = await bench.store();
+        for (const id of ids) {
+          for (let epoch = 1n; epoch <= 12n; epoch++) {
+            if (await store.contributorCount(id, epoch) > 0) took.get(id)!.add(epoch);
+          }
+        }
+        expect([...took.values()].some((epochs) => epochs.size > 0)).toBe(true);
+        await checkPaid(studies, took);
+        await again.close();
+        if (when === 'before') await bench.close();
+      }
+    },
+  );
+
+  it('leaves the budget alive for the cheaper study when the dearer one is declined', async () => {
+    // The dear one asks as often, so it is the first that does not fit.
+    const studies = [
+      define({ budget: shared(), cohort: 800, epoch: { everyMs: 2 * everyMs }, privacy: { epsilon: 1, delta: 1e-6 } }),
+      define({ study: 'dear', budget: shared(), privacy: { epsilon: 3, delta: 1e-6 } }),
+    ];
+    const hub = await bench.start(studies);
+    for (let turn = 0; turn < 30; turn++) await checkedAt(() => bench.clock.advance(everyMs));
+    await hub.settled();
+    const store = await bench.store();
+    const declined = (await store.ledgerEntries(key, 1_000)).filter(({ kind }) => kind === 'declined').reverse();
+    const dearId = hub.studies().find(({ name }) => name === 'dear')!.studyId;
+    expect(declined[0]!.studyId).toBe(dearId);
+    const charged = (await store.ledgerEntries(key, 1_000)).filter(({ kind, atMs, studyId }) =>
+      kind === 'reserved' && studyId !== dearId && atMs > declined[0]!.atMs);
+    expect(charged.length).toBeGreaterThan(0);
+    await hub.close();
+  });
+});
