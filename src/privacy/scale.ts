@@ -1,7 +1,7 @@
 import type { Released, Sensitive } from '../base/brands.js';
 import { gaussianHistogramEvent } from './calibration.js';
 import type { GaussianHistogramEvent } from './events.js';
-import type { Mechanisms } from './mechanisms/contract.js';
+import type { KeptBin, Mechanisms } from './mechanisms/contract.js';
 import type { RowBlock } from './rows.js';
 
 /**
@@ -16,8 +16,12 @@ import type { RowBlock } from './rows.js';
  *   bin and gives 1 to another: mechanisms/histogram, claim (b), with a pair for a contributor.
  * - What is answered is a function of the kept bins.
  *
- * Accuracy: for Gaussian rows of deviation sigma the fullest bin answers between sigma / 4 and 8 sigma, most often
- * between sigma and 3 sigma, when it clears the threshold; `pairsInFullestBin` says with how many rows it does.
+ * Accuracy: the answer is the upper end of the bin in which half of the kept counts are reached. The median difference
+ * of Gaussian rows of deviation sigma is .95 sigma, so that is between .95 and 1.9 sigma where all bins that matter are
+ * kept; with few rows the small bins are lost first, which raises it. `pairsInFullestBin` says with how many rows one
+ * bin at least is kept. A hostile share h spoils a share 1 - (1 - h)^2 of the pairs. All of them far apart (the fullest
+ * bin would be theirs from h = .13 on) they move the median to at most the honest quantile .5 / (1 - h)^2: twice as far
+ * at h = .2, and to anywhere only from h = .29 on.
  * Equal values make no difference, so a column whose values mostly coincide has no scale: it is reported, not guessed.
  */
 const binMaximum = 200;
@@ -75,8 +79,20 @@ export function privateScale(
   return mechanisms.histogram(name, rows.map((block) => countDifferences(block, dimension, slots))).map((kept) => {
     const empty = kept.flatMap((bins, j) => (bins.length === 0 ? [j] : []));
     if (empty.length > 0) return { kind: 'failed', coordinates: empty };
-    return { kind: 'scale', scale: Float64Array.from(kept, (bins) => 2 ** (bins[0]!.bin + 1)) };
+    return { kind: 'scale', scale: Float64Array.from(kept, (bins) => 2 ** (medianBin(bins) + 1)) };
   });
+}
+
+/** The bin in which half of the noisy counts are reached: post-processing. At least one bin. */
+function medianBin(kept: readonly KeptBin[]): number {
+  const inOrder = [...kept].sort((left, right) => left.bin - right.bin);
+  const half = kept.reduce((sum, { noisyCount }) => sum + noisyCount, 0) / 2;
+  let below = 0;
+  for (const { bin, noisyCount } of inOrder) {
+    below += noisyCount;
+    if (below >= half) return bin;
+  }
+  return inOrder.at(-1)!.bin;
 }
 
 /** Pairs per bin, one map per coordinate. Rows come in order of tag, so the members of a slot stand together. */

@@ -91,6 +91,22 @@ describe('private scale', () => {
     }
   });
 
+  it.each([0.1, 0.2])('stays within four deviations when a share of %d stands far off together', (share) => {
+    for (let round = 0; round < 8; round++) {
+      const data = dataSource(`scale hostile ${share} ${round}`);
+      const deviation = 2 ** (round / 8);
+      const list = members(data, 6_000, deviation)
+        .map(({ tag, row }, i) => ({ tag, row: i < share * 6_000 ? row.map((entry) => entry + 1e5) : row }));
+      const fine = scaleEvent({ cohort: 'rows', dimension, rho: 0.02, delta: 1e-7 });
+      const found = privateScale(createMechanisms([fine], seededNoise(`${round}`)), rowsOf(list), dimension, slotsFor(6_000)).value;
+      if (found.kind === 'failed') throw new Error('not found');
+      for (const scale of found.scale) {
+        expect(scale / deviation).toBeGreaterThan(0.9);
+        expect(scale / deviation).toBeLessThan(4);
+      }
+    }
+  });
+
   it('reports columns whose values coincide, and everything when nobody came', () => {
     const data = dataSource('scale constant');
     const list = members(data, 4_000).map(({ tag, row }) => ({ tag, row: row.map((entry, j) => (j === 0 ? 5 : entry)) }));
