@@ -94,7 +94,7 @@ function show({ release, document }: VerifiedRelease, output: Output): void {
   });
 }
 
-function shownSpent({ epsilonSpent, epsilonCap }: { readonly epsilonSpent: number; readonly epsilonCap: number }): string {
+function shownSpent({ epsilonSpent, epsilonCap }: VerifiedRelease['release']['ledger']): string {
   return `${epsilonSpent.toFixed(3)} of ${epsilonCap}`;
 }
 

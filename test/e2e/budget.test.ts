@@ -10,7 +10,8 @@ let watched: LiveCommand;
 let simulated: LiveCommand;
 
 beforeAll(async () => {
-  const facts = { privacy: '{ epsilon: 8, delta: 1e-6 }', budget: '{ epsilon: 17, delta: 1e-5 }', epoch: '{ every: 500ms }' };
+  const budget = '{ epsilon: 17, delta: 1e-5 }';
+  const facts = { privacy: '{ epsilon: 8, delta: 1e-6 }', budget, epoch: '{ every: 500ms }' };
   served = await stage.serve([stage.write('short.yaml', meanStudy('short', facts))]);
   watched = stage.start(['watch', served.url, '--study', 'short', '--json']);
   simulated = stage.start(['simulate', served.url, '--study', 'short', '--contributors', '20', '--json']);
@@ -29,13 +30,16 @@ describe('a study whose budget is used up', () => {
     const releases = watched.lines.filter(({ type }) => type === 'release');
     expect(releases.map(({ index, epoch }) => [index, epoch])).toEqual([[0, 1], [1, 2], [2, 3]]);
     expect(watched.lines.at(-1)).toEqual({ type: 'end', study: 'short', state: 'exhausted', releases: paid });
-    for (const { epsilonSpent, epsilonCap } of releases) expect(Number(epsilonSpent)).toBeLessThanOrEqual(Number(epsilonCap));
+    for (const { epsilonSpent, epsilonCap } of releases) {
+      expect(Number(epsilonSpent)).toBeLessThanOrEqual(Number(epsilonCap));
+    }
   });
 
   it('ends the simulation, which was refused nothing else', async () => {
     const { status } = await simulated.ended;
     expect(status).toBe(0);
-    expect(simulated.lines).toContainEqual(expect.objectContaining({ type: 'ended', study: 'short', code: 'budget-exhausted' }));
+    const ended = expect.objectContaining({ type: 'ended', study: 'short', code: 'budget-exhausted' }) as unknown;
+    expect(simulated.lines).toContainEqual(ended);
   });
 
   it('refuses a contributor by name', async () => {
@@ -84,7 +88,13 @@ describe('a study whose budget is used up', () => {
 
 interface LedgerView {
   readonly studies: readonly unknown[];
-  readonly rho: { readonly spent: number; readonly reserved: number; readonly left: number; readonly cap: number; readonly asked: number | null };
+  readonly rho: {
+    readonly spent: number;
+    readonly reserved: number;
+    readonly left: number;
+    readonly cap: number;
+    readonly asked: number | null;
+  };
   readonly epsilon: { readonly spent: number; readonly byLossDistribution: number; readonly cap: number };
   readonly entries: readonly { readonly epoch: number; readonly kind: string }[];
 }

@@ -17,7 +17,9 @@ afterAll(() => stage.end());
 
 let keys = 0;
 /** A new contributor sends a file. */
-async function contribute(csv: string, more: readonly string[] = [], study = 'slow'): Promise<Ended & { readonly key: string }> {
+async function contribute(
+  csv: string, more: readonly string[] = [], study = 'slow',
+): Promise<Ended & { readonly key: string }> {
   const key = stage.path(`${keys++}.key`);
   await stage.run(['keygen', key]);
   const input = stage.write('rows.csv', csv);
@@ -25,19 +27,27 @@ async function contribute(csv: string, more: readonly string[] = [], study = 'sl
   return { ...(await stage.run(words)), key };
 }
 
-const token = (): string =>
-  readFileSync((served.listening as { readonly paths: { readonly operatorToken: string } }).paths.operatorToken, 'utf8').trim();
+function token(): string {
+  const { paths } = served.listening as { readonly paths: { readonly operatorToken: string } };
+  return readFileSync(paths.operatorToken, 'utf8').trim();
+}
+
+interface Progress {
+  readonly studies: readonly { readonly batches: { readonly accepted: number } }[];
+}
 
 /** Batches that the server took so far. */
 async function accepted(): Promise<number> {
-  const response = await fetch(`${served.address}/v1/operator/progress`, { headers: { Authorization: `Bearer ${token()}` } });
-  const { studies } = (await response.json()) as { studies: readonly { readonly batches: { readonly accepted: number } }[] };
+  const headers = { Authorization: `Bearer ${token()}` };
+  const response = await fetch(`${served.address}/v1/operator/progress`, { headers });
+  const { studies } = (await response.json()) as Progress;
   return studies[0]!.batches.accepted;
 }
 
 describe('keelson contribute', () => {
   it('sends a file as one contribution, once', async () => {
-    const { status, stdout, key } = await contribute('delay_minutes,distance_miles\n3,200\n-2,731\n14,90.5\n', ['--server-key', served.serverKey]);
+    const csv = 'delay_minutes,distance_miles\n3,200\n-2,731\n14,90.5\n';
+    const { status, stdout, key } = await contribute(csv, ['--server-key', served.serverKey]);
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ outcome: 'accepted', epoch: 1, rows: 3, batches: 1 });
     expect(await accepted()).toBe(1);
@@ -49,7 +59,8 @@ describe('keelson contribute', () => {
   });
 
   it('chooses and orders columns', async () => {
-    const { stdout } = await contribute('distance_miles,name,delay_minutes\n200,a,3\n', ['--columns', 'delay_minutes,distance_miles']);
+    const csv = 'distance_miles,name,delay_minutes\n200,a,3\n';
+    const { stdout } = await contribute(csv, ['--columns', 'delay_minutes,distance_miles']);
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'accepted', rows: 1 });
   });
 
@@ -97,7 +108,8 @@ describe('keelson contribute', () => {
     const key = stage.path('patient.key');
     await stage.run(['keygen', key]);
     const words = [
-      'contribute', served.url, '--study', 'slow', '--key', key, '--input', stage.write('patient.csv', '1,2\n'), '--json',
+      'contribute', served.url, '--study', 'slow', '--key', key,
+      '--input', stage.write('patient.csv', '1,2\n'), '--json',
     ];
     const waiting = stage.start(words);
     await waiting.says('not connected');

@@ -125,7 +125,7 @@ function expectToTell(release: JsonLine, entries: readonly JournalEntry[]): void
   });
 }
 
-it('keeps every acknowledged row, once, in journal and answer, when it is killed under load again and again', async () => {
+it('keeps every acknowledged row, once, in journal and answer, when it is killed under load', async () => {
   const study = stage.write('crash.yaml', meanStudy('crash', {
     columns: '[side, serial]', cohort: '100', epoch: '{ every: 2s }', parameters: '{ scale: 1 }',
     privacy: '{ epsilon: 16, delta: 1e-6 }', contribution: '{ reduce: mean, rowsMax: 60000 }', retention: '30d',
@@ -135,7 +135,8 @@ it('keeps every acknowledged row, once, in journal and answer, when it is killed
   const watched = stage.start(['watch', url, '--study', 'crash', '--server-key', serverKey, '--json']);
   const rows = Array.from({ length: 400 }, (_, i) => `${(i % 9) / 10 - 0.4},${(i % 7) / 10 - 0.3}\n`).join('');
   const simulated = stage.start([
-    'simulate', url, '--study', 'crash', '--contributors', '40', '--rows', '1', '--input', stage.write('rows.csv', rows), '--json',
+    'simulate', url, '--study', 'crash', '--contributors', '40', '--rows', '1',
+    '--input', stage.write('rows.csv', rows), '--json',
   ]);
   const senders = Array.from({ length: people }, () =>
     keepSending(served).catch((error: unknown) => { if (!stop.signal.aborted) failures.push(error); }));
@@ -184,6 +185,7 @@ it('keeps every acknowledged row, once, in journal and answer, when it is killed
   expect(acknowledged.size).toBeGreaterThan((kills + 1) * acksBeforeKill);
   for (const [name, row] of acknowledged) expect(journalled.get(name), `${name} was acknowledged`).toEqual(row);
   for (const release of releases) expectToTell(release, found.get(Number(release['epoch']))!);
-  const survived = releases.filter(({ epoch, outcome }) => outcome === 'value' && killedIn.includes(BigInt(epoch as number)));
+  const survived = releases.filter(({ epoch, outcome }) =>
+    outcome === 'value' && killedIn.includes(BigInt(epoch as number)));
   expect(survived.length).toBeGreaterThan(0);
 }, 120_000);

@@ -47,7 +47,8 @@ describe('keelson demo --json', () => {
 
   it('sums up, and charges the epochs in which people connected', () => {
     const summary = lines[4]!;
-    expect(summary).toMatchObject({ type: 'summary', epochs: 2, serverKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
+    expect(summary).toMatchObject({ type: 'summary', epochs: 2 });
+    expect(summary['serverKey']).toMatch(/^[0-9a-f]{64}$/);
     expect(summary['insecure']).toBeUndefined();
     const warmUps = Number(summary['warmUpEpochs']);
     expect(warmUps).toBe(Number(lines[0]!['epoch']) - 1);

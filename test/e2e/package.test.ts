@@ -32,13 +32,16 @@ describe('the package', () => {
   it('holds what runs and what explains it, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path);
     const needed = [
-      'package.json', 'LICENSE', 'bin/keelson.js', 'dist/cli/main.js', 'dist/src/index.js', 'dist/src/index.d.ts', 'dist/client/index.js',
-      'dist/server/index.js', 'dist/server/store/sqlite/worker.js', 'dist/server/epochs/worker.js',
-      'dist/src/wire/generated/wire.js', 'data/flights.bin', 'proto/keelson/v1/wire.proto', 'studies/flights-mean.yaml', 'docs/protocol.md',
+      'package.json', 'LICENSE', 'bin/keelson.js', 'dist/cli/main.js', 'dist/src/index.js', 'dist/src/index.d.ts',
+      'dist/client/index.js', 'dist/server/index.js', 'dist/server/store/sqlite/worker.js',
+      'dist/server/epochs/worker.js',
+      'dist/src/wire/generated/wire.js', 'data/flights.bin', 'proto/keelson/v1/wire.proto',
+      'studies/flights-mean.yaml', 'docs/protocol.md',
     ];
     expect(needed.filter((path) => !paths.includes(path))).toEqual([]);
     const folders = new Set(paths.map((path) => (path.includes('/') ? path.split('/')[0] : '')));
-    expect([...folders].filter((folder) => !['', 'bin', 'dist', 'data', 'proto', 'studies', 'docs'].includes(folder!))).toEqual([]);
+    const allowed = ['', 'bin', 'dist', 'data', 'proto', 'studies', 'docs'];
+    expect([...folders].filter((folder) => !allowed.includes(folder!))).toEqual([]);
     expect(paths.filter((path) => /\.test\.|^dist\/test|\.log$|demo-data|keelson-data/.test(path))).toEqual([]);
   });
 
@@ -46,21 +49,24 @@ describe('the package', () => {
     const place = stage.path('place');
     mkdirSync(place);
     npm(['init', '--yes'], place);
-    npm(['install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--omit=dev', stage.path(packed.filename)], place);
-    // Compiled from the same version's sources by this machine's own installation: compiling it twice proves nothing more.
+    const quiet = ['--prefer-offline', '--no-audit', '--no-fund'];
+    npm(['install', ...quiet, '--ignore-scripts', '--omit=dev', stage.path(packed.filename)], place);
+    // This machine's own installation compiled the same version: compiling it twice proves nothing more.
+    const native = 'node_modules/better-sqlite3';
     const versionOf = (folder: string): unknown =>
-      (JSON.parse(readFileSync(`${folder}/node_modules/better-sqlite3/package.json`, 'utf8')) as { version: string }).version;
+      (JSON.parse(readFileSync(`${folder}/${native}/package.json`, 'utf8')) as { version: string }).version;
     expect(versionOf(place)).toBe(versionOf(root));
-    cpSync(`${root}node_modules/better-sqlite3/build`, `${place}/node_modules/better-sqlite3/build`, { recursive: true });
+    cpSync(`${root}${native}/build`, `${place}/${native}/build`, { recursive: true });
     expect(existsSync(`${place}/node_modules/vitest`)).toBe(false);
-    const words = ['demo', '--contributors', '300', '--epochs', '1', '--every', '2', '--epsilon', '12', '--hostile', '0.05', '--json'];
-    const run = await stage.run(words, { command: `${place}/node_modules/.bin/keelson`, directory: place });
+    const few = ['--contributors', '300', '--epochs', '1', '--every', '2', '--epsilon', '12', '--hostile', '0.05'];
+    const command = `${place}/node_modules/.bin/keelson`;
+    const run = await stage.run(['demo', ...few, '--json'], { command, directory: place });
     expect(run.stderr).toBe('');
     const types = run.stdout.trimEnd().split('\n').map((line) => (JSON.parse(line) as { type: string }).type);
     expect(types).toEqual(['release', 'release', 'summary']);
     const library = ['--input-type=module', '-e', `
-      const names = [await import('keelson'), await import('keelson/client'), await import('keelson/server')].map(Object.keys);
-      console.log(JSON.stringify(names));`];
+      const parts = ['keelson', 'keelson/client', 'keelson/server'].map((name) => import(name));
+      console.log(JSON.stringify((await Promise.all(parts)).map(Object.keys)));`];
     const printed = execFileSync(process.execPath, library, { cwd: place, encoding: 'utf8' });
     const [core, client, server] = JSON.parse(printed) as string[][];
     expect(core!.length).toBeGreaterThan(3);

@@ -28,7 +28,8 @@ export class LiveCommand {
   constructor(private readonly words: readonly string[], options: LiveOptions = {}) {
     const { command = `${root}bin/keelson.js`, environment = {}, directory = root } = options;
     const env = { ...process.env, KEELSON_INSECURE_SEED: '', ...environment };
-    this.child = spawn(process.execPath, [command, ...words], { env, cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] });
+    const stdio = ['ignore', 'pipe', 'pipe'] as const;
+    this.child = spawn(process.execPath, [command, ...words], { env, cwd: directory, stdio: [...stdio] });
     this.child.stdout!.on('data', (chunk: Buffer) => this.heard(() => { this.stdout += chunk.toString(); }));
     this.child.stderr!.on('data', (chunk: Buffer) => this.heard(() => { this.stderr += chunk.toString(); }));
     this.ended = new Promise((resolve) => {
@@ -125,10 +126,12 @@ export class Stage {
   }
 
   /** `keelson serve` on a free port, listening. */
-  async serve(studies: readonly string[], options: { readonly data?: string; readonly port?: number } = {}): Promise<Served> {
+  async serve(
+    studies: readonly string[], options: { readonly data?: string; readonly port?: number } = {},
+  ): Promise<Served> {
     const { data = 'data', port = 0 } = options;
-    const words = ['serve', ...studies, '--data', this.path(data), '--port', String(port), '--log-level', 'warn', '--json'];
-    const command = this.start(words);
+    const place = ['--data', this.path(data), '--port', String(port)];
+    const command = this.start(['serve', ...studies, ...place, '--log-level', 'warn', '--json']);
     const listening = await command.line(({ type }) => type === 'listening');
     const address = String(listening['address']);
     return {
