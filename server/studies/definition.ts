@@ -80,6 +80,8 @@ function planFor(document: StudyDocument, { rule }: BudgetCaps, estimator: Estim
 
 /** More than one round only when several pure mechanisms share the target; each round reaches it from above. */
 const pureRounds = 4;
+/** A usual delta, to find out what keeps a plan from being made without one. */
+const probeDelta = 1e-6;
 
 function planPure(document: StudyDocument, attempt: (target: PrivacyTarget) => Plan | Infeasible): Planned {
   let target = resolvePureTarget(document.privacy);
@@ -98,25 +100,22 @@ function planPure(document: StudyDocument, attempt: (target: PrivacyTarget) => P
   );
 }
 
-/** With privacy.delta 0 an estimator whose noise is not pure may not know how to begin. */
+/** With privacy.delta 0 an estimator whose noise is not pure may not know how to begin: asked with one, it shows. */
 function attemptPure(
   document: StudyDocument, target: PrivacyTarget, attempt: (target: PrivacyTarget) => Plan | Infeasible,
 ): Plan | Infeasible {
-  try {
-    return attempt(target);
-  } catch (error) {
-    if (error instanceof InvalidParameterError && target.delta === 0 && 'delta' in error.details) {
-      throw notPure(document, error);
-    }
-    throw error;
-  }
+  const plan = attempt(target);
+  if (plan.kind === 'plan' || target.delta > 0) return plan;
+  const probe = attempt({ ...target, delta: probeDelta / 2, deltaTotal: probeDelta });
+  if (probe.kind === 'plan' && probe.cost.epsilon === null) throw notPure(document);
+  return plan;
 }
 
-function notPure(document: StudyDocument, cause?: unknown): KeelsonError {
+function notPure(document: StudyDocument): KeelsonError {
   return new KeelsonError(
     'plan-infeasible', `the study ${document.study} cannot be charged: ${document.estimator} draws noise that is not `
     + 'pure differential privacy, which a budget with rule "pure" cannot hold; choose the rule "zcdp", or an estimator '
-    + 'whose noise is pure', { cause, details: { study: document.study, path: 'budget.rule' } },
+    + 'whose noise is pure', { details: { study: document.study, path: 'budget.rule' } },
   );
 }
 

@@ -9,7 +9,9 @@ import { migrations } from '../../server/store/sqlite/migrations/index.js';
 import { openInlineSqliteStore, openSqliteStore } from '../../server/store/sqlite/open.js';
 import { openSqliteReader } from '../../server/store/sqlite/reader.js';
 import type { Store } from '../../server/store/contract.js';
-import { batch, epochOf, finishEpoch, idOf, registration, release, verdicts } from '../support/store-fixtures.js';
+import {
+  amount, batch, budget, epochOf, finishEpoch, idOf, registration, release, verdicts,
+} from '../support/store-fixtures.js';
 
 let directory: string;
 const file = (): string => join(directory, 'keelson.db');
@@ -112,6 +114,59 @@ describe('the schema', () => {
     database.close();
     expect(tables.length).toBeGreaterThan(9);
     expect(silent).toEqual([]);
+  });
+});
+
+describe('a folder that an older program wrote', () => {
+  /** The first schema with a study, a charge, an open epoch with rows, and a contributor's own spending. */
+  async function writeFirstSchema(): Promise<void> {
+    const store = await openInline();
+    await store.registerStudy(registration({ budget: budget({ scope: 'contributor', rhoCap: amount(250) }) }));
+    await store.openEpoch(epochOf(1));
+    await store.admit([batch('a', 1, 1)]);
+    await finishEpoch(store, 1, 0);
+    await store.openEpoch(epochOf(2));
+    await store.admit([batch('a', 2, 2), batch('b', 1, 2, { last: true })]);
+    await store.close();
+    // What the second step added is taken away again: the file is what the first one made.
+    tamper('DROP TABLE budget_windows; DROP TABLE contributor_debits; DROP TABLE epochs_left_out; '
+      + 'DROP INDEX ledger_charged; PRAGMA user_version = 1');
+  }
+
+  it('is refused to a reader, then upgraded with everything in it, and can do what is new', async () => {
+    await writeFirstSchema();
+    await expect(openSqliteReader(directory)).rejects.toMatchObject({ message: /older schema 1/ });
+    const store = await openInline();
+    expect((await store.unfinishedEpochs()).map(({ epoch }) => epoch)).toEqual([2n]);
+    expect(await store.journal(idOf('s'), 2n, 0n, 9)).toHaveLength(2);
+    expect(await store.releases(idOf('s'), 0, 9)).toHaveLength(1);
+    expect((await store.contributorState(idOf('s'), idOf('a'))).spend).toEqual({ rho: 200n, delta: 20n });
+    expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 100n, rhoCap: 250n });
+    expect(await store.balance('study:s')).not.toHaveProperty('windowMs');
+    expect(await verdicts(store, [batch('a', 1, 1), batch('b', 2, 2)]))
+      .toEqual(['duplicate@1', 'rejected:contribution-full']);
+    await finishEpoch(store, 2, 1);
+    await store.openEpoch(epochOf(3));
+    expect(await verdicts(store, [batch('a', 3, 3), batch('b', 3, 3)]))
+      .toEqual(['rejected:contributor-budget-exhausted', 'accepted@3']);
+    expect(await store.leftOutCount(idOf('s'), 3n)).toBe(1);
+    const renewing = budget({ key: 'study:r', windowMs: 1_000 });
+    await store.registerStudy(registration({ studyId: idOf('r'), name: 'r', budget: renewing }));
+    expect(await store.balance('study:r')).toMatchObject({ windowMs: 1_000 });
+    await store.close();
+  });
+
+  it('is upgraded whole or not at all', async () => {
+    await writeFirstSchema();
+    // The last statement of the step fails.
+    tamper('CREATE INDEX ledger_charged ON ledger (at_ms)');
+    await expect(openInline()).rejects.toMatchObject({ code: 'storage-failed' });
+    const database = new Database(file(), { readonly: true });
+    expect(database.pragma('user_version', { simple: true })).toBe(1);
+    expect(database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'budget_windows'").get()).toBeUndefined();
+    database.close();
+    tamper('DROP INDEX ledger_charged');
+    await (await openInline()).close();
   });
 });
 

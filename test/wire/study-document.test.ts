@@ -9,6 +9,7 @@ import { document, facts, factsId } from '../support/wire-samples.js';
 const others: readonly StudyDocument[] = [
   { ...document, participation: 'public', epoch: { contributors: 3000 } },
   { ...document, budget: { ...document.budget, scope: 'population', population: 'travellers', rule: 'pure' } },
+  { ...document, budget: { ...document.budget, perMs: 2_592_000_000 } },
   { ...document, admission: { kind: 'keys', digest: 'ab'.repeat(32) }, late: 'drop' },
   { ...document, retention: { kind: 'duration', keepMs: 86_400_000 }, parameters: {} },
   { ...document, parameters: { local: 'robust', exact: true, scale: 3 }, columns: ['größe'] },
