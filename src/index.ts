@@ -30,11 +30,12 @@ export { amountOf, amountToNumber, parseAmount, type Amount } from './privacy/am
 export type { BudgetRule, PrivacyCost } from './privacy/cost.js';
 export type { MechanismEvent } from './privacy/events.js';
 export type { Mechanisms } from './privacy/mechanisms/contract.js';
-export { createMechanisms } from './privacy/mechanisms/index.js';
+export { createMechanisms, type PreparedMechanisms } from './privacy/mechanisms/index.js';
 export { costOfEvents, costWithin } from './privacy/composition.js';
 export { eventsFromJson, eventsToJson } from './privacy/event-codec.js';
 export { analyticGaussianDelta, analyticGaussianSigma } from './privacy/analytic-gaussian.js';
 export {
   deltaOfZcdp, epsilonOfApproximateZcdp, epsilonOfZcdp, rhoForApproximateZcdp, rhoForZcdp,
 } from './privacy/conversion.js';
+export { lossOfReleases, type ChargedEvents, type StudyLoss } from './privacy/loss-distribution/index.js';
 export { capsOf, perReleaseTarget, resolveTarget, targetFromRho } from './privacy/target.js';
