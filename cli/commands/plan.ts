@@ -15,9 +15,9 @@ export const plan = defineCommand({
   name: 'plan',
   summary: 'Sample sizes, noise and expected error from public numbers, without data.',
   details: [
-    'Errors are the root of the expected squared distance from the truth, in units of the scale. With --error the '
-    + 'smallest cohort is found that reaches it, under --corruption. With --budget-epsilon it says how many releases '
-    + 'a budget lasts. Exit status 1: no plan for these numbers, with the reason and what would help.',
+    'Errors are the root of the expected squared distance from the truth, in units of the scale unless the plan '
+    + 'names others (errorsAreIn). With --error the smallest cohort is found that reaches it, under --corruption. With '
+    + '--budget-epsilon it says how many releases a budget lasts. Exit status 1: no plan for these numbers, with the reason and what would help.',
   ],
   args: {
     name: { type: 'positional', required: true, description: 'an estimator; "keelson estimators" lists them' },

@@ -95,7 +95,7 @@ export interface Guarantee {
   readonly corruptionMax: number;
 }
 
-/** Root of the expected squared Euclidean error, in units of scale, and its parts. */
+/** Root of the expected squared Euclidean error, and its parts, in units of scale or those of the fact `errorsAreIn`. */
 export interface ExpectedError {
   readonly total: number;
   readonly sampling: number;
