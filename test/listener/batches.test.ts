@@ -25,6 +25,16 @@ describe('accepted batches', () => {
     expect(rig.metrics.accepted.total()).toBe(1);
   });
 
+  it('tells a contributor what it has spent, once, in the ack of the batch that spent it', async () => {
+    const rig = await startRig();
+    const contributor = await rig.contributor();
+    const ownSpend = { rho: 0.25, rhoCap: 1, delta: 1e-8, deltaCap: 1e-6 };
+    const submit = rig.hub.submit.bind(rig.hub);
+    rig.hub.submit = async (batch) => ({ ...await submit(batch), ...(batch.sequence === 1n && { ownSpend }) });
+    expect(await contributor.send(1n)).toMatchObject({ ownSpend });
+    expect(await contributor.send(2n)).not.toHaveProperty('ownSpend');
+  });
+
   it('takes float32 rows', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();

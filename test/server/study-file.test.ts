@@ -214,6 +214,27 @@ describe('populations', () => {
     expect(study.budget.key).toBe('population:travellers');
   });
 
+  it('renew when they say so, as a study\'s own budget can', () => {
+    const renewing = parsePopulationsText(
+      'populations:\n  travellers: { epsilon: 8, delta: 1e-5, rule: renyi, per: 30d }\n', 'populations.yaml',
+    );
+    const study = parse(fileWith({ budget: 'budget: { population: travellers }' }), { populations: renewing });
+    expect(study.budget).toMatchObject({ windowMs: 30 * 86_400_000, rule: { rule: 'renyi' } });
+    const own = parse(fileWith({ budget: 'budget: { epsilon: 8, delta: 1e-5, scope: contributor, per: 12h }' }));
+    expect(own.document.budget).toMatchObject({ perMs: 12 * 3_600_000, scope: 'contributor' });
+    expect(own.budget.windowMs).toBe(12 * 3_600_000);
+  });
+
+  it.each([
+    ['epoch.every', 'budget: { epsilon: 8, delta: 1e-5, per: 5s }', 'budget.per', /renews more often than an epoch/],
+    ['a duration', 'budget: { epsilon: 8, delta: 1e-5, per: monthly }', 'budget.per', /a number and a unit/],
+    ['its own', 'budget: { population: travellers, per: 30d }', 'budget', /a name from the populations file/],
+  ])('do not renew by %s', (_why, budget, path, message) => {
+    const error = refusalOf(() => parse(fileWith({ budget }), { populations }));
+    expect(error).toMatchObject({ code: 'invalid-study', details: { path } });
+    expect(error.message).toMatch(message);
+  });
+
   it('are named when another one is asked for', () => {
     expect(refusalOf(() => parse(fileWith({ budget: 'budget: { population: pilots }' }), { populations })).message)
       .toContain('the populations are travellers');

@@ -67,7 +67,8 @@ const serverFrame: fc.Arbitrary<wire.ServerFrame> = fc.oneof(
     rejections: fc.array(fc.record({ sequence: uint64, code, retryable: fc.boolean(), text }), { maxLength: 5 }),
     epoch: uint64,
     credit: uint32,
-  }),
+    ownSpend: spend,
+  }, { requiredKeys: ['kind', 'channel', 'contiguousSequence', 'rejections', 'epoch', 'credit'] }),
   fc.record({ kind: fc.constant('release' as const), body, signature: bytes(64) }),
   fc.record({ kind: fc.constant('head' as const), body, signature: bytes(64) }),
   fc.record({ kind: fc.constant('notice' as const), studyId: bytes(32), state, epoch: uint64, closesInMs: uint64 }),
@@ -128,12 +129,23 @@ const releaseBody: fc.Arbitrary<wire.ReleaseBody> = fc.record({
     deltaCap: amount,
     epsilonSpent: double,
     epsilonCap: double,
+    windowMs: uint64.filter((window) => window > 0n),
+  }, {
+    requiredKeys: [
+      'scope', 'rule', 'rhoSpent', 'rhoCap', 'deltaSpent', 'deltaCap', 'epsilonSpent', 'epsilonCap',
+    ],
   }),
   previousDigest: bytes(64),
   mechanisms: text,
   closedAtMs: uint64,
   columns: fc.array(text, { maxLength: 4 }),
   cohort: uint64.filter((cohort) => cohort > 0n),
+  guarantee: text.filter((words) => words !== ''),
+}, {
+  requiredKeys: [
+    'serverKey', 'studyId', 'index', 'epoch', 'study', 'estimator', 'parameters', 'participation', 'outcome', 'cost',
+    'ledger', 'previousDigest', 'mechanisms', 'closedAtMs', 'columns', 'cohort',
+  ],
 });
 
 describe('frames and bodies', () => {
