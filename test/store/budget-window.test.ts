@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { BudgetSpec, Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
@@ -121,12 +122,17 @@ it('counts a contributor\'s debit until a window after the charge, however late 
   expect(await verdicts(store, [batch('a', 3, 2)])).toEqual(['rejected:contributor-budget-exhausted']);
   expect(await store.leftOutCount(idOf('s'), 2n)).toBe(1);
   await finish(2, 1);
+  await store.purgeEpoch(idOf('s'), 1n);
+  expect(await spendOf('b')).toBe(100n);
   await open(3);
   expect(await verdicts(store, [batch('a', 4, 3)])).toEqual(['accepted@3']);
   // A purge forgets who was in which epoch once it no longer counts, and nothing that does.
   await clock.advance(3 * windowMs);
-  await store.purgeEpoch(idOf('s'), 1n);
+  await store.purgeEpoch(idOf('s'), 2n);
   expect(await spendOf('a')).toBe(100n);
+  const file = new Database(join(directory, 'keelson.db'), { readonly: true });
+  expect(file.prepare('SELECT count(*) AS debits FROM contributor_debits').get()).toEqual({ debits: 1 });
+  file.close();
   await store.lapseEpoch(idOf('s'), 3n, clock.nowMs());
   expect(await spendOf('a')).toBe(0n);
 });
