@@ -57,7 +57,7 @@ export const contribute = defineCommand({
     try {
       const result = await contributor.contribute(rows);
       await contributor.close();
-      return report(result, rows.length, output);
+      return report(result, rows.length, contributor.ownSpend, output);
     } finally {
       // Rows that no epoch takes leave the connection open.
       contributor.abort();
@@ -98,13 +98,18 @@ async function tellStatus(contributor: Contributor, output: Output): Promise<voi
   }
 }
 
-function report(result: Settled, rows: number, output: Output): 0 | 1 {
+/** @param ownSpend what this contributor has spent, where the study's budget is each contributor's own. */
+function report(result: Settled, rows: number, ownSpend: Contributor['ownSpend'], output: Output): 0 | 1 {
+  const spent = ownSpend === null ? {} : { ownSpend };
   if (result.kind === 'refused') {
-    output.json({ outcome: 'refused', code: result.error.code, text: result.error.message });
+    output.json({ outcome: 'refused', code: result.error.code, text: result.error.message, ...spent });
     output.text(`refused: ${result.error.message} (${result.error.code})`);
-    return 1;
+  } else {
+    output.json({ outcome: 'accepted', epoch: result.epoch, rows, batches: result.sequences.length, ...spent });
+    output.text(`accepted: ${rows} row${rows === 1 ? '' : 's'}, durable, in epoch ${result.epoch}`);
   }
-  output.json({ outcome: 'accepted', epoch: result.epoch, rows, batches: result.sequences.length });
-  output.text(`accepted: ${rows} row${rows === 1 ? '' : 's'}, durable, in epoch ${result.epoch}`);
-  return 0;
+  if (ownSpend !== null) {
+    output.text(`your own budget: ${(100 * ownSpend.rho / ownSpend.rhoCap).toFixed(1)} % spent`);
+  }
+  return result.kind === 'refused' ? 1 : 0;
 }

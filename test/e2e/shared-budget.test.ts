@@ -68,6 +68,19 @@ describe('budgets of three scopes beside each other', () => {
     expect(stdout).toMatch(/study:own {3}scope contributor, rule renyi at order \S+, renews over 1 hour/);
   });
 
+  it('tell a contributor what it has spent of its own', async () => {
+    const key = stage.path('own.key');
+    await stage.run(['keygen', key]);
+    const input = stage.write('own.csv', 'delay_minutes,distance_miles\n3,200\n');
+    const words = ['contribute', served.url, '--study', 'own', '--key', key, '--input', input];
+    const told = await stage.run([...words, '--json']);
+    expect(told.status).toBe(0);
+    const { ownSpend } = JSON.parse(told.stdout) as { ownSpend: { rho: number; rhoCap: number } };
+    expect(ownSpend.rho).toBeGreaterThan(0);
+    expect(ownSpend.rho).toBeLessThan(ownSpend.rhoCap);
+    expect((await stage.run(words)).stdout).toMatch(/your own budget: \d+\.\d % spent/);
+  });
+
   it('never tell the public who or how many were left out', async () => {
     const http = served.url.replace('ws', 'http');
     const open = await (await fetch(`${http}/v1/ledger`)).text();
