@@ -8,7 +8,7 @@ import { openRandomness } from '../noise.js';
 import { numberFlag } from '../numbers.js';
 
 const defaults = {
-  contributors: 5000, epochs: 5, every: 6, epsilon: 2, hostile: 0.1, port: 0, logs: 'demo-data',
+  contributors: 6000, epochs: 5, every: 6, epsilon: 2, hostile: 0.1, port: 0, logs: 'demo-data',
 } as const;
 
 const text = (valueHint: string, description: string) => ({ type: 'string', valueHint, description }) as const;
