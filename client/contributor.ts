@@ -238,10 +238,13 @@ class NetworkContributor implements Contributor {
     // What cannot be signed at once is kept until it can.
     if (!this.channel.submit(contribution)) return;
     const { id, values, last, columns } = contribution;
-    this.outbox.keep(id, values!, last, columns).catch((error: unknown) => {
-      const wrapped = new KeelsonError('outbox-failed', 'rows cannot be kept', { cause: error });
-      this.channel.end(error instanceof KeelsonError ? error : wrapped);
-    });
+    this.outbox.keep(id, values!, last, columns).then(
+      () => this.statusNews.publish({ kind: 'kept' }),
+      (error: unknown) => {
+        const wrapped = new KeelsonError('outbox-failed', 'rows cannot be kept', { cause: error });
+        this.channel.end(error instanceof KeelsonError ? error : wrapped);
+      },
+    );
   }
 
   private onProven(): Promise<void> | undefined {

@@ -18,9 +18,11 @@ export type ContributorState =
   /** Over; `error` is null after `close`. */
   | { readonly kind: 'ended'; readonly error: KeelsonError | null };
 
-/** What `status` yields: each new state, and two things that happen without changing it. */
+/** What `status` yields: each new state, and three things that happen without changing it. */
 export type ContributorStatus =
   | ContributorState
+  /** Rows that cannot be sent yet are in the outbox: with a durable one, a later run finds them. */
+  | { readonly kind: 'kept' }
   /** The server asked to try later; this is done without help. */
   | { readonly kind: 'put-off'; readonly code: WireCode }
   /** Rows that an earlier run had left in the outbox are settled. */

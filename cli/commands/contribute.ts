@@ -48,15 +48,17 @@ export const contribute = defineCommand({
     const seed = readKeyFile(args.key);
     const serverKey = args['server-key'] === undefined ? undefined : publicKeyFlag(args['server-key'], '--server-key');
     const rows = await allRows(args.input, args.format, listFlag(args.columns, '--columns'), io);
-    const outbox = await openOutbox(args.outbox ?? `${args.key}.${args.study.slice(0, 64)}.outbox`);
+    const outboxPath = args.outbox ?? `${args.key}.${args.study.slice(0, 64)}.outbox`;
+    const outbox = await openOutbox(outboxPath);
     const contributor = createContributor({
       url: args.url, study: args.study, seed, outbox, signal: io.interrupted,
       ...(serverKey !== undefined && { serverKey }),
     });
-    void tellStatus(contributor, output);
+    const told = tellStatus(contributor, outboxPath, output);
     try {
       const result = await contributor.contribute(rows);
       await contributor.close();
+      await told;
       return report(result, rows.length, contributor.ownSpend, output);
     } finally {
       // Rows that no epoch takes leave the connection open.
@@ -84,9 +86,13 @@ async function allRows(
   return rows;
 }
 
-async function tellStatus(contributor: Contributor, output: Output): Promise<void> {
+/** Until the contributor has ended. */
+async function tellStatus(contributor: Contributor, outboxPath: string, output: Output): Promise<void> {
+  let kept: 'no' | 'yes' | 'told' = 'no';
   for await (const status of contributor.status()) {
-    if (status.kind === 'reconnecting') {
+    if (status.kind === 'kept') {
+      kept = 'yes';
+    } else if (status.kind === 'reconnecting') {
       output.note(`not connected (${status.reason}); trying again in ${(status.retryInMs / 1000).toFixed(1)} s`);
     } else if (status.kind === 'waiting-for-epoch') {
       output.note('connected; waiting for the next epoch to open');
@@ -94,6 +100,12 @@ async function tellStatus(contributor: Contributor, output: Output): Promise<voi
       const { result } = status;
       const outcome = result.kind === 'accepted' ? 'accepted' : result.error.message;
       output.note(`rows of an earlier run are settled: ${outcome}`);
+    }
+    // Worth a word only to those who have to wait: usually the rows are on their way at once.
+    const waits = contributor.state.kind === 'reconnecting' || contributor.state.kind === 'waiting-for-epoch';
+    if (kept === 'yes' && waits) {
+      output.note(`the rows wait in ${outboxPath}, also if this command is stopped`);
+      kept = 'told';
     }
   }
 }

@@ -24,6 +24,11 @@ export class Sensitive<out T> {
     return new Sensitive(transform(this.#content));
   }
 
+  /** As `map`, for work that is done elsewhere, such as a worker thread. A rejection must not tell the content. */
+  async mapAsync<U>(transform: (content: T) => Promise<U>): Promise<Sensitive<U>> {
+    return new Sensitive(await transform(this.#content));
+  }
+
   /** @internal Only for privacy/mechanisms. */
   static open<T>(sensitive: Sensitive<T>): T {
     return sensitive.#content;

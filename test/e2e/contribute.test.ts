@@ -112,7 +112,7 @@ describe('keelson contribute', () => {
       '--input', stage.write('patient.csv', '1,2\n'), '--json',
     ];
     const waiting = stage.start(words);
-    await waiting.says('not connected');
+    await waiting.says('the rows wait in');
     await waiting.kill();
     served = await stage.serve([stage.path('slow.yaml')], { port });
     const input = stage.write('empty.csv', '5,6\n');
