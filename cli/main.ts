@@ -27,6 +27,7 @@ const io: Io = {
   stderr: process.stderr,
   environment: process.env,
   interrupted: interrupt.signal,
+  onHangUp: (action) => void process.on('SIGHUP', action),
   monotonicMs: () => performance.now(),
 };
 

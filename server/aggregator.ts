@@ -4,7 +4,7 @@ import { systemClock, type Clock } from './clock.js';
 import type { EpochRunner } from './epochs/contract.js';
 import { WorkerEpochRunner } from './epochs/worker-runner.js';
 import { openServerKeys, type ServerKeys } from './keys.js';
-import { createListener, type Listener, type ListenerOptions } from './listener/index.js';
+import { createListener, type Listener, type ListenerOptions, type TlsIdentity } from './listener/index.js';
 import { createLogger, type Logger } from './logger.js';
 import type { Store } from './store/contract.js';
 import { openSqliteStore } from './store/sqlite/open.js';
@@ -16,7 +16,7 @@ export interface AggregatorOptions {
   readonly dataDirectory: string;
   /** From `parseStudyText` or `defineStudy`. */
   readonly studies: readonly StudyDefinition[];
-  /** Default 127.0.0.1: TLS is a reverse proxy's business. */
+  /** Default 127.0.0.1. Before it listens to the world: TLS here (`network.tls`) or in a reverse proxy. */
   readonly host?: string;
   /** Default 8787; 0 lets the system choose. */
   readonly port?: number;
@@ -26,7 +26,8 @@ export interface AggregatorOptions {
   readonly runnerFactory?: (onDeath: (error: KeelsonError) => void) => EpochRunner;
   readonly openStore?: (directory: string, clock: Clock) => Promise<Store>;
   /** Passed on to the listener. */
-  readonly network?: Pick<ListenerOptions, 'allowedOrigins' | 'allowedHosts' | 'limits' | 'metrics'>;
+  readonly network?: Pick<ListenerOptions,
+    'allowedOrigins' | 'allowedHosts' | 'trustedProxies' | 'tls' | 'limits' | 'metrics'>;
   /**
    * The disk failed, or an invariant broke. By then nothing is accepted any more; end the process, and start again
    * after the cause is gone. Default: the aggregator closes, and `failed` rejects.
@@ -38,8 +39,10 @@ export interface AggregatorOptions {
 export interface Aggregator {
   readonly hub: RunningHub;
   readonly port: number;
-  /** `http://host:port`. */
+  /** `http://host:port`, or `https://` with TLS. */
   readonly address: string;
+  /** Takes a renewed certificate for new connections. @throws InvalidInputError as the listener does. */
+  renewTls(identity: TlsIdentity): void;
   /** 32 bytes: what clients pin and logs are verified with. */
   readonly serverKey: Uint8Array;
   readonly paths: ServerKeys['paths'];
@@ -100,6 +103,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     return {
       hub, port: listener.port, address: listener.address, serverKey: hub.serverKey, paths: keys.paths,
       created: keys.created, failed: failure.promise,
+      renewTls: (identity) => listener.renewTls(identity),
       close: () => (closing ??= closeAll()),
     };
   } catch (error) {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
-import { createLogger } from '../../server/logger.js';
+import type { TlsIdentity } from '../../server/listener/index.js';
+import { createLogger, type Logger } from '../../server/logger.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { durationText } from '../../server/studies/guarantee.js';
 import { parsePopulationsText, parseStudyText, type Populations } from '../../server/study-file/index.js';
@@ -22,7 +23,8 @@ export const serve = defineCommand({
     'Takes signed batches over WebSocket, releases each study\'s answer at the end of every epoch, and keeps '
     + 'everything that it acknowledged in the data folder: after a crash it goes on where it was. Logs are JSON lines '
     + 'on standard error. Ctrl-C finishes what is under way; open epochs go on at the next start.',
-    'There is no TLS: put a reverse proxy in front of it before it listens to the world.',
+    'Before it listens to the world, give it --tls-cert and --tls-key (SIGHUP reads renewed ones), or put a reverse '
+    + 'proxy in front and name it with --trust-proxy, so that limits count clients and not the proxy.',
   ],
   args: {
     studies: {
@@ -35,6 +37,11 @@ export const serve = defineCommand({
     populations: { type: 'string', valueHint: 'file', description: 'budgets that studies share (.yaml)' },
     'allow-origin': { type: 'string', valueHint: 'a,b', description: 'origins of other web pages that may connect' },
     'allow-host': { type: 'string', valueHint: 'a,b', description: 'names under which browsers may reach this server' },
+    'tls-cert': { type: 'string', valueHint: 'file', description: 'speak TLS: certificate chain (.pem)' },
+    'tls-key': { type: 'string', valueHint: 'file', description: 'private key of that certificate (.pem)' },
+    'trust-proxy': {
+      type: 'string', valueHint: 'a,b', description: 'reverse proxies whose X-Forwarded-For is believed, like 10.0.0.0/8',
+    },
     'log-level': { type: 'enum', options: [...logLevels], description: 'default info' },
   },
   examples: ['keelson serve studies/flights-mean.yaml studies/flights-populous.yaml --data data'],
@@ -51,14 +58,19 @@ export const serve = defineCommand({
     const level = (args['log-level']) ?? 'info';
     const port = numberFlag(args.port, '--port', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.port;
     const host = args.host ?? defaults.host;
+    const trustedProxies = listFlag(args['trust-proxy'], '--trust-proxy');
+    const readTls = tlsReader(args['tls-cert'], args['tls-key']);
+    const logger = createLogger({ level, destination: { write: (line) => void io.stderr.write(line) } });
     const aggregator = await listening(port, host, () => createAggregator({
-      dataDirectory: args.data ?? defaults.data, studies, host, port,
-      logger: createLogger({ level, destination: { write: (line) => void io.stderr.write(line) } }),
+      dataDirectory: args.data ?? defaults.data, studies, host, port, logger,
       network: {
         ...(allowedOrigins !== undefined && { allowedOrigins }),
         ...(allowedHosts !== undefined && { allowedHosts }),
+        ...(trustedProxies !== undefined && { trustedProxies }),
+        ...(readTls !== undefined && { tls: readTls() }),
       },
     }));
+    if (readTls !== undefined) io.onHangUp?.(() => renewTls(aggregator, readTls, logger));
     announce(aggregator, studies, output);
     await Promise.race([interruption(io.interrupted), aggregator.failed]);
     output.note('stopping: finishing what is under way (interrupt again to cut it short)');
@@ -80,6 +92,25 @@ function readText(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     throw asInputError(error, path);
+  }
+}
+
+/** Reads both files, now and whenever they are renewed; undefined without TLS. */
+function tlsReader(certificatePath: string | undefined, keyPath: string | undefined): (() => TlsIdentity) | undefined {
+  if (certificatePath === undefined && keyPath === undefined) return undefined;
+  if (certificatePath === undefined || keyPath === undefined) {
+    throw new UsageError('--tls-cert and --tls-key come together: give both, or neither');
+  }
+  return () => ({ certificate: readText(certificatePath), key: readText(keyPath) });
+}
+
+/** A renewed certificate that cannot be used changes nothing: the one at hand goes on. */
+function renewTls(aggregator: Aggregator, read: () => TlsIdentity, logger: Logger): void {
+  try {
+    aggregator.renewTls(read());
+    logger.info({}, 'the TLS certificate is renewed for new connections');
+  } catch (error) {
+    logger.error({ err: error }, 'the TLS certificate stays as it was');
   }
 }
 
@@ -106,7 +137,7 @@ function announce(aggregator: Aggregator, studies: readonly StudyDefinition[], o
     studies: studies.map((study) =>
       ({ study: study.document.study, releases: study.releases, lastsMs: lifetimeMs(study) })),
   });
-  output.text(`listening    ${aggregator.address.replace('http', 'ws')}`);
+  output.text(`listening    ${aggregator.address.replace(/^http/, 'ws')}`);
   output.text(`server key   ${serverKey}`);
   for (const path of aggregator.created) output.text(`made         ${path} (secret, only you can read it)`);
   for (const study of studies) {

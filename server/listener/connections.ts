@@ -3,7 +3,6 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { subprotocol } from '../../src/wire/index.js';
 import type { ListenerContext } from './context.js';
-import { addressKey } from './rates.js';
 import { Session } from './session.js';
 import { connectSession, sessionSocket } from './socket.js';
 import { judgeUpgrade, type BrowserRules, type UpgradeRefusal } from './upgrade.js';
@@ -47,7 +46,7 @@ export class Connections {
     raw.on('error', () => raw.destroy());
     raw.on('close', () => this.#raws.delete(raw));
     this.#raws.add(raw);
-    const address = addressKey(request.socket.remoteAddress);
+    const address = this.context.clientAddress(request);
     const refusal = this.#roomFor(address) ?? judgeUpgrade(request, this.rules);
     if (refusal !== undefined) return refuseUpgrade(raw, refusal);
     this.#server.handleUpgrade(request, raw, head, (ws) => this.#begin(ws, raw, address));

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js';
 import type { StudyHub } from '../hub.js';
 import type { ServerMetrics } from '../operator/server-metrics.js';
 import type { Audience } from './audience.js';
+import type { ClientAddress } from './client-address.js';
 import type { ListenerLimits, ListenerLogger } from './options.js';
 import type { AddressRates } from './rates.js';
 import type { Signal } from './signal.js';
@@ -14,6 +15,7 @@ export interface ListenerContext {
   readonly limits: ListenerLimits;
   readonly metrics: ServerMetrics;
   readonly audience: Audience;
+  readonly clientAddress: ClientAddress;
   readonly helloRates: AddressRates;
   /** Fires when a batch is settled or a socket is gone. */
   readonly settled: Signal;

@@ -1,5 +1,7 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:http';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { InvalidInputError } from '../../src/base/errors.js';
 import { limits as defaultLimits } from '../../src/base/limits.js';
 import { createHttpHandler } from '../operator/http.js';
 import { createServerMetrics, observeServer } from '../operator/server-metrics.js';
@@ -7,11 +9,12 @@ import { Audience } from './audience.js';
 import { Connections } from './connections.js';
 import type { ListenerContext } from './context.js';
 import { eventFrame } from './event-frames.js';
-import type { Listener, ListenerOptions } from './options.js';
+import { clientAddressOf } from './client-address.js';
+import type { Listener, ListenerOptions, TlsIdentity } from './options.js';
 import { AddressRates } from './rates.js';
 import { Signal } from './signal.js';
 
-export type { Listener, ListenerLimits, ListenerLogger, ListenerOptions } from './options.js';
+export type { Listener, ListenerLimits, ListenerLogger, ListenerOptions, TlsIdentity } from './options.js';
 
 /**
  * Opens the server's one port: WebSocket sessions (subprotocol keelson.v1) at /, HTTP beside them.
@@ -31,9 +34,10 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     storeHealth: options.storeHealth,
     operatorToken: options.operatorToken,
     allowedOrigins: rules.allowedOrigins,
+    clientAddress: context.clientAddress,
     isStopping: () => context.stopping,
   });
-  const server = createHttpServer(context);
+  const server = createHttpServer(context, options.tls);
   server.on('request', handler);
   const connections = new Connections(context, rules);
   server.on('upgrade', (request, raw, head) => connections.upgrade(request, raw, head));
@@ -52,7 +56,11 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   let closing: Promise<void> | undefined;
   return {
     port,
-    address: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    address: `http${options.tls === undefined ? '' : 's'}://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    renewTls: (identity) => {
+      if (!(server instanceof TlsServer)) throw new InvalidInputError('the server speaks no TLS: start it with a key');
+      checkedIdentity(() => server.setSecureContext({ cert: identity.certificate, key: identity.key }));
+    },
     close: (graceful = true) => (closing ??= closeAll(context, server, connections, graceful).finally(unfollow)),
   };
 }
@@ -66,6 +74,7 @@ function contextOf(options: ListenerOptions): ListenerContext {
     limits,
     metrics: options.metrics ?? createServerMetrics(),
     audience: new Audience(),
+    clientAddress: clientAddressOf(options.trustedProxies ?? []),
     helloRates: new AddressRates(options.clock, limits.helloPerSecond, limits.helloBurst, limits.rateAddresses),
     settled: new Signal(options.clock),
     stopping: false,
@@ -73,15 +82,18 @@ function contextOf(options: ListenerOptions): ListenerContext {
 }
 
 /** Bounds what a slow or silent HTTP client can hold. */
-function createHttpServer(context: ListenerContext): Server {
+function createHttpServer(context: ListenerContext, tls: TlsIdentity | undefined): Server {
   const { limits, logger } = context;
-  const server = createServer({
+  const settings: ServerOptions = {
     maxHeaderSize: limits.httpHeaderBytes,
     headersTimeout: limits.handshakeTimeoutMs,
     requestTimeout: limits.handshakeTimeoutMs,
     connectionsCheckingInterval: Math.ceil(limits.handshakeTimeoutMs / 2),
     keepAliveTimeout: 5_000,
-  });
+  };
+  const server = tls === undefined ? createServer(settings) : checkedIdentity(() => createTlsServer({
+    ...settings, cert: tls.certificate, key: tls.key, minVersion: 'TLSv1.2', handshakeTimeout: limits.handshakeTimeoutMs,
+  }));
   // A reader that takes nothing for this long is cut. WebSockets leave this behind at their upgrade.
   server.timeout = limits.subscriberStallMs;
   // Above the sockets' own limit, so that one client too many is told so instead of being reset.
@@ -93,6 +105,19 @@ function createHttpServer(context: ListenerContext): Server {
     raw.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
   });
   return server;
+}
+
+/** @throws InvalidInputError for what the TLS library refuses; its own words may quote the file. */
+function checkedIdentity<T>(use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new InvalidInputError(
+      'the TLS certificate and key cannot be used: give a PEM certificate chain and the unencrypted PEM key of its '
+      + `first certificate${code === undefined ? '' : ` (${code})`}`,
+    );
+  }
 }
 
 function listen(server: Server, options: ListenerOptions): Promise<void> {

@@ -32,15 +32,30 @@ export interface ListenerOptions {
   readonly allowedOrigins?: readonly string[];
   /** Names under which browsers may reach the server, besides localhost and IP addresses. */
   readonly allowedHosts?: readonly string[];
+  /** Reverse proxies whose X-Forwarded-For is believed: addresses or networks. Default none. */
+  readonly trustedProxies?: readonly string[];
+  /** Speak TLS (https, wss) with this certificate chain and key, both PEM. Default: plain. */
+  readonly tls?: TlsIdentity;
   /** Replaces single limits. */
   readonly limits?: Partial<ListenerLimits>;
+}
+
+/** A certificate chain and its private key, PEM. */
+export interface TlsIdentity {
+  readonly certificate: string;
+  readonly key: string;
 }
 
 /** A server that listens. */
 export interface Listener {
   readonly port: number;
-  /** `http://host:port`, for people and for clients (who say `ws://`). */
+  /** `http://host:port` (`https://` with TLS), for people and for clients (who say `ws://`, `wss://`). */
   readonly address: string;
+  /**
+   * Takes a renewed certificate for connections from now on. Open ones keep theirs.
+   * @throws InvalidInputError when the two do not belong together or cannot be read, or the server speaks no TLS.
+   */
+  renewTls(identity: TlsIdentity): void;
   /**
    * Takes no more connections, lets batches in flight settle and their acks go out, closes sockets with
    * 1001. Not graceful: cuts everything at once.

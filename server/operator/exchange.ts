@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.js';
 import type { StudyHub, StudyView } from '../hub.js';
+import type { ClientAddress } from '../listener/client-address.js';
 import type { ListenerLimits, ListenerLogger } from '../listener/options.js';
 import type { StoreHealth } from '../store/contract.js';
 import { HttpError } from './http-error.js';
@@ -16,6 +17,7 @@ export interface HttpOptions {
   readonly storeHealth: (() => Promise<StoreHealth>) | undefined;
   readonly operatorToken: string;
   readonly allowedOrigins: readonly string[];
+  readonly clientAddress: ClientAddress;
   readonly isStopping: () => boolean;
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { addressKey, AddressRates } from '../listener/rates.js';
+import { AddressRates } from '../listener/rates.js';
 import { createOperatorCheck } from './auth.js';
 import type { Exchange, HttpOptions } from './exchange.js';
 import { HttpError } from './http-error.js';
@@ -25,7 +25,7 @@ export function createHttpHandler(options: HttpOptions): (request: IncomingMessa
     for (const [name, value] of Object.entries(headersOfAll)) response.setHeader(name, value);
     allowOrigin(request, response, options.allowedOrigins);
     refuseBody(request, response);
-    if (!rates.take(addressKey(request.socket.remoteAddress))) {
+    if (!rates.take(options.clientAddress(request))) {
       response.setHeader('Retry-After', '1');
       throw new HttpError(429, 'rate-limited', `more than ${limits.httpPerSecond} requests per second: slow down`);
     }

@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import { InvalidParameterError } from '../../src/base/errors.js';
+import { addressKey } from './rates.js';
+
+/** Who a request is from, as far as rates and limits per address go; see `addressKey`. */
+export type ClientAddress = (request: IncomingMessage) => string;
+
+/**
+ * Behind a reverse proxy every connection comes from the proxy, which names the client in X-Forwarded-For. Anybody can
+ * write that header, so only what a listed proxy appended is believed: the list is read from its end, as long as the
+ * one who reported the next entry is itself listed.
+ * @param trustedProxies - addresses or networks (10.0.0.0/8, fd00::/8) of proxies; none: the header is ignored.
+ * @throws InvalidParameterError for what is neither.
+ */
+export function clientAddressOf(trustedProxies: readonly string[]): ClientAddress {
+  if (trustedProxies.length === 0) return (request) => addressKey(request.socket.remoteAddress);
+  const proxies = new BlockList();
+  for (const proxy of trustedProxies) addProxy(proxies, proxy);
+  const isTrusted = (address: string): boolean => {
+    const family = isIP(address);
+    return family !== 0 && proxies.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  };
+  return (request) => {
+    let address = plainAddress(request.socket.remoteAddress ?? '');
+    // Several headers of this name arrive joined by commas.
+    const header = request.headers['x-forwarded-for'];
+    const reported = (Array.isArray(header) ? header.join(',') : header ?? '').split(',');
+    while (isTrusted(address)) {
+      const next = plainAddress(reported.pop() ?? '');
+      if (isIP(next) === 0) break;
+      address = next;
+    }
+    return addressKey(address === '' ? undefined : address);
+  };
+}
+
+/** Without spaces, brackets, a port, and the prefix of IPv4 addresses in IPv6. */
+function plainAddress(text: string): string {
+  const trimmed = text.trim().replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^::ffff:(?=\d+\.)/i, '');
+  return /^\d+\.\d+\.\d+\.\d+:\d+$/.test(trimmed) ? trimmed.replace(/:\d+$/, '') : trimmed;
+}
+
+function addProxy(proxies: BlockList, proxy: string): void {
+  const [address = '', bits, ...more] = proxy.split('/');
+  const family = isIP(address);
+  const type = family === 6 ? 'ipv6' : 'ipv4';
+  const length = bits === undefined ? null : Number(bits);
+  const isNetwork = length === null || (/^\d+$/.test(bits!) && length <= (family === 6 ? 128 : 32));
+  if (family === 0 || more.length > 0 || !isNetwork) {
+    throw new InvalidParameterError(
+      `${JSON.stringify(proxy)} is no address of a proxy: write one like 10.1.2.3, 10.0.0.0/8 or fd00::/8`, { proxy },
+    );
+  }
+  if (length === null) proxies.addAddress(address, type);
+  else proxies.addSubnet(address, length, type);
+}
