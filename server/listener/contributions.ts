@@ -4,6 +4,7 @@ import type { SubmitResult, VerifiedBatch } from '../hub.js';
 import { claimedSequence, judgeBatch } from './batches.js';
 import { Channel } from './channel.js';
 import type { ListenerContext, SessionSocket } from './context.js';
+import { noticeOf } from './event-frames.js';
 import { judgeHello, readyFrom, type Admitted } from './hello.js';
 import { rejection } from './refusal-texts.js';
 import type { Voice } from './voice.js';
@@ -90,6 +91,9 @@ export class Contributions {
     context.metrics.totals.channels += 1;
     voice.send(ready);
     voice.follow(view.studyId);
+    // It may have stopped since Welcome, and then nothing would ever say so.
+    const now = context.hub.study(view.studyId);
+    if (now !== undefined && now.state !== 'open') voice.send(noticeOf(now, context.clock.nowMs()));
   }
 
   #full(): boolean {

@@ -16,14 +16,14 @@ export interface Admitted {
 }
 
 /**
- * The checks of a Hello that need no store, cheapest first.
+ * The checks of a Hello that need no store, cheapest first. A study that has stopped still greets its contributors:
+ * Ready tells one whose last ack was lost what became of its batches; new ones are refused batch by batch.
  * @param serverNonce of this socket, so that a recorded Hello is worth nothing on another.
  */
 export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: Uint8Array): Admitted | WireCode {
   const { hub, limits } = context;
   const view = hub.study(toHex(hello.studyId));
   if (view === undefined) return 'unknown-study';
-  if (view.state !== 'open') return view.state === 'ended' ? 'study-ended' : 'budget-exhausted';
   const verifier = verifierOf(hello.publicKey);
   if (verifier === undefined) return 'invalid-key';
   const signatures = { serverKey: hub.serverKey, studyId: hello.studyId };

@@ -291,6 +291,22 @@ describe('whom it talks to', () => {
     await expect(stranger.send(row(1))).rejects.toMatchObject({ code: 'key-not-allowed' });
   });
 
+  it('learns after the end of the study that its last batch was taken, although the ack was lost', async () => {
+    const server = await startServer();
+    const contributor = connect(server);
+    await contributor.send(row(1));
+    server.mute = true;
+    const last = contributor.send(row(2));
+    await until(() => server.taken.length === 2);
+    server.state = 'exhausted';
+    server.epoch = 0n;
+    server.mute = false;
+    server.dropSockets();
+    expect(await last).toMatchObject({ kind: 'accepted' });
+    await until(() => contributor.state.kind === 'ended');
+    await expect(contributor.send(row(3))).rejects.toMatchObject({ code: 'budget-exhausted' });
+  });
+
   it('says Hello again when the server puts it off', async () => {
     const server = await startServer();
     server.refuseHello = 'rate-limited';
