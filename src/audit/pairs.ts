@@ -108,7 +108,7 @@ function reaches(plan: Plan): readonly number[] {
 /** Numbers that the parameters name, such as the ends of a public range. */
 function anchorsOf(parameters: ParameterValues): readonly number[] {
   const numbers = Object.entries(parameters)
-    .filter(([name]) => /low|high|min|max|range|edge|bin|bound/i.test(name))
+    .filter(([name]) => /low|high|min|max|range|edge|bin|bound|width|threshold/i.test(name))
     .flatMap(([, value]) => (Array.isArray(value) ? (value as readonly unknown[]) : [value]))
     .filter((value): value is number => typeof value === 'number' && Number.isFinite(value));
   return [...new Set(numbers)].slice(0, anchorsMax);

@@ -1,0 +1,11 @@
+// Plants known mistakes in small estimators and prints which check caught each one.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', 'test/planted'], {
+  cwd: root,
+  stdio: 'inherit',
+  env: { ...process.env, KEELSON_PLANTED: 'full', KEELSON_TEST_SKIP_BUILD: '1' },
+});
+process.exitCode = status ?? 1;

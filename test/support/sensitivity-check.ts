@@ -1,0 +1,101 @@
+import { Released, Sensitive } from '../../src/base/brands.js';
+import { inlineTrials, type Contributors, type NeighbourPair, type TrialSubject } from '../../src/audit/index.js';
+import { assign, ticketBytes } from '../../src/estimators/assignment.js';
+import type { MechanismEvent } from '../../src/privacy/events.js';
+import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
+import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
+import { seededNoise } from '../../src/random/insecure.js';
+
+/** One draw: what went in before noise, and what came out. */
+interface Draw {
+  readonly event: string;
+  readonly content: unknown;
+  readonly released: unknown;
+}
+
+const calls = [
+  'gaussian', 'symmetricGaussian', 'laplace', 'truncatedLaplace', 'threshold', 'histogram', 'exponential',
+] as const satisfies readonly (keyof Mechanisms)[];
+
+/**
+ * Ways in which queries on neighbours differ by more than their event says, or an event depends on rows of another
+ * cohort; none in an estimator that is right. The right side's queries are asked after the left side's answers, as a
+ * proof by composition compares them; once the two ask for different events, the comparison ends.
+ */
+export async function sensitivityFaults(subject: TrialSubject, pair: NeighbourPair, seed: string): Promise<string[]> {
+  const left: Draw[] = [];
+  const right: Draw[] = [];
+  const pool = (mechanisms: TrialSubject['mechanisms']) =>
+    inlineTrials({ ...subject, mechanisms: mechanisms! }, () => seededNoise(seed));
+  const make = subject.mechanisms ?? createMechanisms;
+  const request = { pair, trials: 1, label: seed };
+  await pool((events, noise) => intercepted(make(events, noise), left, null)).run({ ...request, side: 'left' });
+  try {
+    await pool((events, noise) => intercepted(make(events, noise), right, left)).run({ ...request, side: 'right' });
+  } catch (error) {
+    if (!(error instanceof Parted)) throw error;
+  }
+  const changed = cohortOf(subject, pair.left.count >= pair.right.count ? pair.left : pair.right);
+  return left.flatMap((draw, i) => {
+    const event = subject.plan.events.find(({ name }) => name === draw.event)!;
+    const twin = right[i];
+    if (twin === undefined || twin.event !== draw.event) return [];
+    const apart = distance(event, draw.content, twin.content);
+    const allowed = event.cohort === changed ? bound(event) : 0;
+    const fits = apart <= allowed * (1 + 1e-9) + 1e-9;
+    return fits ? [] : [`${event.name}: neighbours differ by ${apart.toPrecision(3)}, at most ${allowed} was charged`];
+  });
+}
+
+/** The sides no longer ask the same; nothing more can be compared. */
+class Parted extends Error {}
+
+/** Draws and writes down; with `script`, repeats what was drawn there instead. */
+function intercepted(inner: Mechanisms, draws: Draw[], script: readonly Draw[] | null): Mechanisms {
+  const entries = calls.map((name) => [name, (event: string, value: Sensitive<unknown>): Released<unknown> => {
+    const planned = script?.[draws.length];
+    if (script !== null && planned?.event !== event) throw new Parted();
+    const call = inner[name].bind(inner) as (event: string, value: Sensitive<unknown>) => Released<unknown>;
+    const released = planned === undefined ? call(event, value) : Released.fromMechanism(planned.released);
+    draws.push({ event, content: Sensitive.open(value), released: released.value });
+    return released;
+  }]);
+  const made: unknown = Object.fromEntries(entries);
+  return made as Mechanisms;
+}
+
+/** The changed contributor is the last of the longer side. */
+function cohortOf({ plan }: TrialSubject, { count, tickets }: Contributors): string {
+  const ticket = tickets.subarray((count - 1) * ticketBytes, count * ticketBytes);
+  return plan.cohorts[assign(ticket, plan.cohorts).cohort]!.name;
+}
+
+function bound(event: MechanismEvent): number {
+  if (event.kind === 'gaussian-histogram') return 2 * event.coordinates;
+  return event.kind === 'laplace-histogram' ? 2 : event.sensitivity;
+}
+
+/** In the norm of the event. */
+function distance(event: MechanismEvent, left: unknown, right: unknown): number {
+  if (event.kind === 'gaussian-histogram' || event.kind === 'laplace-histogram') {
+    return histogramDistance(left as Bins, right as Bins);
+  }
+  const list = (content: unknown): number[] =>
+    (typeof content === 'number' ? [content] : Array.from(content as Float64Array));
+  const one = list(left);
+  const gaps = list(right).map((entry, i) => Math.abs(entry - one[i]!));
+  if (event.kind === 'laplace' || event.kind === 'truncated-laplace') return gaps.reduce((sum, gap) => sum + gap, 0);
+  return event.kind === 'exponential' ? Math.max(...gaps) : Math.hypot(...gaps);
+}
+
+type Bins = readonly ReadonlyMap<number, number>[];
+
+function histogramDistance(left: Bins, right: Bins): number {
+  let sum = 0;
+  left.forEach((bins, i) => {
+    for (const bin of new Set([...bins.keys(), ...right[i]!.keys()])) {
+      sum += Math.abs((bins.get(bin) ?? 0) - (right[i]!.get(bin) ?? 0));
+    }
+  });
+  return sum;
+}
