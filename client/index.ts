@@ -2,9 +2,10 @@
  * The client of Keelson, for Node and browsers: contribute rows to a study, follow its releases.
  *
  * @example
- * import { createContributor, openOutbox, readSeed, subscribe } from 'keelson/client';
+ * import { createContributor, openOutbox, openSeed, subscribe } from 'keelson/client';
  *
  * const url = 'ws://127.0.0.1:8787';
+ * const seed = await openSeed('alice.key');
  * const outbox = await openOutbox('alice.outbox');
  * const contributor = createContributor({ url, study: 'flight-delays', seed, outbox });
  * const result = await contributor.contribute([[12, 640], [3, 233]]);
@@ -14,7 +15,7 @@
  *   console.log(release.epoch, release.outcome);
  * }
  */
-export { openOutbox } from '#outbox';
+export { openOutbox, openSeed } from '#outbox';
 export { signing } from '#signing';
 export { retryableWireCodes, wireCodes } from '../src/base/error-codes.js';
 export type { ErrorCode, LocalCode, WireCode } from '../src/base/error-codes.js';

@@ -4,7 +4,11 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], { cwd: root, stdio: 'inherit' });
+const compile = (project) =>
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project], { cwd: root, stdio: 'inherit' });
+compile('tsconfig.json');
+// What only browsers have is known to these files alone.
+compile('tsconfig.browser.json');
 // The generated wire code is JavaScript with its own declarations: tsc does not copy it.
 mkdirSync(`${root}dist/src/wire/generated`, { recursive: true });
 cpSync(`${root}src/wire/generated`, `${root}dist/src/wire/generated`, { recursive: true });

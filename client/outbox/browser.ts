@@ -1,12 +1,173 @@
-import type { Outbox } from './contract.js';
-import { memoryOutbox } from './memory.js';
+import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
+import { signing } from '#signing';
+import { KeelsonError } from '../../src/base/errors.js';
+import type { Outbox, OutboxContents, OutboxItem, OutboxPin } from './contract.js';
+
+/** Everything of one location; structured clones, so 64-bit numbers and byte arrays are kept as they are. */
+interface Schema extends DBSchema {
+  /** One record each: whom the outbox belongs to, and the contributor's seed. */
+  facts: { key: 'pin' | 'seed'; value: OutboxPin | Uint8Array };
+  items: { key: number; value: OutboxItem };
+}
+type Database = IDBPDatabase<Schema>;
+
+/** Asked of every write that something depends on: on the medium, not only in the system's buffers. */
+const durable = { durability: 'strict' } as const;
 
 /**
- * Where there are no files an outbox lives in memory and forgets with the page. Pin the server's key by
- * `serverKey`, and wait for `send` before the page is left.
- * @param location of no use here; kept so that the same code runs on Node.
+ * Opens or creates the outbox of one contributor in one study, in the browser's IndexedDB. It outlives the page; the
+ * user may clear it with the site's data.
+ * @param location a name within this origin.
+ * @throws KeelsonError('outbox-failed') when another page or tab has it open, or the browser keeps nothing here (use
+ * `memoryOutbox` then, and wait for `send` before the page is left).
  */
 export async function openOutbox(location: string): Promise<Outbox> {
-  void location;
-  return memoryOutbox();
+  const unlock = await lock(location);
+  try {
+    const database = await openDatabase(location);
+    return new IndexedOutbox(database, location, unlock);
+  } catch (error) {
+    unlock();
+    throw asOutboxError(error, location);
+  }
+}
+
+/**
+ * The contributor's secret seed kept at `location`, made at the first call. Whoever can run scripts on this origin can
+ * read it. Two calls at once get the same seed.
+ * @throws KeelsonError('outbox-failed') when the browser keeps nothing here.
+ */
+export async function openSeed(location: string): Promise<Uint8Array> {
+  try {
+    const database = await openDatabase(location);
+    try {
+      const transaction = database.transaction('facts', 'readwrite', durable);
+      let seed = await transaction.store.get('seed');
+      if (!(seed instanceof Uint8Array)) {
+        seed = signing.generateSeed();
+        await transaction.store.put(seed, 'seed');
+      }
+      await transaction.done;
+      return seed;
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw asOutboxError(error, location);
+  }
+}
+
+/** One transaction a write; the browser runs them in order. */
+class IndexedOutbox implements Outbox {
+  private failure: KeelsonError | null = null;
+  /** Settled items being forgotten. */
+  private readonly forgetting = new Set<Promise<void>>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly location: string,
+    private readonly unlock: () => void,
+  ) {}
+
+  load(): Promise<OutboxContents> {
+    return this.attempt(async () => {
+      const transaction = this.database.transaction(['facts', 'items']);
+      const [pin, items] = await Promise.all([
+        transaction.objectStore('facts').get('pin'),
+        // In the order of their ids.
+        transaction.objectStore('items').getAll(),
+      ]);
+      return { pin: (pin ?? null) as OutboxPin | null, items };
+    });
+  }
+
+  pin({ serverKey, studyId, contributor }: OutboxPin): Promise<void> {
+    return this.attempt(async () => {
+      const transaction = this.database.transaction('facts', 'readwrite', durable);
+      await transaction.store.put({ serverKey, studyId, contributor }, 'pin');
+      await transaction.done;
+    });
+  }
+
+  keep(id: number, values: Float64Array, last: boolean, columns?: number): Promise<void> {
+    return this.put({ id, last, values, batches: [], ...(columns !== undefined && columns > 0 && { columns }) });
+  }
+
+  sign(id: number, last: boolean, batches: OutboxItem['batches']): Promise<void> {
+    const plain = batches.map(({ sequence, epoch, body, signature }) => ({ sequence, epoch, body, signature }));
+    return this.put({ id, last, values: null, batches: plain });
+  }
+
+  settle(id: number): void {
+    if (this.failure !== null) return;
+    // What is sent again is recognised: this need not be durable, nor be waited for.
+    const forgotten = this.database.delete('items', id).catch(() => undefined)
+      .finally(() => this.forgetting.delete(forgotten));
+    this.forgetting.add(forgotten);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.forgetting);
+    this.failure ??= new KeelsonError('closed', 'the outbox is closed');
+    this.database.close();
+    this.unlock();
+  }
+
+  private put(item: OutboxItem): Promise<void> {
+    return this.attempt(async () => {
+      const transaction = this.database.transaction('items', 'readwrite', durable);
+      await transaction.store.put(item);
+      await transaction.done;
+    });
+  }
+
+  /** After the first failure nothing is certain about what the database holds: nothing more is written. */
+  private async attempt<T>(work: () => Promise<T>): Promise<T> {
+    if (this.failure !== null) throw this.failure;
+    try {
+      return await work();
+    } catch (error) {
+      this.failure ??= asOutboxError(error, this.location);
+      throw this.failure;
+    }
+  }
+}
+
+function openDatabase(location: string): Promise<Database> {
+  return openDB<Schema>(`keelson/${location}`, 1, {
+    upgrade(database) {
+      database.createObjectStore('facts');
+      database.createObjectStore('items', { keyPath: 'id' });
+    },
+  });
+}
+
+/**
+ * Makes this page the only writer until it calls the result, or is gone.
+ * @throws KeelsonError('outbox-failed') when another has it.
+ */
+async function lock(location: string): Promise<() => void> {
+  const locks = globalThis.navigator?.locks as LockManager | undefined;
+  if (locks === undefined) {
+    throw new KeelsonError('outbox-failed', 'this page has no Web Locks: serve it over https or from localhost');
+  }
+  return new Promise((resolve, reject) => {
+    const held = (granted: Lock | null): Promise<void> | undefined => {
+      if (granted === null) {
+        const text = `another page uses the outbox ${location}: close it, or give each its own`;
+        reject(new KeelsonError('outbox-failed', text, { details: { location } }));
+        return undefined;
+      }
+      return new Promise<void>((release) => resolve(release));
+    };
+    locks.request(`keelson/${location}`, { ifAvailable: true }, held)
+      .catch((error: unknown) => reject(asOutboxError(error, location)));
+  });
+}
+
+function asOutboxError(error: unknown, location: string): KeelsonError {
+  if (error instanceof KeelsonError) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  const text = `the outbox ${location} cannot be used: ${why}`;
+  return new KeelsonError('outbox-failed', text, { cause: error, details: { location } });
 }

@@ -36,8 +36,8 @@ export interface OutboxContents {
 
 /**
  * What a contributor must remember so that nothing is lost and a retry is the same bytes. One writer, for one key
- * and one study. `#outbox` resolves to node.ts (a file) on Node and to browser.ts (memory) elsewhere; both export
- * `openOutbox(location)`. Every method rejects with KeelsonError('outbox-failed') when the medium fails, and is
+ * and one study. `#outbox` resolves to node.ts (a file) on Node and to browser.ts (IndexedDB) elsewhere; both export
+ * `openOutbox(location)` and `openSeed(location)`. Every method rejects with KeelsonError('outbox-failed') when the medium fails, and is
  * not used again after that.
  */
 export interface Outbox {

@@ -4,8 +4,11 @@ import { concatBytes } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import type { Outbox, OutboxBatch, OutboxContents, OutboxItem, OutboxPin } from './contract.js';
 import { encodeFrame, fileMagic, scanFrames } from './frames.js';
+import { syncFolder } from './folder.js';
 import { lockFile, type Unlock } from './lock.js';
 import { decodeRecords, encodeRecord, type OutboxRecord } from './records.js';
+
+export { openSeed } from './seed-file.js';
 
 /** A file is rewritten once it is this large and mostly settled. */
 const compactionBytes = 256 * 1024;
@@ -220,16 +223,6 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
     const { bytesWritten } = await file.write(bytes, written, bytes.length - written);
     written += bytesWritten;
   }
-}
-
-/**
- * Makes a created or renamed file's name durable. Some systems cannot open a folder; there the name is theirs to keep.
- */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(dirname(path), 'r').catch(() => null);
-  if (folder === null) return;
-  await folder.sync().catch(() => undefined);
-  await folder.close();
 }
 
 function asOutboxError(error: unknown, path: string): KeelsonError {

@@ -47,4 +47,11 @@ describe('the browser bundle', () => {
     process.stdout.write(`browser bundle: ${plain.toFixed(1)} KiB, ${kilobytes.toFixed(1)} KiB compressed\n`);
     expect(kilobytes).toBeLessThan(64);
   });
+
+  it('is small for a page that only contributes', async () => {
+    const result = await bundle("export { createContributor, openOutbox, openSeed } from './client/index.ts';");
+    const kilobytes = gzipSync(result.outputFiles[0]!.text).length / 1024;
+    process.stdout.write(`contributor alone: ${kilobytes.toFixed(1)} KiB compressed\n`);
+    expect(kilobytes).toBeLessThan(46);
+  });
 });

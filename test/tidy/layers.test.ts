@@ -36,6 +36,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   citty: ['cli'],
   'cli-table3': ['cli'],
   'csv-parse': ['cli/input'],
+  idb: ['client/outbox'],
 };
 
 const aliases: Readonly<Record<string, string>> = {
