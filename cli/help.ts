@@ -29,16 +29,23 @@ export function entries(pairs: readonly (readonly [string, string])[]): string[]
   });
 }
 
+/** The words of an enumeration go beside the flag, or into its text where they are too many for that. */
+function choicesOf(definition: ArgDef): { readonly label: string; readonly text: string } {
+  const options = definition.type === 'enum' ? definition.options ?? [] : [];
+  const label = options.join('|');
+  return label.length <= 48 ? { label, text: '' } : { label: 'NAME', text: `: ${options.join(', ')}` };
+}
+
 function flagLabel(name: string, definition: ArgDef): string {
   const alias = aliasOf(definition);
   const value = definition.type === 'boolean' ? ''
-    : definition.type === 'enum' ? ` ${(definition.options ?? []).join('|')}`
+    : definition.type === 'enum' ? ` ${choicesOf(definition).label}`
       : ` ${(definition.valueHint ?? 'VALUE').toUpperCase()}`;
   return `${alias === undefined ? '' : `-${alias}, `}--${name}${value}`;
 }
 
 function flagText(definition: ArgDef): string {
-  const base = definition.description ?? '';
+  const base = (definition.description ?? '') + choicesOf(definition).text;
   return definition.default === undefined ? base : `${base} (default ${String(definition.default)})`;
 }
 

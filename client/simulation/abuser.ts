@@ -6,7 +6,7 @@ import { signHello, type Signer } from '../../src/signing/index.js';
 import { encodeClientFrame, type ServerFrame } from '../../src/wire/index.js';
 import { Connection, type ConnectionOptions } from '../session/connection.js';
 import { findStudy, type VerifiedWelcome } from '../session/handshake.js';
-import { abuseFrames, abuses } from './attacks/index.js';
+import { abuseFrames, type Abuse } from './attacks/index.js';
 
 /** One hostile contributor of an `AbuseGroup`. */
 interface Abuser {
@@ -22,6 +22,8 @@ export interface AbuseGroupOptions {
   readonly connection: ConnectionOptions;
   readonly study: string;
   readonly signers: readonly Signer[];
+  /** What each of them does, in turn. */
+  readonly abuses: readonly Abuse[];
   readonly random: WorkRandom;
   readonly onRefused: (code: WireCode) => void;
   readonly onDown: () => void;
@@ -38,7 +40,9 @@ export class AbuseGroup {
   private welcome: VerifiedWelcome | null = null;
 
   constructor(private readonly options: AbuseGroupOptions) {
-    this.abusers = options.signers.map((signer, i) => ({ signer, channel: 0, sequence: 1n, turn: i % abuses.length }));
+    this.abusers = options.signers.map((signer, i) => ({
+      signer, channel: 0, sequence: 1n, turn: i % options.abuses.length,
+    }));
     for (const abuser of this.abusers) this.byKey.set(toHex(abuser.signer.publicKey), abuser);
     this.connection = new Connection(options.connection, {
       pinnedKey: () => null,
@@ -67,6 +71,7 @@ export class AbuseGroup {
     const abuser = this.abusers[index]!;
     if (this.welcome === null || abuser.channel === 0) return false;
     const study = findStudy(this.welcome, this.options.study);
+    const { abuses } = this.options;
     const { frames, consumed } = abuseFrames(abuses[abuser.turn % abuses.length]!, {
       serverKey: this.welcome.server.publicKey,
       studyId: study.studyId,

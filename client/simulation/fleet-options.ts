@@ -16,6 +16,13 @@ export interface FleetOptions {
   readonly attack?: string;
   /** How far the attack moves things, in scales. Default: the attack's own. */
   readonly strength?: number;
+  /**
+   * Asked at the start of every epoch of every study, in place of `hostileShare`, `attack` and `strength`; null: as
+   * those say. For attacks on the numbers only.
+   */
+  readonly tactics?: (study: string, epoch: bigint) => Tactics | null;
+  /** Called with each accepted contribution as the server reduces it, for judging releases. */
+  readonly onAccepted?: (study: string, epoch: bigint, reduced: Float64Array, isHostile: boolean) => void;
   /** One per column, in data units, by study name: what strength counts in. Default: the study's `scale` parameter. */
   readonly scale?: Readonly<Record<string, readonly number[]>>;
   /** Keys, order and attacks follow from it. The same seed is the same contributors. */
@@ -39,6 +46,14 @@ export interface FleetOptions {
   readonly backoffMaxMs?: number;
   readonly runtime?: ClientRuntime;
   readonly openTransport?: OpenTransport;
+}
+
+/** What the hostile ones do in one epoch. */
+export interface Tactics {
+  readonly hostileShare: number;
+  /** Name of an attack on the numbers, or `absent`: they stay away. */
+  readonly attack: string;
+  readonly strength?: number;
 }
 
 /** Simulated contributors in one process. */

@@ -12,7 +12,7 @@ import { checkedKey } from '../session/handshake.js';
 import { Multiplexer } from '../session/multiplexer.js';
 import { webSocketUrl } from '../websocket/url.js';
 import { AbuseGroup } from './abuser.js';
-import { findAttack, malformedAttack, type RowAttack } from './attacks/index.js';
+import { findAttack, isProtocolAttack, type ProtocolAttack } from './attacks/index.js';
 import type { Fleet, FleetOptions } from './fleet-options.js';
 import { Counters, type FleetStatistics } from './statistics.js';
 import { endsStudy, StudyRun } from './study-run.js';
@@ -71,11 +71,9 @@ class NetworkFleet implements Fleet {
     const connection = { ...options, runtime, openTransport: options.openTransport ?? platformTransport };
     const hostile = Math.round((options.hostileShare ?? 0) * options.contributors);
     const attack = findAttack(options.attack ?? 'shift');
-    const isAbuse = attack.name === malformedAttack.name;
-    const rowAttack = isAbuse ? null : (attack as RowAttack);
-    this.addRuns(runtime, hostile, rowAttack);
-    const abusers = isAbuse ? hostile : 0;
-    this.addAbusers(connection, abusers);
+    this.addRuns(runtime);
+    const abusers = isProtocolAttack(attack) ? hostile : 0;
+    if (isProtocolAttack(attack)) this.addAbusers(connection, abusers, attack);
     this.addChannels(connection, runtime, abusers);
     if (this.awaited.size === 0) this.resolveReady();
     for (const multiplexer of this.multiplexers) multiplexer.open();
@@ -84,15 +82,13 @@ class NetworkFleet implements Fleet {
     if (options.signal?.aborted === true) this.abort();
   }
 
-  private addRuns(runtime: ClientRuntime, hostile: number, attack: RowAttack | null): void {
+  private addRuns(runtime: ClientRuntime): void {
     const random = seededWork(this.options.seed);
     for (const study of this.options.studies) {
       const run = new StudyRun({
         study,
         fleet: this.options,
         runtime,
-        hostile,
-        attack,
         random: random.fork(`study ${study}`),
         counters: this.counters,
         onSettled: () => this.closeWhenDone(),
@@ -101,7 +97,7 @@ class NetworkFleet implements Fleet {
     }
   }
 
-  private addAbusers(connection: ConnectionOptions, count: number): void {
+  private addAbusers(connection: ConnectionOptions, count: number, attack: ProtocolAttack): void {
     const random = seededWork(this.options.seed).fork('abuse');
     for (const [study, run] of this.runs) {
       for (let start = 0; start < count; start += abusersPerSocket) {
@@ -110,6 +106,7 @@ class NetworkFleet implements Fleet {
           connection,
           study,
           signers: indexes.map((index) => this.signerOf(index)),
+          abuses: attack.abuses,
           random: random.fork(`${study} ${start}`),
           onRefused: (code) => this.counters.count(this.counters.abusesRefused, code),
           onDown: () => { this.counters.reconnections += 1; },

@@ -1,8 +1,8 @@
 /** Simulated contributors, honest and hostile, and what their epochs should say. Not part of the SDK's bundle. */
-export { attackNames, abuses, findAttack, malformedAttack, rowAttacks } from './attacks/index.js';
-export type { Abuse, AttackContext, RowAttack } from './attacks/index.js';
+export { attackNames, abuses, findAttack, isProtocolAttack, protocolAttacks, rowAttacks } from './attacks/index.js';
+export type { Abuse, AttackContext, ProtocolAttack, RowAttack } from './attacks/index.js';
 export { contributorSeed, createFleet } from './fleet.js';
-export type { Fleet, FleetOptions } from './fleet-options.js';
+export type { Fleet, FleetOptions, Tactics } from './fleet-options.js';
 export { datasetSource, gaussianSource } from './sources.js';
 export type { DatasetSourceOptions, GaussianSourceOptions, RowSource } from './sources.js';
 export type { FleetStatistics } from './statistics.js';

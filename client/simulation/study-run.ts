@@ -8,6 +8,7 @@ import type { Contribution } from '../session/contribution.js';
 import type { AbuseGroup } from './abuser.js';
 import type { AttackContext, RowAttack } from './attacks/index.js';
 import type { FleetOptions } from './fleet-options.js';
+import { hostilityOf, type Hostility } from './hostility.js';
 import { Pacer } from './pacer.js';
 import type { Counters } from './statistics.js';
 import { reduceRows, TruthSums, type Truth } from './truth.js';
@@ -23,8 +24,6 @@ export interface StudyRunOptions {
   readonly study: string;
   readonly fleet: FleetOptions;
   readonly runtime: ClientRuntime;
-  readonly hostile: number;
-  readonly attack: RowAttack | null;
   readonly random: WorkRandom;
   readonly counters: Counters;
   readonly onSettled: () => void;
@@ -40,6 +39,7 @@ export class StudyRun {
   private epoch = 0n;
   private document: StudyDocument | null = null;
   private centre: readonly number[] | null = null;
+  private hostility: Hostility | null = null;
   /** Contributors whose own budget is used up: they are left out for good. */
   private readonly spent = new Set<number>();
   underWay = 0;
@@ -59,6 +59,7 @@ export class StudyRun {
     this.document = document;
     this.epoch = epoch;
     const { fleet, counters, random } = this.options;
+    this.hostility = hostilityOf(fleet, this.options.study, epoch, this.hostility);
     const windowMs = this.windowMs(document, closesInMs);
     counters.missed += this.pacer.start(fleet.contributors, windowMs, random.fork(`order ${epoch}`));
     for (const old of this.truths.keys()) if (old + truthsKept <= epoch) this.truths.delete(old);
@@ -91,6 +92,7 @@ export class StudyRun {
       if (acted) this.options.counters.abuses += 1;
       return acted;
     }
+    if (index < this.hostility!.hostile && this.hostility!.attack === 'absent') return true;
     const channel = this.channels[index]!;
     if (channel.isEnded || this.spent.has(index)) return true;
     // Whoever is not connected, has not heard of the epoch or is still busy tries again later in the epoch.
@@ -100,15 +102,22 @@ export class StudyRun {
   }
 
   private rowsOf(index: number): Float64Array {
-    const { attack, hostile, fleet, study } = this.options;
+    const { fleet, study } = this.options;
     const rows = fleet.rows(index, this.epoch, study);
-    return attack === null || index >= hostile ? rows : attack.apply(rows, this.attackContext(index, attack));
+    const attack = this.attackOf(index);
+    return attack === null ? rows : attack.apply(rows, this.attackContext(index, attack));
+  }
+
+  /** What this contributor does to its numbers in this epoch; null for honest ones. */
+  private attackOf(index: number): RowAttack | null {
+    const { attack, hostile } = this.hostility!;
+    return index >= hostile || attack === 'absent' ? null : attack;
   }
 
   private submit(channel: Channel, index: number, values: Float64Array): void {
-    const { counters, runtime, hostile, attack } = this.options;
+    const { counters, runtime, fleet, study } = this.options;
     const columns = this.document!.columns.length;
-    const isHostile = index < hostile;
+    const isHostile = index < this.hostility!.hostile;
     const reduced = values.length % columns === 0 ? reduceRows(values, columns) : new Float64Array(columns);
     const startedMs = runtime.nowMs();
     const done = (): void => {
@@ -124,12 +133,13 @@ export class StudyRun {
       values,
       batches: [],
       refusal: null,
-      ...(isHostile && attack?.unchecked === true && { encode: encodeUnchecked }),
+      ...(this.attackOf(index)?.unchecked === true && { encode: encodeUnchecked }),
       finish: (result) => {
         counters.measure(runtime.nowMs() - startedMs);
         if (result.kind === 'accepted') {
           counters.accepted += 1;
           this.sums(result.epoch, columns).add(reduced, isHostile);
+          fleet.onAccepted?.(study, result.epoch, reduced, isHostile);
         } else {
           refuse(result.error.code);
           if (result.error.code === 'contributor-budget-exhausted') this.spent.add(index);
@@ -158,7 +168,8 @@ export class StudyRun {
       columns: document.columns.length,
       scale: fleet.scale?.[document.study] ?? scaleOf(document),
       centre: this.centre,
-      strength: fleet.strength ?? attack.defaultStrength,
+      strength: this.hostility!.strength ?? attack.defaultStrength,
+      age: this.hostility!.age,
       shared: random.fork('agreed'),
       own: random.fork(`own ${index} ${this.epoch}`),
     };

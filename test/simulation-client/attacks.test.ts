@@ -18,7 +18,7 @@ const scale = [2, 3, 400];
 const source = gaussianSource({ mean: centre, standardDeviation: scale, rows: 4, seed });
 
 const contextOf = (index: number, epoch = 1n): AttackContext => ({
-  columns, scale, centre, strength: 4,
+  columns, scale, centre, strength: 4, age: 0,
   shared: seededWork(seed).fork('agreed'), own: seededWork(seed).fork(`${index} ${epoch}`),
 });
 
@@ -91,6 +91,33 @@ describe('attacks on the numbers', () => {
     spreadOf(rows).forEach((value) => expect(Math.abs(value - Math.sqrt(101) / 2)).toBeLessThan(1));
   });
 
+  it('coordinate moves one column, the same for all, and leaves the others', () => {
+    const means = meanOf(attacked(named('coordinate')));
+    expect(means.filter((value) => Math.abs(value - 4) < 0.13)).toHaveLength(1);
+    expect(means.filter((value) => Math.abs(value) < 0.13)).toHaveLength(columns - 1);
+  });
+
+  it('krum-evader puts one point where honest rows are thick', () => {
+    const rows = attacked(named('krum-evader'));
+    expect(Math.max(...spreadOf(rows))).toBeLessThan(1e-9);
+    expect(Math.hypot(...meanOf(rows))).toBeCloseTo(1, 9);
+  });
+
+  it('slow-drift goes the same way a little further in every epoch', () => {
+    const rows = source(3, 1n, 's');
+    const moved = (age: number): number[] =>
+      [...named('slow-drift').apply(rows, { ...contextOf(3), strength: 0.25, age })]
+        .slice(0, columns).map((value, i) => (value - rows[i]!) / scale[i]!);
+    expect(Math.hypot(...moved(0))).toBeCloseTo(0.25, 9);
+    moved(7).forEach((value, i) => expect(value).toBeCloseTo(8 * moved(0)[i]!, 9));
+  });
+
+  it('sybil says the same with every key', () => {
+    const rows = attacked(named('sybil'));
+    expect(Math.max(...spreadOf(rows))).toBeLessThan(1e-9);
+    meanOf(rows).forEach((value) => expect(Math.abs(value)).toBeCloseTo(2, 9));
+  });
+
   it('nan makes exactly one value unusable', () => {
     for (let index = 0; index < 50; index++) {
       const after = named('nan').apply(source(index, 1n, 's'), contextOf(index));
@@ -99,7 +126,10 @@ describe('attacks on the numbers', () => {
   });
 
   it('are found by name, or the names are listed', () => {
-    expect(attackNames).toEqual(['shift', 'direction', 'far', 'inliers', 'noise', 'nan', 'malformed']);
+    expect(attackNames).toEqual([
+      'shift', 'direction', 'coordinate', 'far', 'inliers', 'krum-evader', 'slow-drift', 'sybil', 'noise', 'nan',
+      'malformed', 'replay',
+    ]);
     expect(() => findAttack('shfit')).toThrow(/use one of shift, direction/);
   });
 });

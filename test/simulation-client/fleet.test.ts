@@ -171,6 +171,45 @@ describe('a fleet against the real listener', () => {
     expect(Object.keys(abusesRefused)).toEqual(expect.arrayContaining(codes));
   });
 
+  it('has changed replays refused, and equal ones recognised, while the honest are served', async () => {
+    await serve();
+    const running = start({ hostileShare: 0.25, attack: 'replay' });
+    await running.ready();
+    for (let epoch = 8n; epoch < 12n; epoch++) {
+      const before = running.statistics().accepted;
+      openEpoch(epoch);
+      await until(() => running.statistics().accepted >= before + 30);
+    }
+    await until(() => (running.statistics().abusesRefused.mutated ?? 0) > 0);
+    expect(Object.keys(running.statistics().abusesRefused)).toEqual(['mutated']);
+    expect(running.statistics().refused).toEqual({});
+  });
+
+  it('changes its tactics from epoch to epoch, and tells what was accepted', async () => {
+    await serve();
+    const accepted: string[] = [];
+    const running = start({
+      tactics: (_, epoch) => {
+        if (epoch === 7n) return { hostileShare: 0.1, attack: 'shift' };
+        return epoch === 8n ? { hostileShare: 0.25, attack: 'absent' } : { hostileShare: 0.25, attack: 'nan' };
+      },
+      onAccepted: (study, epoch, reduced, isHostile) => {
+        expect([study, reduced.length]).toEqual(['flight-delays', 2]);
+        accepted.push(`${epoch} ${isHostile}`);
+      },
+    });
+    const counts = (epoch: number): number[] =>
+      [false, true].map((hostile) => accepted.filter((one) => one === `${epoch} ${hostile}`).length);
+    await until(() => running.statistics().accepted === 40);
+    expect(counts(7)).toEqual([36, 4]);
+    openEpoch(8n);
+    await until(() => running.statistics().accepted === 70);
+    openEpoch(9n);
+    await until(() => running.statistics().refused['not-finite'] === 10);
+    await until(() => running.statistics().accepted === 100);
+    expect([counts(8), counts(9)]).toEqual([[30, 0], [30, 0]]);
+  });
+
   it('ends with the study, and closes when its work is done', async () => {
     await serve();
     const running = start();

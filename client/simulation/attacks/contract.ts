@@ -9,6 +9,8 @@ export interface AttackContext {
   readonly centre: readonly number[];
   /** How far the attack moves things, in scales. */
   readonly strength: number;
+  /** Epochs since this attack began, from 0: for those that take their time. */
+  readonly age: number;
   /** The same for all hostile contributors of a fleet, in every epoch: what they agree on. */
   readonly shared: WorkRandom;
   /** This contributor's own, in this epoch. */

@@ -72,6 +72,55 @@ export const noise: RowAttack = {
   },
 };
 
+/** One column moves by `strength` scales, the same for all; the others stay honest. */
+export const coordinate: RowAttack = {
+  name: 'coordinate',
+  title: 'one column moves, the others stay honest; tests that a defence looks at each column too',
+  defaultStrength: 4,
+  apply(rows, { columns, scale, strength, shared }) {
+    const chosen = Math.floor(shared.fork('coordinate').uniform() * columns);
+    return mapped(rows, columns, (value, column) => (column === chosen ? value + strength * scale[column]! : value));
+  },
+};
+
+/**
+ * All rows are one point inside the honest cloud. They are closer to each other than honest rows ever are, so a
+ * defence that keeps what has the nearest neighbours (Krum and its kin) keeps them.
+ */
+export const krumEvader: RowAttack = {
+  name: 'krum-evader',
+  title: 'one point inside the honest cloud; tests defences that trust what lies close together',
+  defaultStrength: 1,
+  apply(rows, context) {
+    const unit = agreedDirection(context);
+    const { columns, centre, scale, strength } = context;
+    return mapped(rows, columns, (_, column) => centre[column]! + strength * scale[column]! * unit[column]!);
+  },
+};
+
+/** Moves by `strength` scales more in every epoch, along one direction: never far from where the rows just were. */
+export const slowDrift: RowAttack = {
+  name: 'slow-drift',
+  title: 'a little further in every epoch; tests defences that learn where rows lie from earlier answers',
+  defaultStrength: 0.25,
+  apply(rows, context) {
+    const unit = agreedDirection(context);
+    const { columns, scale, strength, age } = context;
+    return mapped(rows, columns, (value, column) => value + (age + 1) * strength * scale[column]! * unit[column]!);
+  },
+};
+
+/** One person with many keys, who says the same with all of them. */
+export const sybil: RowAttack = {
+  name: 'sybil',
+  title: 'one person with many keys, all saying the same; only admission bounds how many there are',
+  defaultStrength: 2,
+  apply(rows, { columns, centre, scale, strength, shared }) {
+    const said = gaussianVector(columns, shared.fork('person')).map((value) => Math.sign(value) * strength);
+    return mapped(rows, columns, (_, column) => centre[column]! + said[column]! * scale[column]!);
+  },
+};
+
 /** NaN and infinities in place of numbers. The server must refuse the batch and go on. */
 export const notFinite: RowAttack = {
   name: 'nan',
