@@ -123,9 +123,10 @@ export interface GroupStatistic {
   readonly values: Float64Array;
 }
 
-/** What `finish` yields: rows for a pooled cohort, a statistic for a disjoint group. */
+/** What `finish` yields: rows for a pooled cohort; for a disjoint group a statistic, or a label that others may share. */
 export type Finished =
   | { readonly kind: 'pooled'; readonly rows: PooledRows }
+  | { readonly kind: 'label'; readonly label: string }
   | { readonly kind: 'group'; readonly statistic: GroupStatistic };
 
 /**

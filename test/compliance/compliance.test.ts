@@ -7,6 +7,20 @@ import { complianceSuite, locationSample, type ComplianceSample } from './suite.
 const samples: Readonly<Record<string, ComplianceSample>> = {
   mean: locationSample,
   'populous-mean': locationSample,
+  subspace: {
+    parameters: {},
+    dimension: 2,
+    cohort: 4_000,
+    scale: 1,
+    // Rows of the line through (1, 2), on whole numbers.
+    honest: (data) => {
+      const step = 1 + data.below(50);
+      return Float64Array.of(step, 2 * step);
+    },
+    truth: () => [0.2, 0.4, 0.4, 0.8],
+    location: false,
+    exact: true,
+  },
   ...everydaySamples,
 };
 

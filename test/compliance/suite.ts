@@ -31,7 +31,12 @@ export interface ComplianceSample {
   readonly location: boolean;
   /** Counts: nobody is an answer like any other, so there is a plan for any cohort and no refusal. */
   readonly answersAnyCohort?: true;
+  /** The answer is one of a few exact ones, without noise: no error of its own, and the same from every seed. */
+  readonly exact?: true;
 }
+
+/** What rounding to doubles may do to an exact answer. */
+const roundingError = 1e-12;
 
 export const locationSample: ComplianceSample = {
   parameters: { scale: 3 },
@@ -219,7 +224,11 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
         }
         const work = seededWork(utf8('merge'));
         const [merged, direct] = [summary.finish(summary.merge(left, right), work), summary.finish(whole, work)];
-        expect(merged.kind).toBe(mode === 'pooled' ? 'pooled' : 'group');
+        expect(merged.kind === 'pooled').toBe(mode === 'pooled');
+        if (merged.kind === 'label' || direct.kind === 'label') {
+          expect(merged).toEqual(direct);
+          continue;
+        }
         const numbers = (item: typeof merged): Float64Array => item.kind === 'pooled' ? item.rows.values : item.statistic.values;
         numbers(direct).forEach((value, i) => expect(numbers(merged)[i]).toBeCloseTo(value, 9));
       }
@@ -266,7 +275,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       const first = await release(plan, filled(plan, list), 'one', names);
       expect(first.kind).toBe('value');
       expect(await release(plan, filled(plan, list), 'one')).toEqual(first);
-      expect(await release(plan, filled(plan, list), 'two')).not.toEqual(first);
+      if (sample.exact !== true) expect(await release(plan, filled(plan, list), 'two')).not.toEqual(first);
       const planned = new Set(plan.events.map(({ name }) => name));
       for (const name of names) expect(planned).toContain(name);
       expect(names.size).toBeGreaterThan(0);
@@ -276,7 +285,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       for (const list of [[], entries(dataSource('one'), 1)]) {
         const outcome = await release(plan, filled(plan, list), 'nobody');
         expect(outcome.kind).toBe(sample.answersAnyCohort === true ? 'value' : 'refused');
-        expect(errorOf(outcome, list) ?? 0).toBeLessThan(4 * plan.expectedError(0).total);
+        expect(errorOf(outcome, list) ?? 0).toBeLessThan(4 * plan.expectedError(0).total + roundingError);
       }
     });
 
@@ -301,15 +310,15 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
     it.each([0.5, 1, 1.5])('is right or refuses when %d of the cohort came', async (share) => {
       const { rms, answered } = await measured(plan, `cohort ${share}`, Math.round(share * cohort), 4);
       if (share === 1) expect(answered).toBe(4);
-      if (answered > 0) expect(rms).toBeLessThan(2.5 * plan.expectedError(0).total);
+      if (answered > 0) expect(rms).toBeLessThan(2.5 * plan.expectedError(0).total + roundingError);
     });
 
     it('errs as much as it says on honest rows, within a factor 1.5 either way', async () => {
       const { rms, answered } = await measured(plan, 'honest', cohort, 16);
       expect(answered).toBe(16);
       const said = plan.expectedError(0).total;
-      expect(rms).toBeLessThan(1.5 * said);
-      expect(rms).toBeGreaterThan(said / 1.5);
+      expect(rms).toBeLessThan(1.5 * said + roundingError);
+      if (sample.exact !== true) expect(rms).toBeGreaterThan(said / 1.5);
     });
 
     it('stays within its stated error under the contamination it declares', async () => {
@@ -319,7 +328,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
         const row = (data: DataSource): Float64Array => sample.honest(data).map((entry) => entry + shift * scale);
         const { rms, answered } = await measured(plan, `shift ${shift}`, cohort, 4, { share, row });
         expect(answered).toBeGreaterThanOrEqual(3);
-        expect(rms).toBeLessThan(1.5 * said);
+        expect(rms).toBeLessThan(1.5 * said + roundingError);
       }
     });
 

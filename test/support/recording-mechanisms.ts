@@ -34,6 +34,7 @@ export function recordingMechanisms(
       laplace: note(inner.laplace.bind(inner)),
       truncatedLaplace: note(inner.truncatedLaplace.bind(inner)),
       threshold: note(inner.threshold.bind(inner)),
+      mode: note(inner.mode.bind(inner)),
       histogram: note(inner.histogram.bind(inner)),
       exponential: note(inner.exponential.bind(inner)),
     },

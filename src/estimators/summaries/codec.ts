@@ -72,6 +72,11 @@ export class StateReader {
     return at;
   }
 
+  /** Bytes that were not read yet. */
+  get left(): number {
+    return this.bytes.length - this.#at;
+  }
+
   integer(): number {
     return this.#view.getUint32(this.#take(4), true);
   }

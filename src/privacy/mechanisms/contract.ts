@@ -30,6 +30,11 @@ export interface Mechanisms {
     event: string,
     counts: Sensitive<readonly ReadonlyMap<number, number>[]>,
   ): Released<readonly (readonly KeptBin[])[]>;
+  /**
+   * The most frequent of the groups' labels when it leads by enough, else null; a threshold event of sensitivity and
+   * floor 2, see mechanisms/mode.
+   */
+  mode(event: string, labels: Sensitive<readonly string[]>): Released<string | null>;
   /** P6, P7. Returns the index of the chosen candidate. `scores` has the event's number of candidates. */
   exponential(event: string, scores: Sensitive<Float64Array>): Released<number>;
 }

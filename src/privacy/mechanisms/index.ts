@@ -11,6 +11,7 @@ import { drawExponential } from './exponential.js';
 import { drawGaussian } from './gaussian.js';
 import { drawHistogram } from './histogram.js';
 import { drawLaplace } from './laplace.js';
+import { drawMode } from './mode.js';
 import { suppliesOf, type NoiseSupply } from './supply.js';
 import { drawSymmetricGaussian } from './symmetric-gaussian.js';
 import { drawThreshold } from './threshold.js';
@@ -77,6 +78,11 @@ class ChargedMechanisms implements PreparedMechanisms {
     const content = Sensitive.open(value);
     assert(Number.isFinite(content), 'a value that a mechanism is given is finite');
     return Released.fromMechanism(drawThreshold(this.#draw(event), spent, content));
+  }
+
+  mode(event: string, labels: Sensitive<readonly string[]>): Released<string | null> {
+    const spent = this.#spend(event, ['laplace-threshold', 'gaussian-threshold']);
+    return Released.fromMechanism(drawMode(this.#draw(event), spent, Sensitive.open(labels)));
   }
 
   histogram(
