@@ -85,37 +85,54 @@ export function chooseDesign(facts: DesignFacts): Design | null {
   return best === null ? null : { ...best.design, passProbability: normalCdf(best.margin) };
 }
 
+/** Whether some design passes: at the widest radius, where groups agree most. Never true where `chooseDesign` is null. */
+export function hasDesign(facts: DesignFacts): boolean {
+  for (const groups of candidateGroups(facts)) {
+    const radius = radii(facts, groups).at(-1)!;
+    if (!candidatesOf(facts, groups, [radius], 'any').next().done!) return true;
+  }
+  return false;
+}
+
 function better(left: Candidate, right: Candidate): boolean {
   const gap = left.stressMargin - right.stressMargin;
   return gap > 0 || (gap === 0 && left.error < right.error);
 }
 
-function* candidatesOf(facts: DesignFacts, groups: number): Generator<Candidate> {
+function* candidatesOf(
+  facts: DesignFacts,
+  groups: number,
+  tried: readonly number[] = radii(facts, groups),
+  wish: 'best' | 'any' = 'best',
+): Generator<Candidate> {
   const { cohort, dimension, corruption, local, rho, delta } = facts;
+  const thresholds = facts.thresholds === undefined ? thresholdChoices(groups) : [facts.thresholds];
+  const shares = facts.testShare === undefined ? testShares : [facts.testShare];
+  // What the test asks for at least: nothing below is worth working out when no agreement could be enough.
+  const least = barrierOf(groups, Math.min(...thresholds.map(({ agreement }) => agreement)), rho * shares.at(-1)!, delta);
+  const wanted = normalQuantile(passWanted);
+  const isHopeless = (share: number): boolean => marginOf(groups, least, { share, spread: 0 }) < wanted;
+  if (isHopeless(1)) return;
   const groupSize = cohort / groups;
   const model = new AgreementModel(groupSize, corruption, dimension, local);
-  const stress = new AgreementModel(groupSize, stressed.corruption(corruption), dimension, local);
-  const curve = radii(facts, groups).map((radius) => ({
-    radius,
-    agreement: model.at(radius / radiusSafety),
-    underStress: stress.at(radius / radiusSafety / stressed.spread),
-  }));
-  const wanted = normalQuantile(passWanted);
-  const quantile = normalUpperQuantile(delta);
-  for (const thresholds of facts.thresholds === undefined ? thresholdChoices(groups) : [facts.thresholds]) {
-    const stability = stabilityConstant(groups, thresholds);
-    for (const testShare of facts.testShare === undefined ? testShares : [facts.testShare]) {
-      const deviation = testDeviation(groups, rho * testShare);
-      const barrier = pairsFloor(groups, thresholds.agreement) + (groups - 1) + deviation * quantile + 1;
+  if (isHopeless((1 - model.spoiled) ** 2)) return;
+  const stress = wish === 'any' ? model : new AgreementModel(groupSize, stressed.corruption(corruption), dimension, local);
+  const curve = tried.map((radius) => ({ radius, agreement: model.at(radius / radiusSafety) }))
+    .filter(({ agreement: { share } }) => !isHopeless(share))
+    .map((point) => ({ ...point, underStress: stress.at(point.radius / radiusSafety / stressed.spread) }));
+  const sampling = (dimension * local.varianceFactor) / cohort;
+  for (const choice of thresholds) {
+    const stability = stabilityConstant(groups, choice);
+    for (const testShare of shares) {
+      const barrier = barrierOf(groups, choice.agreement, rho * testShare, delta);
       for (const { radius, agreement, underStress } of curve) {
-        const margin = marginOf(groups, barrier, deviation, agreement);
+        const margin = marginOf(groups, barrier, agreement);
         if (margin < wanted) continue;
         const perCoordinate = averageSensitivity(radius, stability, groups) / Math.sqrt(2 * rho * (1 - testShare));
-        const noise = perCoordinate * Math.sqrt(dimension);
-        const sampling = Math.sqrt((dimension * local.varianceFactor) / cohort);
-        const error = Math.hypot(noise, sampling, local.bias(corruption, { groupSize, radius }, dimension));
-        const design = { groups, groupSize, thresholds, stability, testShare, radius, spoiled: model.spoiled };
-        const stressMargin = Math.min(wanted, marginOf(groups, barrier, deviation, underStress));
+        const bias = local.bias(corruption, { groupSize, radius }, dimension);
+        const error = Math.sqrt(perCoordinate ** 2 * dimension + sampling + bias * bias);
+        const design = { groups, groupSize, thresholds: choice, stability, testShare, radius, spoiled: model.spoiled };
+        const stressMargin = Math.min(wanted, marginOf(groups, barrier, underStress));
         yield { design, error, margin, stressMargin };
       }
     }
@@ -137,15 +154,25 @@ export function testDeviation(groups: number, rho: number): number {
   return (groups - 1) / Math.sqrt(2 * rho);
 }
 
+/** What the agreement test asks for: pairs, and the deviation of the noise on them. */
+interface Barrier {
+  readonly pairs: number;
+  readonly deviation: number;
+}
+
+function barrierOf(groups: number, agreement: number, rho: number, delta: number): Barrier {
+  const deviation = testDeviation(groups, rho);
+  const pairs = pairsFloor(groups, agreement) + (groups - 1) + deviation * normalUpperQuantile(delta) + 1;
+  return { pairs, deviation };
+}
+
 /** The largest hostile share at which a design's test still passes nine times in ten. */
 export function corruptionTolerated(design: Design, facts: DesignFacts): number {
-  const deviation = testDeviation(design.groups, facts.rho * design.testShare);
-  const barrier = pairsFloor(design.groups, design.thresholds.agreement) + (design.groups - 1)
-    + deviation * normalUpperQuantile(facts.delta) + 1;
+  const barrier = barrierOf(design.groups, design.thresholds.agreement, facts.rho * design.testShare, facts.delta);
   const wanted = normalQuantile(0.9);
   const passes = (corruption: number): boolean => {
     const model = new AgreementModel(design.groupSize, corruption, facts.dimension, facts.local);
-    return marginOf(design.groups, barrier, deviation, model.at(design.radius / radiusSafety)) >= wanted;
+    return marginOf(design.groups, barrier, model.at(design.radius / radiusSafety)) >= wanted;
   };
   let low = facts.corruption;
   let high = 0.45;
@@ -157,11 +184,11 @@ export function corruptionTolerated(design: Design, facts: DesignFacts): number 
   return Math.max(facts.corruption, Math.floor(low * 1000) / 1000);
 }
 
-function marginOf(groups: number, barrier: number, deviation: number, agreement: Agreement): number {
+function marginOf(groups: number, barrier: Barrier, agreement: Agreement): number {
   const pairs = (groups * (groups - 1)) / 2;
   // The share of agreeing pairs is a U-statistic of the groups: its deviation is twice theirs over sqrt(groups).
   const sampling = (pairs * 2 * agreement.spread) / Math.sqrt(groups);
-  return (pairs * agreement.share - barrier) / Math.sqrt(deviation * deviation + sampling * sampling);
+  return (pairs * agreement.share - barrier.pairs) / Math.sqrt(barrier.deviation ** 2 + sampling * sampling);
 }
 
 function candidateGroups(facts: DesignFacts): number[] {

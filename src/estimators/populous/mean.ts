@@ -10,7 +10,7 @@ import { privateScale, slotsFor } from '../../privacy/scale.js';
 import { chooseScale, scaleNotFound, type ScaleChoice } from '../scale-choice.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { choiceOf } from '../values.js';
-import { chooseDesign, corruptionTolerated, type Design, type DesignFacts } from './design.js';
+import { chooseDesign, corruptionTolerated, hasDesign, type Design, type DesignFacts } from './design.js';
 import { cohortName, eventsOf } from './events.js';
 import { groupedPoints, groupSummary } from './local.js';
 import { designFactsOf, populousParameters } from './parameters.js';
@@ -76,7 +76,7 @@ function infeasible(design: DesignFacts, facts: StudyFacts): Infeasible {
       remedy: 'ask for (epsilon, delta) with delta > 0',
     };
   }
-  const fits = (cohort: number): boolean => chooseDesign({ ...design, cohort }) !== null;
+  const fits = (cohort: number): boolean => hasDesign({ ...design, cohort });
   let high = design.cohort;
   let fitting = false;
   for (let doubling = 0; doubling < 16 && !fitting && high < 1e8; doubling++) {
