@@ -16,6 +16,10 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Run everything at once on real flights: aggregator, honest people and liars.',
     load: async () => erase((await import('./demo.js')).demo),
   },
+  lab: {
+    summary: 'Attack real studies with simulated liars, and see which estimators hold.',
+    load: async () => erase((await import('./lab.js')).lab),
+  },
   serve: {
     summary: 'Run the aggregator with one or more studies.',
     load: async () => erase((await import('./serve.js')).serve),

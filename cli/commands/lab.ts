@@ -1,0 +1,125 @@
+import type { ArgsDef } from 'citty';
+import { rowAttacks, protocolAttacks, findAttack, type Fleet } from '../../client/simulation/index.js';
+import { defineCommand } from '../command.js';
+import { connected } from '../demo/connecting.js';
+import { UsageError } from '../errors.js';
+import type { Io } from '../io.js';
+import { breakdown, breakdownTable } from '../lab/breakdown.js';
+import { labData } from '../lab/data.js';
+import type { Round } from '../lab/rounds.js';
+import { runLab, type LabOptions } from '../lab/run.js';
+import { scripted, type Setting } from '../lab/setting.js';
+import { labStudies, type LabFacts } from '../lab/studies.js';
+import { refuseInsecureSeed } from '../noise.js';
+import { listFlag, numberFlag } from '../numbers.js';
+import type { Output } from '../output.js';
+
+const defaults = {
+  contributors: 4000, every: 5, epsilon: 2, promise: 0.1, epochs: 1, port: 0,
+  estimators: ['mean', 'populous-mean'], shares: [0, 0.05, 0.1, 0.2], attack: 'shift',
+} as const;
+const allAttacks = [...rowAttacks, ...protocolAttacks].map(({ name }) => name);
+
+const text = (valueHint: string, description: string) => ({ type: 'string', valueHint, description }) as const;
+
+const flags = {
+  data: {
+    type: 'enum', options: labData.map(({ name }) => name), description: 'what honest people hold (default flights)',
+  },
+  estimators: text('a,b', `private estimators to compare (default ${defaults.estimators.join(',')})`),
+  attack: text('a,b', `attacks to play, or all (default ${defaults.attack}): ${allAttacks.join(', ')}`),
+  hostile: text('a,b', `hostile shares to play, below 0.5 (default ${defaults.shares.join(',')})`),
+  epochs: text('n', `epochs of each attack and share (default ${defaults.epochs})`),
+  contributors: text('n', `simulated people (default ${defaults.contributors})`),
+  every: text('seconds', `length of an epoch (default ${defaults.every})`),
+  epsilon: text('e', `of each release, at delta 1e-6 (default ${defaults.epsilon})`),
+  promise: text('share', `hostile share that robust estimators are planned for (default ${defaults.promise})`),
+  seed: text('text', 'people and attacks follow from it; the noise never does (default 1)'),
+  port: text('port', 'where the aggregator listens (default: any free port)'),
+} satisfies ArgsDef;
+
+export const lab = defineCommand({
+  name: 'lab',
+  summary: 'Attack real studies with simulated liars, and see which estimators hold.',
+  details: [
+    'Starts an aggregator with one study per estimator and the same people in all of them. In every epoch a share of '
+    + 'them attacks. Private answers are what the server released; beside them stand three answers without privacy, '
+    + 'worked out by the lab from its own people\'s rows: the mean of all, the median of each column, and a robust '
+    + 'filter. Errors are Euclidean distances from the honest mean, in units of scale; in brackets what the plan '
+    + 'promised before any row was seen, and ! where the error is more than twice that.',
+  ],
+  args: flags,
+  examples: [
+    'keelson lab --attack shift,direction --hostile 0.05,0.1',
+    'keelson lab --json --attack all --epochs 3',
+  ],
+  stopsGently: true,
+  async run({ args, io, output }) {
+    refuseInsecureSeed(io, 'lab');
+    const { options, perSetting } = optionsFrom(args, io);
+    const rounds: Round[] = [];
+    await runLab(options, {
+      started: ({ address }) => output.note(`aggregator at ${address}; ${options.rounds} rounds of `
+        + `${options.epochMs / 1000} s, ${perSetting} of each attack and share`),
+      gathering: (fleet) => gather(fleet, options, io, output),
+      round: (round) => {
+        rounds.push(round);
+        output.jsonLine({ type: 'round', ...round });
+        output.note(`round ${round.index + 1} of ${options.rounds}: ${round.setting.attack}, `
+          + `${100 * round.setting.hostileShare} % hostile`);
+      },
+    });
+    const rows = breakdown(rounds);
+    output.jsonLine({ type: 'breakdown', rows });
+    const { head, lines } = breakdownTable(rows);
+    output.table(head, lines);
+    return rounds.length === options.rounds ? 0 : 1;
+  },
+});
+
+async function gather(fleet: Fleet, options: LabOptions, io: Io, output: Output): Promise<void> {
+  const sessions = options.contributors * options.studies.length;
+  const milliseconds = await connected(fleet, sessions, io);
+  output.note(`${sessions} sessions connected after ${(milliseconds / 1000).toFixed(1)} s`);
+}
+
+type Typed = Readonly<Partial<Record<keyof typeof flags, string | undefined>>>;
+
+function optionsFrom(typed: Typed, io: Io): { readonly options: LabOptions; readonly perSetting: number } {
+  const share = { atLeast: 0, below: 0.5 } as const;
+  const facts: LabFacts = {
+    data: labData.find(({ name }) => name === (typed.data ?? labData[0]!.name))!,
+    contributors: numberFlag(typed.contributors, '--contributors', { whole: true, atLeast: 100, atMost: 100_000 })
+      ?? defaults.contributors,
+    epochMs: 1000 * (numberFlag(typed.every, '--every', { atLeast: 1, atMost: 3600 }) ?? defaults.every),
+    epsilon: numberFlag(typed.epsilon, '--epsilon', { above: 0, atMost: 20 }) ?? defaults.epsilon,
+    promise: numberFlag(typed.promise, '--promise', share) ?? defaults.promise,
+  };
+  const perSetting = numberFlag(typed.epochs, '--epochs', { whole: true, atLeast: 1, atMost: 1000 }) ?? defaults.epochs;
+  const shares = listFlag(typed.hostile, '--hostile')?.map((one) => numberFlag(one, '--hostile', share))
+    ?? defaults.shares;
+  const script = attacksOf(typed.attack).flatMap((attack) => shares.flatMap((hostileShare) =>
+    Array.from({ length: perSetting }, (): Setting => ({ attack, hostileShare }))));
+  const estimators = listFlag(typed.estimators, '--estimators') ?? defaults.estimators;
+  if (new Set(estimators).size < estimators.length) throw new UsageError('--estimators names one of them twice');
+  return {
+    perSetting,
+    options: {
+      ...facts,
+      studies: labStudies(facts, estimators),
+      director: scripted(script),
+      rounds: script.length,
+      seed: typed.seed ?? '1',
+      host: '127.0.0.1',
+      port: numberFlag(typed.port, '--port', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.port,
+      signal: io.interrupted,
+    },
+  };
+}
+
+function attacksOf(typed: string | undefined): readonly string[] {
+  const named = listFlag(typed, '--attack') ?? [defaults.attack];
+  if (named.includes('all')) return allAttacks;
+  for (const name of named) findAttack(name);
+  return named;
+}

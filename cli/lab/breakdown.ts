@@ -1,0 +1,93 @@
+import { formatNumber } from '../output.js';
+import { baselines, type Baseline } from './reckoning.js';
+import type { Round } from './rounds.js';
+
+/** All rounds with one attack and one hostile share. Errors are medians over the rounds, in scales. */
+export interface BreakdownRow {
+  readonly attack: string;
+  readonly hostileShare: number;
+  readonly rounds: number;
+  readonly baselines: Readonly<Record<Baseline, number>>;
+  readonly answers: readonly BreakdownAnswer[];
+}
+
+export interface BreakdownAnswer {
+  readonly estimator: string;
+  readonly refused: number;
+  /** Null when every round was refused. */
+  readonly error: number | null;
+  readonly worstError: number | null;
+  /** What the plan said beforehand; null past its promise. */
+  readonly promised: number | null;
+  /** Whether the median error is at most twice what was promised; null where nothing was. */
+  readonly keptPromise: boolean | null;
+}
+
+/** Groups rounds by attack and hostile share, in the order in which they were played. */
+export function breakdown(rounds: readonly Round[]): readonly BreakdownRow[] {
+  const groups = new Map<string, Round[]>();
+  for (const round of rounds) {
+    const key = `${round.setting.attack} ${round.setting.hostileShare}`;
+    groups.set(key, [...(groups.get(key) ?? []), round]);
+  }
+  return [...groups.values()].map((group) => {
+    const { attack, hostileShare } = group[0]!.setting;
+    return {
+      attack,
+      hostileShare,
+      rounds: group.length,
+      baselines: Object.fromEntries(baselines.map((name) =>
+        [name, middle(group.map((round) => round.baselines[name]))])) as Record<Baseline, number>,
+      answers: group[0]!.answers.map((_, i) => answerOf(group, i)),
+    };
+  });
+}
+
+function answerOf(group: readonly Round[], place: number): BreakdownAnswer {
+  const answers = group.map((round) => round.answers[place]!);
+  const errors = answers.map(({ error }) => error).filter((error) => error !== null);
+  const error = errors.length === 0 ? null : middle(errors);
+  const { estimator, promised } = answers[0]!;
+  const isPromised = Number.isFinite(promised);
+  return {
+    estimator,
+    refused: answers.length - errors.length,
+    error,
+    worstError: errors.length === 0 ? null : Math.max(...errors),
+    promised: isPromised ? promised : null,
+    keptPromise: isPromised && error !== null ? error <= 2 * promised : null,
+  };
+}
+
+/** The lower one of two middles: a round that was played. */
+function middle(values: readonly number[]): number {
+  return [...values].sort((left, right) => left - right)[Math.floor((values.length - 1) / 2)]!;
+}
+
+const shortNames: Readonly<Record<Baseline, string>> = {
+  'naive-mean': 'naive', 'coordinate-median': 'median', 'robust-filter': 'filter',
+};
+
+/** Head and lines of the table for people: errors, and in brackets what was promised. */
+export function breakdownTable(rows: readonly BreakdownRow[]): {
+  readonly head: readonly string[];
+  readonly lines: readonly (readonly string[])[];
+} {
+  const estimators = rows[0]?.answers.map(({ estimator }) => estimator) ?? [];
+  return {
+    head: ['attack', 'hostile', ...baselines.map((name) => shortNames[name]), ...estimators],
+    lines: rows.map((row) => [
+      row.attack,
+      `${formatNumber(100 * row.hostileShare)} %`,
+      ...baselines.map((name) => short(row.baselines[name])),
+      ...row.answers.map(({ error, promised, keptPromise }) =>
+        (error === null ? 'refused' : short(error))
+        + (promised === null ? '' : ` (${short(promised)})`)
+        + (keptPromise === false ? ' !' : '')),
+    ]),
+  };
+}
+
+function short(value: number): string {
+  return value >= 1000 ? value.toExponential(1) : value.toFixed(value >= 10 ? 0 : 2);
+}

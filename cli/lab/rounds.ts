@@ -1,0 +1,86 @@
+import type { StudyDefinition } from '../../server/studies/definition.js';
+import type { ReleaseBody } from '../../src/wire/messages.js';
+import { baselines, scaledDistance, type Baseline, type Reckoning } from './reckoning.js';
+import type { Setting } from './setting.js';
+
+/** How one private answer compares with the truth of its own study's epoch. */
+export interface Answer {
+  readonly estimator: string;
+  readonly epoch: bigint;
+  readonly outcome: 'value' | 'refused';
+  readonly reason?: string;
+  readonly estimate: readonly number[] | null;
+  /** In scales; null when refused. */
+  readonly error: number | null;
+  /** What the plan said before any row was seen, at this hostile share; infinite past its promise. */
+  readonly promised: number;
+  readonly epsilonSpent: number;
+}
+
+/** One epoch of all studies, beside what the lab knows. */
+export interface Round {
+  readonly index: number;
+  readonly setting: Setting;
+  readonly truth: readonly number[];
+  readonly honest: number;
+  readonly hostile: number;
+  /** Errors of the answers without privacy, in scales. */
+  readonly baselines: Readonly<Record<Baseline, number>>;
+  readonly answers: readonly Answer[];
+}
+
+/** One study's part of a round. */
+export interface Part {
+  readonly setting: Setting;
+  readonly reckoning: Reckoning;
+  readonly answer: Answer;
+}
+
+/** Compares a release with what the lab knows of its epoch. */
+export function answerOf(
+  { document, plan }: StudyDefinition, release: ReleaseBody, { truth }: Reckoning, { hostileShare }: Setting,
+  scale: readonly number[],
+): Answer {
+  const { outcome } = release;
+  return {
+    estimator: document.estimator,
+    epoch: release.epoch,
+    outcome: outcome.kind,
+    ...(outcome.kind === 'refused' && { reason: outcome.reason }),
+    estimate: outcome.kind === 'value' ? outcome.estimate : null,
+    error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, truth, scale) : null,
+    promised: plan.expectedError(hostileShare).total,
+    epsilonSpent: release.ledger.epsilonSpent,
+  };
+}
+
+/** Puts the studies' parts together: the n-th epoch of each with everybody in it is round n. */
+export class Rounds {
+  private readonly parts = new Map<number, Map<string, Part>>();
+
+  constructor(
+    private readonly studies: readonly string[],
+    private readonly scale: readonly number[],
+    private readonly onRound: (round: Round) => void,
+  ) {}
+
+  add(study: string, index: number, part: Part): void {
+    const own = this.parts.get(index) ?? new Map<string, Part>();
+    this.parts.set(index, own.set(study, part));
+    if (own.size < this.studies.length) return;
+    this.parts.delete(index);
+    const parts = this.studies.map((name) => own.get(name)!);
+    const { setting, reckoning } = parts[0]!;
+    const { truth, honest, hostile } = reckoning;
+    this.onRound({
+      index,
+      setting,
+      truth,
+      honest,
+      hostile,
+      baselines: Object.fromEntries(baselines.map((name) =>
+        [name, scaledDistance(reckoning.baselines[name], truth, this.scale)])) as Record<Baseline, number>,
+      answers: parts.map(({ answer }) => answer),
+    });
+  }
+}

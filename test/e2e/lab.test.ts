@@ -1,0 +1,47 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { Stage, type JsonLine } from '../support/live-command.js';
+
+const stage = new Stage();
+afterAll(() => stage.end());
+
+interface Line extends JsonLine {
+  readonly rows?: readonly {
+    readonly attack: string;
+    readonly hostileShare: number;
+    readonly baselines: Readonly<Record<string, number>>;
+    readonly answers: readonly { readonly estimator: string; readonly promised: number | null }[];
+  }[];
+}
+
+describe('keelson lab --json', () => {
+  it('plays every attack at every share on a real server, and breaks the errors down', async () => {
+    const run = await stage.run([
+      'lab', '--json', '--attack', 'shift,malformed', '--hostile', '0,0.2', '--contributors', '300', '--every', '2',
+      '--epsilon', '12', '--estimators', 'mean',
+    ]);
+    expect(run.status).toBe(0);
+    const lines = run.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as Line);
+    expect(lines.map(({ type }) => type)).toEqual(['round', 'round', 'round', 'round', 'breakdown']);
+    const rows = lines.at(-1)!.rows!;
+    expect(rows.map(({ attack, hostileShare }) => [attack, hostileShare]))
+      .toEqual([['shift', 0], ['shift', 0.2], ['malformed', 0], ['malformed', 0.2]]);
+    expect(rows.map(({ answers }) => answers.map(({ estimator }) => estimator))).toEqual(Array(4).fill(['mean']));
+    // A fifth that moves four scales in two columns; what comes late counts in the round after.
+    expect(rows[1]!.baselines['naive-mean']).toBeGreaterThan(0.5);
+    expect(rows[1]!.baselines['robust-filter']).toBeLessThan(0.5);
+    expect(rows[3]!.baselines['naive-mean']).toBeLessThan(0.3);
+  });
+
+  it('refuses what it cannot play, before it starts', async () => {
+    for (const [words, status, said] of [
+      [['--attack', 'shfit'], 2, 'use one of shift'],
+      [['--hostile', '0.6'], 2, '--hostile'],
+      [['--estimators', 'mean,mean'], 2, 'twice'],
+      [['--estimators', 'populous-mean', '--contributors', '100'], 1, 'cannot be planned'],
+    ] as const) {
+      const run = await stage.run(['lab', ...words]);
+      expect([run.status, run.stdout]).toEqual([status, '']);
+      expect(run.stderr).toContain(said);
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { breakdown, breakdownTable } from '../../cli/lab/breakdown.js';
+import { labData } from '../../cli/lab/data.js';
+import { EpochRows, scaledDistance } from '../../cli/lab/reckoning.js';
+import { Rounds, type Answer, type Round } from '../../cli/lab/rounds.js';
+import { Hands, scripted, type Setting } from '../../cli/lab/setting.js';
+
+const setting: Setting = { attack: 'shift', hostileShare: 0.1 };
+
+const answer = (error: number | null, promised = 0.2): Answer => ({
+  estimator: 'mean', epoch: 1n, outcome: error === null ? 'refused' : 'value', estimate: null, error, promised,
+  epsilonSpent: 1,
+});
+
+const round = (index: number, answers: readonly Answer[], change: Partial<Round> = {}): Round => ({
+  index, setting, truth: [0], honest: 9, hostile: 1, answers,
+  baselines: { 'naive-mean': 0.5, 'coordinate-median': 0.1, 'robust-filter': 0.05 }, ...change,
+});
+
+describe('the lab\'s own reckoning', () => {
+  it('knows the honest mean, and the three answers of those who do not know who is hostile', () => {
+    const rows = new EpochRows([1, 10]);
+    for (let i = 0; i < 90; i++) rows.add(Float64Array.of((i % 3) - 1, 10 * ((i % 5) - 2)), false);
+    for (let i = 0; i < 10; i++) rows.add(Float64Array.of(50, 500), true);
+    const { truth, honest, hostile, baselines } = rows.reckon()!;
+    expect([honest, hostile]).toEqual([90, 10]);
+    truth.forEach((value) => expect(value).toBeCloseTo(0, 9));
+    expect(baselines['naive-mean'][0]).toBeCloseTo(5, 9);
+    expect(baselines['naive-mean'][1]).toBeCloseTo(50, 9);
+    expect(Math.abs(baselines['coordinate-median'][0]!)).toBeLessThan(1.01);
+    expect(scaledDistance(baselines['robust-filter'], truth, [1, 10])).toBeLessThan(0.1);
+    expect(new EpochRows([1]).reckon()).toBeNull();
+  });
+
+  it('has people whose rows are the same in every study, and of about one scale', () => {
+    for (const data of labData) {
+      const source = data.source(500, new Uint8Array(32).fill(7));
+      expect(source(3, 2n, 'one')).toEqual(source(3, 2n, 'other'));
+      expect(source(3, 2n, 'one')).not.toEqual(source(3, 3n, 'one'));
+      expect(source(3, 2n, 'one')).toHaveLength(data.rows * data.columns.length);
+      const firsts = Array.from({ length: 500 }, (_, i) => source(i, 1n, 's')[0]!);
+      const mean = firsts.reduce((sum, value) => sum + value / 500, 0);
+      const spread = Math.sqrt(firsts.reduce((sum, value) => sum + (value - mean) ** 2 / 500, 0));
+      expect(spread / data.scale[0]!).toBeGreaterThan(0.4);
+      expect(spread / data.scale[0]!).toBeLessThan(2.5);
+    }
+  });
+});
+
+describe('rounds of several studies', () => {
+  it('are told once every study has answered, whatever their epochs are called', () => {
+    const told: Round[] = [];
+    const rounds = new Rounds(['a', 'b'], [1], (one) => told.push(one));
+    const reckoning = {
+      truth: [1], honest: 9, hostile: 1,
+      baselines: { 'naive-mean': [3], 'coordinate-median': [1], 'robust-filter': [0] },
+    };
+    const part = (error: number) => ({ setting, reckoning, answer: answer(error) });
+    rounds.add('a', 0, part(0.1));
+    rounds.add('a', 1, part(0.3));
+    expect(told).toEqual([]);
+    rounds.add('b', 0, part(0.2));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({
+      index: 0, baselines: { 'naive-mean': 2, 'coordinate-median': 0, 'robust-filter': 1 },
+      answers: [{ error: 0.1 }, { error: 0.2 }],
+    });
+  });
+
+  it('follow a script, or what a person had set when the round began', () => {
+    const script = scripted([setting]);
+    expect([script.settingOf(0), script.settingOf(1)]).toEqual([setting, null]);
+    const hands = new Hands(setting);
+    expect(hands.settingOf(0)).toEqual(setting);
+    hands.current = { attack: 'far', hostileShare: 0.2 };
+    expect(hands.settingOf(0)).toEqual(setting);
+    expect(hands.settingOf(1)).toEqual({ attack: 'far', hostileShare: 0.2 });
+  });
+});
+
+describe('the breakdown', () => {
+  it('takes the median of each attack and share, and says whether the promise was kept', () => {
+    const far: Setting = { attack: 'far', hostileShare: 0.3 };
+    const rows = breakdown([
+      round(0, [answer(0.1)]), round(1, [answer(0.5)]), round(2, [answer(0.3)]),
+      round(3, [answer(0.7, Infinity)], { setting: far }), round(4, [answer(null, Infinity)], { setting: far }),
+    ]);
+    expect(rows).toMatchObject([
+      { attack: 'shift', hostileShare: 0.1, rounds: 3, answers: [{ error: 0.3, worstError: 0.5, keptPromise: true }] },
+      {
+        attack: 'far', hostileShare: 0.3, rounds: 2,
+        answers: [{ error: 0.7, refused: 1, promised: null, keptPromise: null }],
+      },
+    ]);
+    const broken = breakdown([round(0, [answer(0.41)])]);
+    expect(broken[0]!.answers[0]!.keptPromise).toBe(false);
+    expect(breakdownTable(broken)).toEqual({
+      head: ['attack', 'hostile', 'naive', 'median', 'filter', 'mean'],
+      lines: [['shift', '10 %', '0.50', '0.10', '0.05', '0.41 (0.20) !']],
+    });
+    expect(breakdownTable(rows).lines[1]!.at(-1)).toBe('0.70');
+  });
+});
