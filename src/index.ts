@@ -18,7 +18,7 @@ export type {
 export { estimators, findEstimator } from './estimators/registry.js';
 export { parseParameters } from './estimators/parameters.js';
 export {
-  createGroups, decodeGroups, inlineCompute, releaseGroups, runOffline, ticketBytes,
+  createGroups, decodeGroups, inlineCompute, mergeGroups, releaseGroups, runOffline, ticketBytes,
   type ByteSource, type Groups, type GroupsProgress, type OfflineRun,
 } from './estimators/run.js';
 

@@ -1,5 +1,7 @@
 import { assert } from '../base/assert.js';
 import { Sensitive } from '../base/brands.js';
+import { InvalidParameterError } from '../base/errors.js';
+import { allFinite } from '../numerics/vector.js';
 import type { WorkRandom } from '../random/source.js';
 import { assign } from './assignment.js';
 import type { CohortPlan, Finished, FinishedSummaries, Plan, Summary } from './contract.js';
@@ -60,6 +62,21 @@ export function decodeGroups(plan: Plan, dimension: number, bytes: Uint8Array): 
   return groups;
 }
 
+/**
+ * The groups of all rows that went to either, for rows that were summarised in several places: each contributor's in
+ * one of them, under the same tickets. `left` becomes the result and is used up; `right` stays as it is.
+ * @throws InvalidParameterError when they do not belong to one plan.
+ */
+export function mergeGroups(plan: Plan, dimension: number, left: Groups, right: Groups): Groups {
+  const fits = left instanceof GroupsOfPlan && right instanceof GroupsOfPlan
+    && left.isFor(plan, dimension) && right.isFor(plan, dimension);
+  if (!fits) {
+    throw new InvalidParameterError('these groups were not made for this plan: create or decode both with it', {});
+  }
+  left.merge(right);
+  return left;
+}
+
 class GroupsOfPlan implements Groups {
   readonly #plans: readonly CohortPlan[];
   readonly #cohorts: readonly Cohort[];
@@ -73,9 +90,26 @@ class GroupsOfPlan implements Groups {
     });
   }
 
+  isFor(plan: Plan, dimension: number): boolean {
+    const shapes = (cohorts: readonly CohortPlan[]): string => JSON.stringify(cohorts);
+    return dimension === this.dimension && shapes(plan.cohorts) === shapes(this.#plans);
+  }
+
+  merge(other: GroupsOfPlan): void {
+    this.#cohorts.forEach(({ summary, groups }, at) => {
+      groups.forEach((group, index) => {
+        const from = other.#cohorts[at]!.groups[index]!;
+        group.rows += from.rows;
+        group.finished = null;
+        if (group.pairs === null) group.state = summary.merge(group.state, from.state);
+        else group.pairs.addAll(from.pairs!);
+      });
+    });
+  }
+
   add(ticket: Uint8Array, row: Float64Array): void {
     assert(row.length === this.dimension, 'a row has the dimension of its study');
-    if (!row.every((entry) => Number.isFinite(entry))) return;
+    if (!allFinite(row)) return;
     const place = assign(ticket, this.#plans);
     const { summary, groups } = this.#cohorts[place.cohort]!;
     const group = groups[place.group]!;

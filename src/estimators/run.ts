@@ -6,7 +6,7 @@ import { inlineCompute } from './compute.js';
 import type { Compute, Plan } from './contract.js';
 import { createGroups, type Groups } from './groups.js';
 
-export { createGroups, decodeGroups, type Groups, type GroupsProgress } from './groups.js';
+export { createGroups, decodeGroups, mergeGroups, type Groups, type GroupsProgress } from './groups.js';
 export { inlineCompute, type Kernels } from './compute.js';
 export { assign, ticketBytes, type Assignment } from './assignment.js';
 

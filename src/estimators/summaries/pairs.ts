@@ -20,6 +20,11 @@ export class PairSlots {
     this.#slots.set(slot, members.slice(0, 2));
   }
 
+  /** Adds the members of other slots: of all members of a slot the two with the smallest tags stay. */
+  addAll(other: PairSlots): void {
+    for (const [slot, members] of other.#slots) for (const { tag, row } of members) this.add(slot, tag, row);
+  }
+
   /** The pairs in order of slot: (first - second) / sqrt 2, under the tag of the first. */
   *pairs(): Generator<Member> {
     for (const slot of [...this.#slots.keys()].sort((a, b) => a - b)) {
