@@ -7,6 +7,13 @@ import { complianceSuite, locationSample, type ComplianceSample } from './suite.
 const samples: Readonly<Record<string, ComplianceSample>> = {
   mean: locationSample,
   'populous-mean': locationSample,
+  'heavy-tailed': locationSample,
+  'heavy-tailed-1d': {
+    ...locationSample,
+    parameters: { scale: 3, column: 0 },
+    dimension: 1,
+    honest: (data) => Float64Array.of(3 * data.normal()),
+  },
   subspace: {
     parameters: {},
     dimension: 2,
