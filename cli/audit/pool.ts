@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { OutputBlock, TrialPool } from '../../src/audit/index.js';
+import type { OutputBlock, TrialPool, TrialRequest } from '../../src/audit/index.js';
 import { workerUrl } from '../../server/worker-url.js';
 import type { WorkerCall, WorkerStart } from './worker.js';
 
@@ -35,6 +35,8 @@ export function startAuditPool(start: WorkerStart, threads: number): AuditPool {
 class Member {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
+  /** Names of pairs that the thread holds: large data sets cross once. */
+  readonly #sent = new Set<string>();
   #next = 0;
   #failure: Error | null = null;
 
@@ -53,12 +55,15 @@ class Member {
     return this.#waiting.size;
   }
 
-  run(request: WorkerCall['request']): Promise<OutputBlock> {
+  run({ pair, ...request }: TrialRequest): Promise<OutputBlock> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     const id = this.#next++;
+    const isNew = !this.#sent.has(pair.name);
+    this.#sent.add(pair.name);
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      this.#worker.postMessage({ id, request } satisfies WorkerCall);
+      const call: WorkerCall = { id, request, pair: pair.name, ...(isNew ? { data: pair } : {}) };
+      this.#worker.postMessage(call);
     });
   }
 

@@ -7,6 +7,8 @@ export interface AuditSubject {
   readonly estimator: string;
   readonly parameters: ParameterValues;
   readonly facts: StudyFacts;
+  /** Names of the events that are audited alone, given answers of the others; absent: all. */
+  readonly alone?: readonly string[];
 }
 
 /** @throws InvariantError when there is no plan; the command has checked. */

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { TrialRunner, type TrialRequest } from '../../src/audit/index.js';
+import { TrialRunner, type NeighbourPair, type TrialRequest } from '../../src/audit/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { secureNoise } from '../../src/random/secure.js';
 import type { NoiseSource } from '../../src/random/source.js';
@@ -14,17 +14,27 @@ export interface WorkerStart {
 
 export interface WorkerCall {
   readonly id: number;
-  readonly request: TrialRequest;
+  readonly request: Omit<TrialRequest, 'pair'>;
+  readonly pair: string;
+  /** The data sets of the pair, which come with its first request only. */
+  readonly data?: NeighbourPair;
 }
 
 const { subject, seed } = workerData as WorkerStart;
-const runner = new TrialRunner({ plan: planOf(subject), dimension: subject.facts.dimension });
+const { alone } = subject;
+const runner = new TrialRunner({
+  plan: planOf(subject),
+  dimension: subject.facts.dimension,
+  ...(alone === undefined ? {} : { alone: { events: new Set(alone), noise: () => seededNoise('answers given') } }),
+});
+const pairs = new Map<string, NeighbourPair>();
 const fresh = secureNoise();
 const noiseOf = (label: string): NoiseSource => (seed === null ? fresh : seededNoise(`${seed}:noise:${label}`));
 const port = parentPort!;
 
-port.on('message', ({ id, request }: WorkerCall) => {
-  runner.run(request, noiseOf(request.label)).then(
+port.on('message', ({ id, request, pair: name, data }: WorkerCall) => {
+  if (data !== undefined) pairs.set(name, data);
+  runner.run({ ...request, pair: pairs.get(name)! }, noiseOf(request.label)).then(
     (block) => port.postMessage({ id, block }, [block.values.buffer as ArrayBuffer]),
     // Thrown here, the error ends the thread and reaches the pool with its message.
     (error: unknown) => queueMicrotask(() => {

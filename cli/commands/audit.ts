@@ -1,12 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { limits } from '../../src/base/limits.js';
 import {
-  audit as runAudit, auditTrialsMin, searchPairs, type AuditResult, type NeighbourPair,
+  audit as runAudit, auditTrialsMin, searchPairs, type AuditResult, type PairFacts,
 } from '../../src/audit/index.js';
 import type { Estimator, Infeasible, StudyFacts } from '../../src/estimators/contract.js';
 import { parseParameters } from '../../src/estimators/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
-import { startAuditPool, type AuditPool } from '../audit/pool.js';
+import { seededNoise } from '../../src/random/insecure.js';
+import { secureNoise } from '../../src/random/secure.js';
+import { claimOf, eventsAsked } from '../audit/claim.js';
+import { Pace } from '../audit/pace.js';
+import { startAuditPool } from '../audit/pool.js';
 import type { AuditSubject } from '../audit/subject.js';
 import { defineCommand } from '../command.js';
 import type { Io } from '../io.js';
@@ -16,11 +20,8 @@ import { formatNumber, type Output } from '../output.js';
 import { plannerOf, smallestPlan } from '../planning.js';
 import { privacyArguments, privacyTarget } from '../privacy-flags.js';
 import { startProgress } from '../progress.js';
-import { statementOf } from '../statement.js';
 
 const defaultSeconds = 30;
-/** Trials of the first batch by which the speed is judged. */
-const pacing = 200;
 
 export const audit = defineCommand({
   name: 'audit',
@@ -46,12 +47,18 @@ export const audit = defineCommand({
     seconds: {
       type: 'string',
       valueHint: 's',
-      description: `about how long to run (default ${defaultSeconds} without --trials)`,
+      description: `about how long to run in all (default ${defaultSeconds} without --trials)`,
+    },
+    event: {
+      type: 'string',
+      valueHint: 'name',
+      description: 'audit this part of the release alone, given the answers of all others; may be repeated',
     },
   },
-  repeatable: ['set'],
+  repeatable: ['set', 'event'],
   examples: [
     'keelson audit mean --epsilon 1 --delta 1e-6 --set scale=1',
+    'keelson audit mean --epsilon 1 --delta 1e-6 --set scale=1 --event mean --seconds 120',
     'keelson audit populous-mean --epsilon 4 --delta 1e-3 --set scale=1 --dimension 2 --trials 1000000 --json',
   ],
   async run({ args, repeated, io, output }) {
@@ -69,58 +76,68 @@ export const audit = defineCommand({
     const plan = planFor(cohort);
     if (plan.kind === 'infeasible') return infeasible(estimator, cohort, plan, output);
     const facts: StudyFacts = { dimension, cohort, participation, target };
+    const events = eventsAsked(plan, repeated['event'] ?? []);
+    const limit = seconds ?? (trials === undefined ? defaultSeconds : undefined);
+    const deadlineMs = limit === undefined ? Infinity : startedMs + 1000 * limit;
     const seed = insecureSeedOf(io);
-    const { epsilon, delta, neighbours } = statementOf(plan, target);
-    const subject: AuditSubject = { estimator: estimator.name, parameters, facts };
-    const pool = startAuditPool({ subject, seed }, availableParallelism());
-    try {
-      const pairs = await searchPairs({ plan, facts, parameters }, pool);
-      const pace = { trials, seconds: seconds ?? (trials === undefined ? defaultSeconds : undefined) };
-      const total = await trialsFor(pace, pool, pairs[0]!, io);
-      const result = await withProgress(total, io, (onProgress) =>
-        runAudit({ claim: { epsilon, delta }, pairs, pool, trials: total, onProgress }));
-      const document = {
-        estimator: estimator.name, parameters, dimension, cohort, ...result, neighbours,
-        seconds: Math.round((io.monotonicMs() - startedMs) / 10) / 100,
-        ...(seed === null ? {} : { insecure: true }),
-      };
-      output.json(document);
-      print(document, output);
-      return result.caught ? 1 : 0;
-    } finally {
-      await pool.close();
-    }
+    const result = await run({ estimator: estimator.name, plan, facts, parameters, events, trials, deadlineMs, seed, io });
+    const document = {
+      estimator: estimator.name, parameters, dimension, cohort, ...(events === null ? {} : { events }),
+      ...result, neighbours: plan.guarantee.neighbours,
+      seconds: Math.round((io.monotonicMs() - startedMs) / 10) / 100,
+      ...(seed === null ? {} : { insecure: true }),
+    };
+    output.json(document);
+    print(document, output);
+    return result.caught ? 1 : 0;
   },
 });
 
-interface Pace {
+interface Job extends PairFacts {
+  readonly estimator: string;
+  /** Null: all. */
+  readonly events: readonly string[] | null;
   readonly trials: number | undefined;
-  readonly seconds: number | undefined;
+  readonly deadlineMs: number;
+  readonly seed: string | null;
+  readonly io: Io;
 }
 
-/** Fixed before the first counted trial: stopping when the bound looks right would spoil its confidence. */
-async function trialsFor({ trials, seconds }: Pace, pool: AuditPool, pair: NeighbourPair, io: Io): Promise<number> {
-  if (seconds === undefined) return trials!;
-  // Code runs slower at first, so the last and longest batch tells the speed.
-  for (let size = pacing; ; size *= 2) {
-    const startedMs = io.monotonicMs();
-    await Promise.all(Array.from({ length: pool.parallelism }, () =>
-      pool.run({ pair, side: 'left', trials: size, label: 'pace' })));
-    const tookMs = Math.max(1, io.monotonicMs() - startedMs);
-    if (tookMs < 40 * seconds) continue;
-    const affordable = Math.floor((1000 * seconds * size * pool.parallelism) / tookMs);
-    return Math.min(trials ?? Infinity, Math.max(auditTrialsMin, affordable));
+async function run(job: Job): Promise<AuditResult> {
+  const { estimator, plan, facts, parameters, events, trials, deadlineMs, seed, io } = job;
+  const subject: AuditSubject = { estimator, parameters, facts, ...(events === null ? {} : { alone: events }) };
+  const pool = startAuditPool({ subject, seed }, availableParallelism());
+  try {
+    const pace = new Pace(pool, io, deadlineMs);
+    await pace.measure(job);
+    const pairs = await searchPairs({ plan, facts, parameters }, pool, { glance: pace.glance() });
+    const total = Math.max(auditTrialsMin, Math.min(trials ?? Infinity, pace.affordable()));
+    return await withProgress(total, io, (onProgress) => runAudit({
+      claim: claimOf(plan, facts.target, events),
+      pairs,
+      pool,
+      trials: total,
+      coins: seed === null ? secureNoise() : seededNoise(`${seed}:coins`),
+      affordable: () => pace.affordable(),
+      chunk: pace.chunk(),
+      onProgress: (done, of) => {
+        pace.saw(done);
+        onProgress(done, of);
+      },
+    }));
+  } finally {
+    await pool.close();
   }
 }
 
 async function withProgress(
   total: number,
   io: Io,
-  run: (onProgress: (done: number) => void) => Promise<AuditResult>,
+  audited: (onProgress: (done: number, total: number) => void) => Promise<AuditResult>,
 ): Promise<AuditResult> {
   const progress = startProgress('auditing', io, { name: 'trials', size: 1, digits: 0 });
   try {
-    return await run((done) => progress.update(done, total));
+    return await audited((done, of = total) => progress.update(done, of));
   } finally {
     progress.end();
   }
@@ -133,12 +150,18 @@ function infeasible(estimator: Estimator, cohort: number, { reason, remedy }: In
   return 1;
 }
 
-type Document = AuditResult & { readonly estimator: string; readonly cohort: number; readonly neighbours: string };
+type Document = AuditResult & {
+  readonly estimator: string;
+  readonly cohort: number;
+  readonly events?: readonly string[];
+  readonly neighbours: string;
+};
 
 function print(result: Document, output: Output): void {
   const { claim, bound, confidence, trials, trialsCounted } = result;
   output.table(['', ''], [
     ['estimator', `${result.estimator}, cohort ${result.cohort}`],
+    ...(result.events === undefined ? [] : [['events', `${result.events.join(', ')}, given the answers of the others`]]),
     ['claimed', `epsilon ${formatNumber(claim.epsilon)} at delta ${formatNumber(claim.delta)}`],
     ['proved', `epsilon is at least ${formatNumber(Number(bound.toPrecision(3)))}, `
       + `${formatNumber(Math.round((100 * bound) / claim.epsilon))} % of the claim`],

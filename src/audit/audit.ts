@@ -1,4 +1,6 @@
 import { InvalidParameterError } from '../base/errors.js';
+import { RandomBits } from '../random/bits.js';
+import type { NoiseSource } from '../random/source.js';
 import type { AuditResult, Claim, NeighbourPair, OutputBlock, Side, TrialPool } from './contract.js';
 import {
   chooseEvents, countHits, epsilonBound, type Candidate, type EventCounts, type OutputEvent, type Outputs,
@@ -7,36 +9,44 @@ import {
 /** What to audit, and how long. */
 export interface AuditAsked {
   readonly claim: Claim;
-  /** At least one. */
+  /** At least one; those that are likeliest to tell something first. */
   readonly pairs: readonly NeighbourPair[];
   readonly pool: TrialPool;
   /** Releases to run in all, both sides of all pairs together. */
   readonly trials: number;
+  /** Which side a counted trial is on. Independent of the releases' noise. */
+  readonly coins: NoiseSource;
+  /**
+   * Asked once, before the first counted trial: how many are still affordable, for callers with a clock. The smaller of
+   * it and what is left of `trials` is counted.
+   */
+  readonly affordable?: () => number;
+  /** Releases per request; default 1,000. */
+  readonly chunk?: number;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 /** The bound may be above the truth with this probability. */
 export const auditFailure = 1e-6;
 /** Fewer could not prove anything about any estimator. */
-export const auditTrialsMin = 2000;
-/** Releases per request. */
-const chunk = 1000;
+export const auditTrialsMin = 500;
 /** Of all trials: a first look at every pair, a second at the pairs that looked best. The rest counts. */
 const shares = { first: 0.2, second: 0.2 } as const;
+/** Trials of a side in a look: fewer tell nothing, more add nothing. */
+const lookMin = 25;
+const lookMax = { first: 3_000, second: 15_000 } as const;
 const secondRound = 4;
-const eventsCounted = 4;
-/** Outputs of a side that are kept to learn from. */
-const keptMax = 60_000;
+const eventsCounted = 2;
 
 /**
  * A lower confidence bound on the epsilon of a release at the claim's delta.
  *
- * Claim. With probability at least 1 - 1e-6 over the audit's own noise, the release is not (epsilon', delta)-DP for
- * any epsilon' < bound, so bound <= epsilon whenever the estimator keeps its promise.
+ * Claim. With probability at least 1 - 1e-6 over the audit's own randomness, the release is not (epsilon', delta)-DP
+ * for any epsilon' < bound, so bound <= epsilon whenever the estimator keeps its promise.
  * Why: pairs, statistics, thresholds and orders are all chosen from outputs of the first two rounds. The last round
- * runs fresh releases on the chosen pair, whose number was fixed before; each of at most four events has two
- * Clopper-Pearson bounds, and each of these eight at most is allowed 1e-6 / 8. For any event,
- * epsilon >= log((P - delta) / P').
+ * runs fresh releases on the chosen pair; their number was fixed before the first of them, and a fair coin chooses the
+ * side of each. Each of at most two events has one bound (`epsilonBound`), which may fail with 1e-6 / 2. For any event,
+ * epsilon >= log((P - delta) / Q).
  *
  * @throws InvalidParameterError on fewer trials than `auditTrialsMin`, or no pair.
  */
@@ -48,9 +58,8 @@ export async function audit(asked: AuditAsked): Promise<AuditResult> {
   if (pairs.length === 0) throw new InvalidParameterError('an audit needs at least one pair of neighbours', {});
   const search = new Search(asked);
   const { pair, events } = await search.chosen();
-  const perSide = Math.max(1, Math.floor((trials - search.done) / 2));
-  const failure = auditFailure / (2 * eventsCounted);
-  const counts = await search.count(pair, events, perSide);
+  const failure = auditFailure / eventsCounted;
+  const counts = await search.count(pair, events);
   let bound = 0;
   let best = events[0]?.event;
   events.forEach(({ event }, i) => {
@@ -62,10 +71,10 @@ export async function audit(asked: AuditAsked): Promise<AuditResult> {
     bound,
     confidence: 1 - auditFailure,
     trials: search.done,
-    trialsCounted: 2 * perSide,
+    trialsCounted: search.counted,
     pair: pair.name,
     event: best === undefined ? 'none' : nameOf(best),
-    pairsTried: pairs.length,
+    pairsTried: search.pairsTried,
     caught: bound > claim.epsilon,
   };
 }
@@ -78,6 +87,18 @@ function nameOf({ statistic, refusals, over }: OutputEvent): string {
   return `${parts.join(' or ')}, likelier on the ${over === 'left' ? 'first' : 'second'} side`;
 }
 
+/** How many of `trials` fair coins show heads. O(trials / 32). */
+function heads(trials: number, coins: NoiseSource): number {
+  const bits = new RandomBits(coins);
+  let count = 0;
+  for (let left = trials; left > 0; left -= 32) {
+    let word = bits.word();
+    if (left < 32) word >>>= 32 - left;
+    for (; word !== 0; word &= word - 1) count += 1;
+  }
+  return count;
+}
+
 interface Ranked {
   readonly pair: NeighbourPair;
   readonly outputs: Outputs;
@@ -85,50 +106,68 @@ interface Ranked {
   readonly best: number;
 }
 
+interface Wanted {
+  readonly pair: NeighbourPair;
+  readonly side: Side;
+  readonly trials: number;
+  readonly label: string;
+  readonly take: (block: OutputBlock) => void;
+}
+
 class Search {
   done = 0;
+  counted = 0;
+  pairsTried = 0;
 
   constructor(private readonly asked: AuditAsked) {}
 
   /** The pair that looks worst for the claim, and the events to count on it. */
   async chosen(): Promise<{ readonly pair: NeighbourPair; readonly events: readonly Candidate[] }> {
-    const { pairs } = this.asked;
-    const first = await this.#look(pairs.map((pair) => ({ pair })), shares.first, 'first');
+    const { trials } = this.asked;
+    const most = Math.max(1, Math.floor((shares.first * trials) / (2 * lookMin)));
+    const pairs = this.asked.pairs.slice(0, most);
+    this.pairsTried = pairs.length;
+    const first = await this.#look(pairs.map((pair) => ({ pair })), 'first');
     const few = first.slice(0, secondRound);
-    const second = pairs.length === 1 ? few : await this.#look(few, shares.second, 'second');
+    const second = pairs.length === 1 ? few : await this.#look(few, 'second');
     const [found] = second;
     return { pair: found!.pair, events: found!.events.slice(0, eventsCounted) };
   }
 
   /** Hits of fresh outputs in each event. Outputs are counted as they come and not kept. */
-  async count(pair: NeighbourPair, events: readonly Candidate[], perSide: number): Promise<readonly EventCounts[]> {
+  async count(pair: NeighbourPair, events: readonly Candidate[]): Promise<readonly EventCounts[]> {
+    const { trials, affordable, coins } = this.asked;
+    this.counted = Math.max(1, Math.floor(Math.min(trials - this.done, affordable?.() ?? Infinity)));
+    const left = heads(this.counted, coins);
+    const sides = { left, right: this.counted - left };
     const hits = events.map(() => ({ left: 0, right: 0 }));
     const each = (side: Side) => (block: OutputBlock): void => {
       events.forEach(({ event }, i) => {
         hits[i]![side] += countHits(event, block);
       });
     };
-    const wanted = (['left', 'right'] as const)
-      .map((side) => ({ pair, side, trials: perSide, label: 'count', take: each(side) }));
-    await this.#run(wanted);
-    return hits.map((found) => ({ hits: found, trials: { left: perSide, right: perSide } }));
+    await this.#run((['left', 'right'] as const)
+      .map((side) => ({ pair, side, trials: sides[side], label: 'count', take: each(side) })), this.done + this.counted);
+    return hits.map((found) => ({ hits: found, trials: sides }));
   }
 
   async #look(
     entries: readonly { readonly pair: NeighbourPair; readonly outputs?: Outputs }[],
-    share: number,
-    label: string,
+    round: 'first' | 'second',
   ): Promise<readonly Ranked[]> {
     const { trials, claim } = this.asked;
-    const perSide = Math.max(10, Math.floor((share * trials) / entries.length / 2));
+    const share = Math.floor((shares[round] * trials) / entries.length / 2);
+    const perSide = Math.max(10, Math.min(share, lookMax[round]));
     const taken = entries.map(() => ({ left: [] as OutputBlock[], right: [] as OutputBlock[] }));
     const wanted = entries.flatMap(({ pair }, i) => (['left', 'right'] as const)
-      .map((side) => ({ pair, side, trials: perSide, label, take: keepIn(taken[i]![side]) })));
-    await this.#run(wanted);
+      .map((side) => ({ pair, side, trials: perSide, label: round, take: (block: OutputBlock) => {
+        taken[i]![side].push(block);
+      } })));
+    await this.#run(wanted, trials);
     const choice = {
       delta: claim.delta,
-      failure: auditFailure / (2 * eventsCounted),
-      trials: Math.floor((trials * (1 - shares.first - shares.second)) / 2),
+      failure: auditFailure / eventsCounted,
+      trials: Math.floor((trials - this.done) / 2),
     };
     const ranked = entries.map(({ pair, outputs }, i): Ranked => {
       const all: Outputs = {
@@ -142,21 +181,15 @@ class Search {
   }
 
   /** Runs requests in chunks, as many at once as the pool likes; takers see their chunks in order. */
-  async #run(wanted: readonly {
-    readonly pair: NeighbourPair;
-    readonly side: Side;
-    readonly trials: number;
-    readonly label: string;
-    readonly take: (block: OutputBlock) => void;
-  }[]): Promise<void> {
-    const { pool, trials, onProgress } = this.asked;
+  async #run(wanted: readonly Wanted[], total: number): Promise<void> {
+    const { pool, onProgress, chunk = 1000 } = this.asked;
     const running: { readonly block: Promise<OutputBlock>; readonly take: (block: OutputBlock) => void }[] = [];
     const settle = async (): Promise<void> => {
       const { block, take } = running.shift()!;
       const outputs = await block;
       take(outputs);
       this.done += outputs.count;
-      onProgress?.(this.done, trials);
+      onProgress?.(this.done, total);
     };
     for (const { pair, side, trials: count, label, take } of wanted) {
       for (let start = 0; start < count; start += chunk) {
@@ -171,15 +204,6 @@ class Search {
     }
     while (running.length > 0) await settle();
   }
-}
-
-function keepIn(list: OutputBlock[]): (block: OutputBlock) => void {
-  let kept = 0;
-  return (block) => {
-    if (kept >= keptMax) return;
-    list.push(block);
-    kept += block.count;
-  };
 }
 
 function joined(before: OutputBlock | undefined, blocks: readonly OutputBlock[]): OutputBlock {

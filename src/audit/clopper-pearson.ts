@@ -1,24 +1,15 @@
 import { assert } from '../base/assert.js';
 
 /**
- * Exact (Clopper-Pearson) confidence bounds for a probability, from counted trials.
+ * An exact (Clopper-Pearson) confidence bound for a probability, from counted trials.
  *
- * `upperBound(hits, trials, failure)` is the p at which seeing at most `hits` has probability `failure`, so the true
- * probability is above it at most that often, whatever it is; `lowerBound` mirrors it. The tail of the binomial is the
+ * `lowerBound(hits, trials, failure)` is the p at which seeing at least `hits` has probability `failure`, so the true
+ * probability is below it at most that often, whatever it is. The tail of the binomial is the
  * regularised incomplete beta function, by the continued fraction of Didonato and Morris (1992) as evaluated with
  * Lentz's rule. `failure` is divided by 1.001 first, a thousand times what double rounding can do to a tail.
  */
 const roundingAllowance = 1.001;
 const bisections = 80;
-
-/** Above the true probability except with probability `failure`. 1 when every trial hit. */
-export function upperBound(hits: number, trials: number, failure: number): number {
-  checkCounts(hits, trials, failure);
-  if (hits === trials) return 1;
-  const wanted = failure / roundingAllowance;
-  // P(at most `hits` | p) = P(Beta(trials - hits, hits + 1) <= 1 - p), which falls with p.
-  return bisect((p) => incompleteBeta(1 - p, trials - hits, hits + 1) <= wanted).high;
-}
 
 /** Below the true probability except with probability `failure`. 0 when no trial hit. */
 export function lowerBound(hits: number, trials: number, failure: number): number {
@@ -26,7 +17,7 @@ export function lowerBound(hits: number, trials: number, failure: number): numbe
   if (hits === 0) return 0;
   const wanted = failure / roundingAllowance;
   // P(at least `hits` | p) = P(Beta(hits, trials - hits + 1) <= p), which grows with p.
-  return bisect((p) => incompleteBeta(p, hits, trials - hits + 1) > wanted).low;
+  return lastFalse((p) => incompleteBeta(p, hits, trials - hits + 1) > wanted);
 }
 
 function checkCounts(hits: number, trials: number, failure: number): void {
@@ -35,8 +26,8 @@ function checkCounts(hits: number, trials: number, failure: number): void {
   assert(failure > 0 && failure < 0.5, 'a bound may fail with a probability below one half');
 }
 
-/** Where a test that is false at 0 and true at 1 turns, in probabilities down to 1e-20 by their logarithm. */
-function bisect(isBeyond: (p: number) => boolean): { readonly low: number; readonly high: number } {
+/** Where a test that is false at 0 and true at 1 is still false, in probabilities down to 1e-20 by their logarithm. */
+function lastFalse(isBeyond: (p: number) => boolean): number {
   let low = -46;
   let high = 46;
   // p = 1 / (1 + e^-x): fine both near 0 and near 1.
@@ -46,7 +37,7 @@ function bisect(isBeyond: (p: number) => boolean): { readonly low: number; reado
     if (isBeyond(probability(middle))) high = middle;
     else low = middle;
   }
-  return { low: probability(low), high: probability(high) };
+  return probability(low);
 }
 
 /** I_x(a, b), for a, b >= 1. Relative error below 1e-6 for a + b up to 10^9. */

@@ -1,4 +1,4 @@
-import { lowerBound, upperBound } from './clopper-pearson.js';
+import { lowerBound } from './clopper-pearson.js';
 import type { OutputBlock, Side } from './contract.js';
 import { learnStatistics, type Statistic } from './statistics.js';
 
@@ -14,7 +14,7 @@ export interface OutputEvent {
   readonly over: Side;
 }
 
-/** How often each side landed in an event. */
+/** How often each side landed in an event, of trials whose sides a fair coin chose. */
 export interface EventCounts {
   readonly hits: Readonly<Record<Side, number>>;
   readonly trials: Readonly<Record<Side, number>>;
@@ -47,13 +47,24 @@ function isBeyond({ above, threshold }: OutputEvent, score: number): boolean {
 }
 
 /**
- * The lower bound on epsilon that counts give for a claim's delta: log((p - delta) / q), p at least and q at most what
- * the counts allow, each with failure probability `failure`. -Infinity when they show nothing.
+ * The lower bound on epsilon that counts give for a claim's delta. The side of every trial was a fair coin's choice, so
+ * that of m hits among n trials the number on one side is binomial: m draws at r = P / (P + Q), for the probabilities P and
+ * Q of the event on the sides. With r at least what those counts allow, and P + Q = 2 P(hit) likewise,
+ *
+ *   (P - delta) / Q = (r - delta / (P + Q)) / (1 - r),
+ *
+ * which grows with both. One proportion is tighter than two counts that each may be off: by about a factor sqrt 2.
+ * `failure` is that of both together; nearly all goes to r, as P + Q matters through delta only.
+ * -Infinity when the counts show nothing.
  */
 export function epsilonBound({ hits, trials }: EventCounts, over: Side, delta: number, failure: number): number {
-  const under = other(over);
-  const surely = lowerBound(hits[over], trials[over], failure) - delta;
-  return surely <= 0 ? -Infinity : Math.log(surely / upperBound(hits[under], trials[under], failure));
+  const both = hits.left + hits.right;
+  if (both === 0) return -Infinity;
+  const isPure = delta === 0;
+  const share = lowerBound(hits[over], both, isPure ? failure : 0.9 * failure);
+  const sum = isPure ? 2 : 2 * lowerBound(both, trials.left + trials.right, 0.1 * failure);
+  const surely = share - delta / sum;
+  return surely <= 0 ? -Infinity : Math.log(surely / (1 - share));
 }
 
 export function other(side: Side): Side {
@@ -68,7 +79,7 @@ export interface Candidate {
 
 export interface ChoiceAsked {
   readonly delta: number;
-  /** Failure probability of each bound in the count to come. */
+  /** Failure probability of each event's bound in the count to come. */
   readonly failure: number;
   /** Trials of each side in the count to come. */
   readonly trials: number;
@@ -79,10 +90,23 @@ export interface ChoiceAsked {
  * give the largest bound in a count of `trials` fresh outputs a side. Largest first.
  */
 export function chooseEvents(outputs: Outputs, asked: ChoiceAsked): readonly Candidate[] {
-  const statistics: readonly (Statistic | null)[] = learnStatistics(outputs.left, outputs.right);
+  // Thresholds are chosen by outputs that the statistics were not learned from, or overlearned ones would look best.
+  const lessons: Outputs = { left: everySecond(outputs.left, 0), right: everySecond(outputs.right, 0) };
+  const tests: Outputs = { left: everySecond(outputs.left, 1), right: everySecond(outputs.right, 1) };
+  const statistics: readonly (Statistic | null)[] = learnStatistics(lessons.left, lessons.right);
   const found = [...statistics, null].flatMap((statistic) =>
-    (['left', 'right'] as const).map((over) => bestEvent(outputs, statistic, over, asked)));
+    (['left', 'right'] as const).map((over) => bestEvent(tests, statistic, over, asked)));
   return found.filter((candidate) => candidate !== null).sort((one, two) => two.expected - one.expected);
+}
+
+function everySecond({ count, width, values }: OutputBlock, from: number): OutputBlock {
+  const half = Math.floor(count / 2);
+  const chosen = new Float64Array(half * width);
+  for (let i = 0; i < half; i++) {
+    const row = 2 * i + from;
+    chosen.set(values.subarray(row * width, (row + 1) * width), i * width);
+  }
+  return { count: half, width, values: chosen };
 }
 
 function bestEvent(outputs: Outputs, statistic: Statistic | null, over: Side, asked: ChoiceAsked): Candidate | null {
@@ -95,9 +119,9 @@ function bestEvent(outputs: Outputs, statistic: Statistic | null, over: Side, as
     [...favoured].reduce((sum, reason) => sum + (counts.get(reason) ?? 0), 0);
   const withRefusals = { over: total(refused.over), under: total(refused.under) };
   let best: Candidate | null = null;
-  const consider = (hits: { readonly over: number; readonly under: number }, event: OutputEvent): void => {
+  const consider = (hits: Hits, event: OutputEvent, isSmooth = false): void => {
     const sizes = { over: outputs[over].count, under: outputs[under].count };
-    const expected = expectedBound(hits, sizes, asked);
+    const expected = expectedBound(isSmooth ? hits : darker(hits), sizes, asked);
     if (best === null || expected > best.expected) best = { event, expected };
   };
   const none = { statistic: null, threshold: 0, above: true, over };
@@ -107,9 +131,13 @@ function bestEvent(outputs: Outputs, statistic: Statistic | null, over: Side, as
   }
   for (const above of [true, false]) {
     const beyond = tails(statistic.score(outputs[over]), statistic.score(outputs[under]), above);
-    for (const { threshold, hits } of beyond) {
+    for (const { threshold, hits, smooth } of beyond) {
       const event = { statistic, threshold, above, over };
       consider(hits, { ...event, refusals: new Set() });
+      // High scores speak for the left side.
+      if (statistic.isLikelihood && above === (over === 'left')) {
+        consider(smooth, { ...event, refusals: new Set() }, true);
+      }
       if (favoured.size > 0) {
         const both = { over: hits.over + withRefusals.over, under: hits.under + withRefusals.under };
         consider(both, { ...event, refusals: favoured });
@@ -129,19 +157,36 @@ function refusalCounts(block: OutputBlock): Map<string, number> {
   return counts;
 }
 
+interface Hits {
+  readonly over: number;
+  readonly under: number;
+}
+
 interface Tail {
   readonly threshold: number;
-  readonly hits: { readonly over: number; readonly under: number };
+  readonly hits: Hits;
+  /** The same hits, shared out between the sides by what their scores say instead of by where they came from. */
+  readonly smooth: Hits;
 }
 
 /** Events of growing size from one end of the scores: at thresholds that about 4, 5, 6, ... scores are beyond. */
 function* tails(over: Float64Array, under: Float64Array, above: boolean): Generator<Tail> {
   const sign = above ? -1 : 1;
-  const sortedOver = over.filter((score) => !Number.isNaN(score)).map((score) => sign * score).sort();
-  const sortedUnder = under.filter((score) => !Number.isNaN(score)).map((score) => sign * score).sort();
+  const sorted = (scores: Float64Array): Float64Array =>
+    scores.filter((score) => !Number.isNaN(score)).map((score) => sign * score).sort();
+  const sortedOver = sorted(over);
+  const sortedUnder = sorted(under);
+  // Logistic regression with equal weights: of all scores s beyond, the shares of the sides are sums of 1 / (1 + e^s).
+  const shares = (scores: Float64Array): Float64Array => {
+    let sum = 0;
+    return Float64Array.of(0, ...scores.map((score) => (sum += 1 / (1 + Math.exp(score)))));
+  };
+  const [shareOver, shareUnder] = [shares(sortedOver), shares(sortedUnder)];
   for (let rank = leastRank; rank <= sortedOver.length; rank = Math.ceil(rank * 2 ** (1 / ranksPerFactor))) {
     const at = sortedOver[rank - 1]!;
-    yield { threshold: sign * at, hits: { over: atMost(sortedOver, at), under: atMost(sortedUnder, at) } };
+    const hits = { over: atMost(sortedOver, at), under: atMost(sortedUnder, at) };
+    const smooth = shareOver[hits.over]! + shareUnder[hits.under]!;
+    yield { threshold: sign * at, hits, smooth: { over: smooth, under: hits.over + hits.under - smooth } };
   }
 }
 
@@ -157,20 +202,22 @@ function atMost(sorted: Float64Array, value: number): number {
   return low;
 }
 
-/**
- * What a fresh count should prove. Chosen from many, so the seen frequencies are taken a deviation worse than seen; the
- * confidence bounds are those of a Poisson count.
- */
-function expectedBound(
-  hits: { readonly over: number; readonly under: number },
-  sizes: { readonly over: number; readonly under: number },
-  { delta, failure, trials }: ChoiceAsked,
-): number {
-  const deviations = Math.sqrt(-2 * Math.log(failure));
-  const more = ((hits.under + Math.sqrt(hits.under) + 0.7) / sizes.under) * trials;
-  const less = (Math.max(0, hits.over - Math.sqrt(hits.over)) / sizes.over) * trials;
-  const spread = (count: number): number => deviations * Math.sqrt(count + deviations ** 2 / 4);
-  const upper = Math.min(trials, more + deviations ** 2 / 2 + spread(more));
-  const lower = less + deviations ** 2 / 2 - spread(less) - delta * trials;
-  return lower <= 0 ? -Infinity : Math.log(lower / upper);
+/** Two deviations worse than seen, for hits that were chosen from many. */
+function darker({ over, under }: Hits): Hits {
+  return { over: Math.max(0, over - 2 * Math.sqrt(over)), under: under + 2 * Math.sqrt(under) + 1 };
+}
+
+/** What a fresh count should prove, with Wilson's bound for the proportion. */
+function expectedBound(hits: Hits, sizes: Hits, { delta, failure, trials }: ChoiceAsked): number {
+  const more = (hits.under / sizes.under) * trials;
+  const less = (hits.over / sizes.over) * trials;
+  const both = more + less;
+  if (!(both > 0)) return -Infinity;
+  const square = -2 * Math.log(failure);
+  const seen = less / both;
+  const spread = Math.sqrt((square * seen * (1 - seen)) / both + square ** 2 / (4 * both ** 2));
+  const share = (seen + square / (2 * both) - spread) / (1 + square / both);
+  const fewest = both + square / 2 - Math.sqrt(square * (both + square / 4));
+  const surely = share - (delta * trials) / Math.max(fewest, 1e-9);
+  return surely <= 0 ? -Infinity : Math.log(surely / (1 - share));
 }

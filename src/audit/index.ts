@@ -2,6 +2,6 @@ export { audit, auditFailure, auditTrialsMin, type AuditAsked } from './audit.js
 export type {
   AuditResult, Claim, Contributors, NeighbourPair, OutputBlock, Side, TrialPool, TrialRequest,
 } from './contract.js';
-export { searchPairs } from './search.js';
+export { largestPair, searchPairs, type SearchOptions } from './search.js';
 export type { PairFacts } from './pairs.js';
 export { inlineTrials, TrialRunner, type TrialSubject } from './trials.js';

@@ -12,9 +12,12 @@ function entriesOf(plan: Plan): number {
   return Number.isSafeInteger(size) && size > 0 ? Math.min(size, entriesMax) : entriesMax;
 }
 
-/** Columns of an output: its kind, its length, entries of the estimate, and as many of its stated uncertainty. */
+/**
+ * Columns of an output: its kind, its length, entries of the estimate, as many of its stated uncertainty, and the
+ * estimate in units of that: a sum that was divided by a noisy count, say, without the count.
+ */
 export function outputWidth(plan: Plan): number {
-  return headColumns + 2 * entriesOf(plan);
+  return headColumns + 3 * entriesOf(plan);
 }
 
 /**
@@ -23,7 +26,7 @@ export function outputWidth(plan: Plan): number {
  */
 export function writeOutput(outcome: Outcome, target: Float64Array, offset: number, width: number): void {
   target.fill(0, offset, offset + width);
-  const entries = (width - headColumns) / 2;
+  const entries = (width - headColumns) / 3;
   if (outcome.kind === 'refused') {
     target[offset] = 1 + refusalReasons.indexOf(outcome.reason);
     target[offset + 1] = textDigest(outcome.text);
@@ -33,17 +36,29 @@ export function writeOutput(outcome: Outcome, target: Float64Array, offset: numb
   copy(outcome.estimate, target, offset + headColumns, entries);
   const { uncertainty } = outcome;
   const second = offset + headColumns + entries;
-  if (uncertainty.kind === 'gaussian') copy(uncertainty.standardDeviation, target, second, entries);
-  else if (uncertainty.kind === 'relative') target[second] = uncertainty.operator;
+  if (uncertainty.kind === 'gaussian') {
+    copy(uncertainty.standardDeviation, target, second, entries);
+    for (let i = 0; i < entries; i++) {
+      const unit = target[second + i]!;
+      target[second + entries + i] = unit > 0 ? finite(target[offset + headColumns + i]! / unit) : 0;
+    }
+  } else if (uncertainty.kind === 'relative') target[second] = uncertainty.operator;
   else if (uncertainty.kind === 'grid') target[second] = uncertainty.spacing;
+}
+
+/** A trial that asked for more than the given answers hold: an outcome of its own. */
+export function writeUnanswered(target: Float64Array, offset: number, width: number): void {
+  target.fill(0, offset, offset + width);
+  target[offset] = 1 + refusalReasons.length;
 }
 
 function copy(from: readonly number[], target: Float64Array, offset: number, most: number): void {
   const count = Math.min(most, from.length);
-  for (let i = 0; i < count; i++) {
-    const entry = from[i]!;
-    target[offset + i] = Number.isFinite(entry) ? entry : Math.sign(entry || 0) * Number.MAX_VALUE;
-  }
+  for (let i = 0; i < count; i++) target[offset + i] = finite(from[i]!);
+}
+
+function finite(entry: number): number {
+  return Number.isFinite(entry) ? entry : Math.sign(entry || 0) * Number.MAX_VALUE;
 }
 
 /** A small number that tells texts apart. */

@@ -1,5 +1,5 @@
 import { utf8 } from '../base/bytes.js';
-import { assign, ticketBytes } from '../estimators/assignment.js';
+import { assign, ticketBytes, type Assignment } from '../estimators/assignment.js';
 import type { ParameterValues, Plan, StudyFacts } from '../estimators/contract.js';
 import { normalQuantile } from '../numerics/normal.js';
 import { seededWork } from '../random/work.js';
@@ -52,13 +52,27 @@ export function part(crowd: Crowd, count: number, dimension: number): Crowd {
   return { name: `${crowd.name}, ${count} present`, rows: crowd.rows.subarray(0, count * dimension), count };
 }
 
-/** Pairs within one crowd: the changes that an answer could react to most. */
+/**
+ * Pairs within one crowd: the changes that an answer could react to most, of a contributor in each cohort. Where rows are
+ * compared in pairs, somebody is there to be compared with.
+ */
 export function pairsWithin(crowd: Crowd, facts: PairFacts, depth: 'all' | 'few' = 'all'): readonly NeighbourPair[] {
+  const { plan } = facts;
   const changes = changesOf(facts).slice(0, depth === 'all' ? Infinity : fewChanges);
-  const everyone = changes.map((change) => pairOf(crowd, change, facts, false));
-  const isGrouped = facts.plan.cohorts.some(({ groups }) => groups > 1);
-  // Alone in its group, one contributor decides what the group says.
-  return isGrouped ? [...everyone, ...changes.map((change) => pairOf(crowd, change, facts, true))] : everyone;
+  const seats = seatsIn(crowd, plan);
+  return interleaved(seats.flatMap((seat) => {
+    const lists = [changes.map((change) => pairOf(crowd, change, seat, facts, false))];
+    // Alone in its group, one contributor decides what the group says.
+    const { groups, unit } = plan.cohorts[seat.place.cohort]!;
+    if (groups > 1 && unit === 'row') lists.push(changes.map((change) => pairOf(crowd, change, seat, facts, true)));
+    return lists;
+  }));
+}
+
+/** The first of each list, then the second of each, and so on. */
+export function interleaved<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const longest = Math.max(0, ...lists.map((list) => list.length));
+  return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
 }
 
 /** Changes at the head of the list that are worth trying in every crowd. */
@@ -120,35 +134,69 @@ function unitsOf({ facts, parameters }: PairFacts): Float64Array {
   return new Float64Array(facts.dimension).map((_, j) => (Array.isArray(scale) ? (scale[j] as number) : 1));
 }
 
-function pairOf(crowd: Crowd, change: Change, { plan, facts }: PairFacts, isAlone: boolean): NeighbourPair {
-  const tickets = ticketsOf(crowd.count + 1);
-  const own = tickets.subarray(0, ticketBytes);
-  const mine = assign(own, plan.cohorts);
-  const others: number[] = [];
-  for (let i = 0; i < crowd.count; i++) {
-    const place = assign(tickets.subarray((i + 1) * ticketBytes, (i + 2) * ticketBytes), plan.cohorts);
-    if (!isAlone || place.cohort !== mine.cohort || place.group !== mine.group) others.push(i);
-  }
+/** Where the contributor who changes is, and where everybody else is. */
+interface Seat {
+  readonly name: string;
+  readonly ticket: Uint8Array;
+  readonly place: Assignment;
+  readonly others: readonly Assignment[];
+  readonly tickets: Uint8Array;
+}
+
+/** Tickets to look through for one that goes where it should. */
+const candidates = 2000;
+
+/** A seat in every cohort that one can be found in; with a partner where rows are taken in pairs. */
+function seatsIn(crowd: Crowd, plan: Plan): readonly Seat[] {
+  const tickets = ticketsOf(crowd.count, 'audit tickets');
+  const places = (list: Uint8Array): readonly Assignment[] => Array.from(
+    { length: list.length / ticketBytes },
+    (_, i) => assign(list.subarray(i * ticketBytes, (i + 1) * ticketBytes), plan.cohorts),
+  );
+  const others = places(tickets);
+  const own = ticketsOf(candidates, 'audit seats');
+  const found = places(own);
+  const company = new Map<string, number>();
+  const key = ({ cohort, group, slot }: Assignment): string => `${cohort}/${group}/${slot}`;
+  for (const place of others) company.set(key(place), (company.get(key(place)) ?? 0) + 1);
+  return plan.cohorts.flatMap(({ name, unit }, cohort) => {
+    const isThere = (place: Assignment): boolean => place.cohort === cohort;
+    const isPaired = (place: Assignment): boolean => unit === 'row' || company.get(key(place)) === 1;
+    const best = found.findIndex((place) => isThere(place) && isPaired(place));
+    const index = best >= 0 ? best : found.findIndex(isThere);
+    if (index < 0) return [];
+    const ticket = own.subarray(index * ticketBytes, (index + 1) * ticketBytes);
+    const suffix = plan.cohorts.length === 1 ? '' : `, in cohort ${name}`;
+    return [{ name: suffix, ticket, place: found[index]!, others, tickets }];
+  });
+}
+
+function pairOf(crowd: Crowd, change: Change, seat: Seat, { facts }: PairFacts, isAlone: boolean): NeighbourPair {
+  const { dimension } = facts;
+  const present: number[] = [];
+  seat.others.forEach(({ cohort, group }, i) => {
+    if (!isAlone || cohort !== seat.place.cohort || group !== seat.place.group) present.push(i);
+  });
+  const tickets = new Uint8Array((present.length + 1) * ticketBytes);
+  const rows = new Float64Array((present.length + 1) * dimension);
+  present.forEach((other, i) => {
+    tickets.set(seat.tickets.subarray(other * ticketBytes, (other + 1) * ticketBytes), i * ticketBytes);
+    rows.set(crowd.rows.subarray(other * dimension, (other + 1) * dimension), i * dimension);
+  });
+  tickets.set(seat.ticket, present.length * ticketBytes);
   const side = (row: Float64Array | null): Contributors => {
-    const count = others.length + (row === null ? 0 : 1);
-    const both = { tickets: new Uint8Array(count * ticketBytes), rows: new Float64Array(count * facts.dimension) };
-    others.forEach((other, i) => {
-      both.tickets.set(tickets.subarray((other + 1) * ticketBytes, (other + 2) * ticketBytes), i * ticketBytes);
-      both.rows.set(crowd.rows.subarray(other * facts.dimension, (other + 1) * facts.dimension), i * facts.dimension);
-    });
-    if (row !== null) {
-      both.tickets.set(own, others.length * ticketBytes);
-      both.rows.set(row, others.length * facts.dimension);
-    }
-    return { count, ...both };
+    const count = present.length + (row === null ? 0 : 1);
+    const own = rows.slice(0, count * dimension);
+    if (row !== null) own.set(row, present.length * dimension);
+    return { count, tickets: tickets.subarray(0, count * ticketBytes), rows: own };
   };
-  const name = `${crowd.name}: ${change.name}${isAlone ? ', alone in its group' : ''}`;
+  const name = `${crowd.name}: ${change.name}${seat.name}${isAlone ? ', alone in its group' : ''}`;
   return { name, left: side(change.left), right: side(change.right) };
 }
 
 /** Fixed places for everybody: a guarantee holds for each assignment, so an audit may choose one. */
-function ticketsOf(count: number): Uint8Array {
+function ticketsOf(count: number, label: string): Uint8Array {
   const tickets = new Uint8Array(count * ticketBytes);
-  seededWork(utf8('audit tickets')).fill(tickets);
+  seededWork(utf8(label)).fill(tickets);
   return tickets;
 }

@@ -4,6 +4,8 @@ import type { OutputBlock } from './contract.js';
 /** A number per output, by which two distributions of outputs are told apart. Refused outputs have no number. */
 export interface Statistic {
   readonly name: string;
+  /** Scores are log-likelihood ratios, left to right, up to a constant, of a model too simple to fit noise. */
+  readonly isLikelihood: boolean;
   /** NaN for refused outputs. */
   score(block: OutputBlock): Float64Array;
 }
@@ -94,6 +96,7 @@ function learn(
   const target = new Float64Array(terms.length);
   return {
     name,
+    isLikelihood: degree === 1,
     score(block) {
       const scores = new Float64Array(block.count).fill(Number.NaN);
       for (const row of answered(block)) {

@@ -8,7 +8,8 @@ import { createMechanisms } from '../privacy/mechanisms/index.js';
 import type { NoiseSource } from '../random/source.js';
 import { seededWork } from '../random/work.js';
 import type { Contributors, NeighbourPair, OutputBlock, Side, TrialPool, TrialRequest } from './contract.js';
-import { outputWidth, writeOutput } from './outputs.js';
+import { recording, repeating, Unanswered, type Answers } from './given.js';
+import { outputWidth, writeOutput, writeUnanswered } from './outputs.js';
 
 /** The estimator under audit. */
 export interface TrialSubject {
@@ -16,26 +17,60 @@ export interface TrialSubject {
   readonly dimension: number;
   /** How a release gets its mechanisms: `createMechanisms` unless a test plants a defect. */
   readonly mechanisms?: (events: readonly MechanismEvent[], noise: NoiseSource) => Mechanisms;
+  /** Audits these events alone, given answers of all others. */
+  readonly alone?: {
+    readonly events: ReadonlySet<string>;
+    /** The noise of the release whose answers are given: the same on all threads. */
+    readonly noise: () => NoiseSource;
+  };
 }
+
+/** Releases tried for one whose answers can be given. */
+const rehearsalsMax = 100;
 
 /** Runs trials of one subject on one thread. Summaries of a side are finished once: they hold no noise. */
 export class TrialRunner {
   readonly #prepared = new Map<string, FinishedSummaries>();
+  readonly #given = new Map<string, Answers>();
   readonly #compute = inlineCompute();
 
   constructor(private readonly subject: TrialSubject) {}
 
   /** Fresh noise for every trial; O(trials * release). */
   async run({ pair, side, trials }: Omit<TrialRequest, 'label'>, noise: NoiseSource): Promise<OutputBlock> {
-    const { plan, mechanisms = createMechanisms } = this.subject;
+    const { plan, mechanisms = createMechanisms, alone } = this.subject;
     const summaries = this.#summariesOf(pair, side);
+    const given = alone === undefined ? null : await this.#givenFor(pair, alone.noise());
     const width = outputWidth(plan);
     const values = new Float64Array(trials * width);
     for (let trial = 0; trial < trials; trial++) {
-      const released = await plan.release(summaries, mechanisms(plan.events, noise), this.#compute);
-      writeOutput(released.value, values, trial * width, width);
+      const made = mechanisms(plan.events, noise);
+      const asked = given === null ? made : repeating(made, given, alone!.events);
+      try {
+        const released = await plan.release(summaries, asked, this.#compute);
+        writeOutput(released.value, values, trial * width, width);
+      } catch (error) {
+        if (!(error instanceof Unanswered)) throw error;
+        writeUnanswered(values, trial * width, width);
+      }
     }
     return { count: trials, width, values };
+  }
+
+  /** Answers of a release on the left side that had a value, or of the last one tried. */
+  async #givenFor(pair: NeighbourPair, noise: NoiseSource): Promise<Answers> {
+    const { plan, mechanisms = createMechanisms } = this.subject;
+    const known = this.#given.get(pair.name);
+    if (known !== undefined) return known;
+    const summaries = this.#summariesOf(pair, 'left');
+    let answers: Answers = new Map();
+    for (let rehearsal = 0; rehearsal < rehearsalsMax; rehearsal++) {
+      answers = new Map();
+      const released = await plan.release(summaries, recording(mechanisms(plan.events, noise), answers), this.#compute);
+      if (released.value.kind === 'value') break;
+    }
+    this.#given.set(pair.name, answers);
+    return answers;
   }
 
   #summariesOf(pair: NeighbourPair, side: Side): FinishedSummaries {

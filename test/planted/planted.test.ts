@@ -28,7 +28,8 @@ async function prepare(bug: PlantedBug, planted: boolean): Promise<Prepared> {
   const subject = bug.make(facts, planted);
   const pool = inlineTrials(subject, (label) => seededNoise(`${bug.name} ${label}`));
   const pairs = await searchPairs({ plan: subject.plan, facts, parameters: {} }, pool);
-  return { subject, pairs, run: (trials) => audit({ claim: { epsilon, delta }, pairs, pool, trials }) };
+  const coins = seededNoise(`${bug.name} coins`);
+  return { subject, pairs, run: (trials) => audit({ claim: { epsilon, delta }, pairs, pool, trials, coins }) };
 }
 
 async function faults({ subject, pairs }: Prepared): Promise<string[]> {

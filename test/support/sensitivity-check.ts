@@ -14,7 +14,7 @@ interface Draw {
 }
 
 const calls = [
-  'gaussian', 'symmetricGaussian', 'laplace', 'truncatedLaplace', 'threshold', 'histogram', 'exponential',
+  'gaussian', 'symmetricGaussian', 'laplace', 'truncatedLaplace', 'threshold', 'histogram', 'mode', 'exponential',
 ] as const satisfies readonly (keyof Mechanisms)[];
 
 /**

@@ -1,0 +1,50 @@
+// Audits every registered estimator at three epsilons, and the final release of `mean` alone; prints a Markdown table.
+// node bench/audit.js [--seconds 60] [--only mean,count]. Exit status 1 when a bound is above its claim.
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { estimators } from '../dist/src/estimators/registry.js';
+
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' }, only: { type: 'string' } } });
+const keelson = fileURLToPath(new URL('../bin/keelson.js', import.meta.url));
+/** What estimators need besides their defaults; anything else is audited with scale 1, or as it comes. */
+const settings = { count: [], histogram: ['edges=-1,0,1'], quantile: ['low=-5', 'high=5'] };
+const chosen = values.only?.split(',');
+
+function settingsOf({ name, parameters }) {
+  return settings[name] ?? (parameters.some((parameter) => parameter.name === 'scale') ? ['scale=1'] : []);
+}
+
+function audited(estimator, epsilon, events) {
+  const options = [
+    ...settingsOf(estimator).flatMap((setting) => ['--set', setting]), ...events.flatMap((event) => ['--event', event]),
+  ];
+  const command = ['audit', estimator.name, '--epsilon', String(epsilon), '--delta', '1e-6', '--dimension',
+    estimator.dimension ?? '1', '--seconds', values.seconds, '--json', ...options];
+  try {
+    return JSON.parse(execFileSync(process.execPath, [keelson, ...command], { stdio: ['ignore', 'pipe', 'ignore'] }));
+  } catch (error) {
+    return error.stdout?.length > 0 ? JSON.parse(error.stdout) : { outcome: 'failed' };
+  }
+}
+
+const subjects = estimators
+  .filter(({ name }) => chosen === undefined || chosen.includes(name))
+  .flatMap((estimator) => [[estimator, []], ...(estimator.name === 'mean' ? [[estimator, ['mean']]] : [])]);
+const cells = (entries) => console.log(`| ${entries.join(' | ')} |`);
+cells(['estimator', 'asked epsilon', 'claimed', 'proved', 'share', 'trials counted', 'seconds', 'closest pair']);
+cells(Array.from({ length: 8 }, () => '---'));
+for (const [estimator, events] of subjects) {
+  for (const epsilon of [0.5, 1, 4]) {
+    const found = audited(estimator, epsilon, events);
+    const name = events.length === 0 ? estimator.name : `${estimator.name}, final release`;
+    if (found.claim === undefined) {
+      cells([name, epsilon, found.reason ?? found.outcome, '', '', '', '', '']);
+      continue;
+    }
+    const { claim, bound, trialsCounted, seconds, pair, caught } = found;
+    if (caught) process.exitCode = 1;
+    const share = `${Math.round((100 * bound) / claim.epsilon)} %`;
+    cells([name, epsilon, claim.epsilon.toFixed(3), bound.toFixed(3), share, trialsCounted, seconds, pair]);
+  }
+}

@@ -1,0 +1,41 @@
+import type { Claim } from '../../src/audit/index.js';
+import type { Plan, PrivacyTarget } from '../../src/estimators/contract.js';
+import { amountToNumber } from '../../src/privacy/amount.js';
+import { costOfEvents } from '../../src/privacy/composition.js';
+import { epsilonOfApproximateZcdp } from '../../src/privacy/conversion.js';
+import { UsageError } from '../errors.js';
+import { statementOf } from '../statement.js';
+
+/**
+ * The plan's events that were asked for: by name, or by what stands before the slash, as in "mean" for "mean/sum" and
+ * "mean/count". Null when none were.
+ * @throws UsageError naming the events when there is no such one.
+ */
+export function eventsAsked(plan: Plan, asked: readonly string[]): readonly string[] | null {
+  if (asked.length === 0) return null;
+  const known = plan.events.map(({ name }) => name);
+  for (const word of asked) {
+    if (!known.some((name) => isNamed(name, word))) {
+      throw new UsageError(`--event: the plan has no event ${JSON.stringify(word)}, only ${known.join(', ')}`);
+    }
+  }
+  return known.filter((name) => asked.some((word) => isNamed(name, word)));
+}
+
+function isNamed(name: string, word: string): boolean {
+  return name === word || name.startsWith(`${word}/`);
+}
+
+/** What the whole release promises; or what some of its events do, by their cost alone, at the same delta. */
+export function claimOf(plan: Plan, target: PrivacyTarget, events: readonly string[] | null): Claim {
+  if (events === null) {
+    const { epsilon, delta } = statementOf(plan, target);
+    return { epsilon, delta };
+  }
+  const chosen = plan.events.filter(({ name }) => events.includes(name));
+  const disjoint = plan.cohorts.length > 1 ? plan.cohorts.map(({ name }) => name) : [];
+  const { rho, delta, epsilon } = costOfEvents(chosen, { disjoint });
+  if (epsilon !== null) return { epsilon: amountToNumber(epsilon), delta: 0 };
+  const whole = target.deltaTotal;
+  return { epsilon: epsilonOfApproximateZcdp(amountToNumber(rho), amountToNumber(delta), whole), delta: whole };
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { claimOf, eventsAsked } from '../../cli/audit/claim.js';
+import { audit, inlineTrials, searchPairs, type AuditResult } from '../../src/audit/index.js';
+import { lowerBound } from '../../src/audit/clopper-pearson.js';
+import { epsilonBound } from '../../src/audit/events.js';
+import type { Estimator, StudyFacts } from '../../src/estimators/contract.js';
+import { parseParameters } from '../../src/estimators/parameters.js';
+import { estimators, findEstimator } from '../../src/estimators/registry.js';
+import { resolveTarget } from '../../src/privacy/target.js';
+import { RandomBits } from '../../src/random/bits.js';
+import { seededNoise } from '../../src/random/insecure.js';
+import { sampleParameters } from '../support/sample-parameters.js';
+
+/** Audits as the command does, inline and with seeded noise. */
+async function audited(
+  estimator: Estimator,
+  { epsilon, trials, only = [] }: { readonly epsilon: number; readonly trials: number; readonly only?: readonly string[] },
+): Promise<AuditResult> {
+  const dimension = 2;
+  const target = resolveTarget({ epsilon, delta: 1e-6 });
+  const parameters = parseParameters(estimator.parameters, sampleParameters(estimator.name), { dimension });
+  let facts: StudyFacts = { dimension, cohort: 1, participation: 'secret', target };
+  let plan = estimator.plan(parameters, facts);
+  if (plan.kind === 'infeasible') {
+    facts = { ...facts, cohort: plan.cohortNeeded! };
+    plan = estimator.plan(parameters, facts);
+  }
+  if (plan.kind === 'infeasible') throw new Error(plan.reason);
+  const events = eventsAsked(plan, only);
+  const alone = { events: new Set(events), noise: () => seededNoise('answers') };
+  const subject = { plan, dimension, ...(events === null ? {} : { alone }) };
+  const pool = inlineTrials(subject, (label) => seededNoise(`${estimator.name} ${label}`));
+  const pairs = await searchPairs({ plan, facts, parameters }, pool, { glance: 12 });
+  return audit({ claim: claimOf(plan, target, events), pairs, pool, trials, coins: seededNoise('coins') });
+}
+
+describe('the audit', () => {
+  it.each(estimators.map((estimator) => [estimator.name, estimator] as const))(
+    'proves no more of %s than is claimed',
+    async (_, estimator) => {
+      const { bound, claim, caught, trials } = await audited(estimator, { epsilon: 4, trials: 600 });
+      expect(bound).toBeLessThanOrEqual(claim.epsilon);
+      expect(caught).toBe(false);
+      expect(trials).toBeGreaterThan(300);
+    },
+  );
+
+  it('has power: a fifth of what the final release of a mean may cost, from a second of trials', async () => {
+    const { bound, claim, pair } = await audited(findEstimator('mean'), { epsilon: 4, trials: 30_000, only: ['mean'] });
+    expect(claim.epsilon).toBeGreaterThan(3);
+    expect(claim.epsilon).toBeLessThan(4);
+    expect(bound).toBeGreaterThan(0.2 * claim.epsilon);
+    expect(bound).toBeLessThan(claim.epsilon);
+    expect(pair).toMatch(/across|far/);
+  });
+
+  it('names the events of a plan when there is no such one', async () => {
+    await expect(audited(findEstimator('mean'), { epsilon: 4, trials: 600, only: ['median'] }))
+      .rejects.toThrow(/no event "median", only centre\/bins, centre\/median, mean\/sum, mean\/count/);
+  });
+});
+
+describe('bounds from counts', () => {
+  it('are those of Clopper and Pearson', () => {
+    // 40 digits of an independent computation: the p with P(Bin(n, p) >= hits) = failure / 1.001.
+    expect(lowerBound(10, 10, 1e-3)).toBeCloseTo((1e-3 / 1.001) ** 0.1, 9);
+    expect(lowerBound(1, 1000, 1e-3)).toBeCloseTo(-Math.expm1(Math.log1p(-1e-3 / 1.001) / 1000), 12);
+    expect(lowerBound(0, 1000, 1e-3)).toBe(0);
+  });
+
+  it('hold for randomised response of a known epsilon and delta, and come near it', () => {
+    const epsilon = 1.5;
+    const delta = 0.02;
+    // A secret bit is told outright with probability delta, else answered truly with odds e^epsilon.
+    const truth = Math.exp(epsilon) / (1 + Math.exp(epsilon));
+    const bits = new RandomBits(seededNoise('response'));
+    const uniform = (): number => bits.below(2 ** 53) / 2 ** 53;
+    let above = 0;
+    let nearest = 0;
+    for (let run = 0; run < 200; run++) {
+      const hits = { left: 0, right: 0 };
+      const trials = { left: 0, right: 0 };
+      for (let trial = 0; trial < 4000; trial++) {
+        const side = bits.bit() ? 'left' : 'right';
+        trials[side] += 1;
+        const chance = delta * (side === 'left' ? 1 : 0) + (1 - delta) * (side === 'left' ? truth : 1 - truth);
+        if (uniform() < chance) hits[side] += 1;
+      }
+      const bound = epsilonBound({ hits, trials }, 'left', delta, 0.05);
+      nearest = Math.max(nearest, bound);
+      if (bound > epsilon) above += 1;
+    }
+    // (1 - delta) t + delta against (1 - delta) (1 - t): the bound at this delta is epsilon exactly.
+    expect(above).toBeLessThanOrEqual(22);
+    expect(nearest).toBeGreaterThan(1.35);
+  });
+});
