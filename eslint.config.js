@@ -49,4 +49,8 @@ export default tseslint.config(
     languageOptions: { parserOptions: { project: false, projectService: false, program: null }, globals: { console: 'readonly', process: 'readonly', URL: 'readonly', Buffer: 'readonly', setTimeout: 'readonly', setInterval: 'readonly', clearInterval: 'readonly', performance: 'readonly' } },
     rules: { ...tseslint.configs.disableTypeChecked.rules, 'no-console': 'off' },
   },
+  {
+    files: ['examples/*/survey.js'],
+    languageOptions: { globals: { document: 'readonly', fetch: 'readonly', FormData: 'readonly' } },
+  },
 );

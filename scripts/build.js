@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const compile = (project) =>
@@ -12,3 +13,14 @@ compile('tsconfig.browser.json');
 // The generated wire code is JavaScript with its own declarations: tsc does not copy it.
 mkdirSync(`${root}dist/src/wire/generated`, { recursive: true });
 cpSync(`${root}src/wire/generated`, `${root}dist/src/wire/generated`, { recursive: true });
+// The client as one file, for pages without a bundler.
+buildSync({
+  absWorkingDir: root,
+  entryPoints: ['dist/client/index.js'],
+  outfile: 'dist/browser/keelson-client.js',
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'browser',
+  logLevel: 'warning',
+});

@@ -33,14 +33,14 @@ describe('the package', () => {
     const paths = packed.files.map(({ path }) => path);
     const needed = [
       'package.json', 'LICENSE', 'bin/keelson.js', 'dist/cli/main.js', 'dist/src/index.js', 'dist/src/index.d.ts',
-      'dist/client/index.js', 'dist/server/index.js', 'dist/server/store/sqlite/worker.js',
+      'dist/client/index.js', 'dist/browser/keelson-client.js', 'dist/server/index.js', 'dist/server/store/sqlite/worker.js',
       'dist/server/epochs/worker.js',
       'dist/src/wire/generated/wire.js', 'data/flights.bin', 'proto/keelson/v1/wire.proto',
       'studies/flights-mean.yaml', 'docs/protocol.md',
     ];
     expect(needed.filter((path) => !paths.includes(path))).toEqual([]);
     const folders = new Set(paths.map((path) => (path.includes('/') ? path.split('/')[0] : '')));
-    const allowed = ['', 'bin', 'dist', 'data', 'proto', 'studies', 'docs'];
+    const allowed = ['', 'bin', 'dist', 'data', 'examples', 'proto', 'studies', 'docs'];
     expect([...folders].filter((folder) => !allowed.includes(folder!))).toEqual([]);
     expect(paths.filter((path) => /\.test\.|^dist\/test|\.log$|demo-data|keelson-data/.test(path))).toEqual([]);
   });

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import type { BrowserContext, Page } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort, hasBrowser, launchBrowser, type LaunchedBrowser } from '../support/browser.js';
+import { LiveCommand, Stage, type Served } from '../support/live-command.js';
+import { root } from '../support/sources.js';
+
+describe.skipIf(!hasBrowser)('the survey page', () => {
+  const stage = new Stage();
+  let served: Served;
+  let site: LiveCommand;
+  let chromium: LaunchedBrowser;
+  let address: string;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    address = `http://127.0.0.1:${port}`;
+    served = await stage.serve([`${root}examples/survey/study.yaml`], { flags: ['--allow-origin', address] });
+    site = new LiveCommand([String(port), served.url], { command: `${root}examples/survey/serve.js` });
+    while (!site.stdout.includes(address)) await site.next();
+    chromium = await launchBrowser();
+  });
+
+  afterAll(async () => {
+    await chromium?.close();
+    await site?.kill();
+    await stage.end();
+  });
+
+  /** Opens the page as somebody with their own browser profile, and waits until it can send. */
+  async function visit(person: BrowserContext): Promise<Page> {
+    const page = await person.newPage();
+    await page.goto(address);
+    await page.waitForSelector('html[data-ready]');
+    return page;
+  }
+
+  const says = (page: Page, text: string) =>
+    page.waitForFunction((wanted: string) => document.querySelector('#status')!.textContent.includes(wanted), {}, text);
+
+  async function accepted(): Promise<number> {
+    const { paths } = served.listening as { readonly paths: { readonly operatorToken: string } };
+    const headers = { Authorization: `Bearer ${readFileSync(paths.operatorToken, 'utf8').trim()}` };
+    const response = await fetch(`${served.address}/v1/operator/progress`, { headers });
+    return ((await response.json()) as { studies: { batches: { accepted: number } }[] }).studies[0]!.batches.accepted;
+  }
+
+  it('sends one row, and remembers who it is', async () => {
+    const person = await chromium.browser.createBrowserContext();
+    const page = await visit(person);
+    await page.click('#send');
+    await says(page, 'Thank you');
+    expect(await accepted()).toBe(1);
+    await page.close();
+    const again = await visit(person);
+    await again.click('#send');
+    await says(again, 'contribution to this epoch is complete');
+    expect(await accepted()).toBe(1);
+    const second = await person.newPage();
+    await second.goto(address);
+    await says(second, 'another page uses the outbox');
+    await person.close();
+  });
+
+  it('is closed before the ack, opened again, and its row has arrived exactly once', async () => {
+    const person = await chromium.browser.createBrowserContext();
+    const page = await visit(person);
+    // The server hears nothing from here on.
+    served.command.child.kill('SIGSTOP');
+    await page.click('#send');
+    await page.waitForFunction(() => new Promise((resolve) => {
+      const opening = indexedDB.open('keelson/sleep-survey');
+      opening.onsuccess = () => {
+        const reading = opening.result.transaction('items').objectStore('items').getAll();
+        reading.onsuccess = () => {
+          opening.result.close();
+          resolve((reading.result as { batches: unknown[] }[]).some(({ batches }) => batches.length > 0));
+        };
+      };
+    }), { polling: 50 });
+    await page.close();
+    served.command.child.kill('SIGCONT');
+    const again = await visit(person);
+    await says(again, 'From your last visit. Thank you');
+    expect(await accepted()).toBe(2);
+    await person.close();
+  });
+
+  it('keeps the answers while there is no server, and says so', async () => {
+    const person = await chromium.browser.createBrowserContext();
+    const { port } = served;
+    await served.command.interrupt();
+    const page = await visit(person);
+    await page.click('#send');
+    await says(page, 'kept in this browser');
+    await page.close();
+    served = await stage.serve([`${root}examples/survey/study.yaml`], { port, flags: ['--allow-origin', address] });
+    const again = await visit(person);
+    await says(again, 'From your last visit. Thank you');
+    expect(await accepted()).toBe(1);
+    await person.close();
+  });
+});

@@ -1,0 +1,51 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { launch, type Browser } from 'puppeteer-core';
+
+/** Where Debian's Chromium is, or another that the environment names. */
+export const chromiumPath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+
+/** False where there is no browser: tests that need one are skipped, and say so. */
+export const hasBrowser = existsSync(chromiumPath);
+if (!hasBrowser) {
+  process.stdout.write(`tests in a browser are skipped: ${chromiumPath} is missing (apt-get install chromium)\n`);
+}
+
+/** A browser of its own, with an empty profile that goes with it. */
+export interface LaunchedBrowser {
+  readonly browser: Browser;
+  close(): Promise<void>;
+}
+
+export async function launchBrowser(): Promise<LaunchedBrowser> {
+  const profile = mkdtempSync(join(tmpdir(), 'keelson-chromium-'));
+  const browser = await launch({
+    executablePath: chromiumPath,
+    userDataDir: profile,
+    args: [
+      '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+      '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
+    ],
+  });
+  return {
+    browser,
+    async close() {
+      await browser.close();
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** A port of this machine that is free now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
