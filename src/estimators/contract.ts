@@ -135,6 +135,8 @@ export type Finished =
  * reaches `add` (it is refused or reduced before).
  */
 export interface Summary<State = unknown> {
+  /** `add` does not look at tags: it may be given 0n for each. */
+  readonly untagged?: true;
   empty(): State;
   /** `row` has the study's dimension (a pair: the scaled difference). Copies what it keeps. */
   add(state: State, row: Float64Array, tag: bigint): State;

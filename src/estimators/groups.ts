@@ -3,7 +3,7 @@ import { Sensitive } from '../base/brands.js';
 import { InvalidParameterError } from '../base/errors.js';
 import { allFinite } from '../numerics/vector.js';
 import type { WorkRandom } from '../random/source.js';
-import { assign } from './assignment.js';
+import { cohortOf, groupOf, slotOf, tagOf } from './assignment.js';
 import type { CohortPlan, Finished, FinishedSummaries, Plan, Summary } from './contract.js';
 import { StateReader, StateWriter } from './summaries/codec.js';
 import { PairSlots } from './summaries/pairs.js';
@@ -110,13 +110,12 @@ class GroupsOfPlan implements Groups {
   add(ticket: Uint8Array, row: Float64Array): void {
     assert(row.length === this.dimension, 'a row has the dimension of its study');
     if (!allFinite(row)) return;
-    const place = assign(ticket, this.#plans);
-    const { summary, groups } = this.#cohorts[place.cohort]!;
-    const group = groups[place.group]!;
+    const { plan, summary, groups } = this.#cohorts[cohortOf(ticket, this.#plans)]!;
+    const group = groups[groupOf(ticket, plan.groups)]!;
     group.rows += 1;
     group.finished = null;
-    if (group.pairs === null) group.state = summary.add(group.state, row, place.tag);
-    else group.pairs.add(place.slot, place.tag, row);
+    if (group.pairs !== null) group.pairs.add(slotOf(ticket, plan.slots ?? 1), tagOf(ticket), row);
+    else group.state = summary.add(group.state, row, summary.untagged === true ? 0n : tagOf(ticket));
   }
 
   progress(): GroupsProgress {

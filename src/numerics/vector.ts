@@ -41,6 +41,6 @@ export function distance(left: Float64Array, right: Float64Array): number {
 
 /** True for an empty vector. */
 export function allFinite(vector: Float64Array): boolean {
-  for (const entry of vector) if (!Number.isFinite(entry)) return false;
+  for (let i = 0; i < vector.length; i++) if (!Number.isFinite(vector[i]!)) return false;
   return true;
 }

@@ -42,6 +42,7 @@ export function spanSummary(dimension: number, unit: number, form: 'linear' | 'a
     return { count, origin, echelon: fresh };
   };
   return {
+    untagged: true,
     empty: () => ({ count: 0, origin: null, echelon: new Echelon(dimension) }),
     add(state, row) {
       assert(row.length === dimension, 'a row has the dimension of its summary');

@@ -16,6 +16,7 @@ export function meanSummary(
   statistic: (moments: Moments) => Float64Array,
 ): Summary<Moments> {
   return {
+    untagged: true,
     empty: () => emptyMoments(dimension),
     add(state, row) {
       assert(row.length === dimension, 'a row has the dimension of its summary');

@@ -11,7 +11,7 @@ export interface RowsState {
 }
 
 const format = 0x4b_52_4f_31;
-const firstCapacity = 4;
+const firstCapacity = 8;
 
 /** Shared when the platform allows it, so that workers read large epochs without a copy. */
 function doublesOfSize(length: number): Float64Array {

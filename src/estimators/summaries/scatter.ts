@@ -15,6 +15,7 @@ const format = 0x4b_53_43_31;
  */
 export function scatterSummary(dimension: number, statistic: (scatter: Scatter) => Float64Array): Summary<Scatter> {
   return {
+    untagged: true,
     empty: () => emptyScatter(dimension),
     add(state, row) {
       assert(row.length === dimension, 'a row has the dimension of its summary');
