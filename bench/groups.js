@@ -111,16 +111,8 @@ const cases = [
 ];
 
 console.log(`${people} contributors, ${dimension} columns`);
-console.log('summaries                        ns/row   plain Welford ns/row   ratio');
-for (const [name, plan, plain, groups] of cases) {
-  timed((ticket, row) => plain(groupIndex(ticket, groups), row));
-  const plainTime = timed((ticket, row) => plain(groupIndex(ticket, groups), row));
-  timed(folding(plan).add);
-  const time = timed(folding(plan).add);
-  console.log(`${name.padEnd(32)} ${time.toFixed(0).padStart(6)} ${plainTime.toFixed(0).padStart(22)} ${(time / plainTime).toFixed(2).padStart(7)}`);
-}
-
 const before = memory();
+// First, while the process holds nothing else.
 const together = [folding(robust), folding(covariancePlan)];
 const both = timed((ticket, row) => {
   for (const { add } of together) add(ticket, row);
@@ -135,3 +127,13 @@ const outcome = await releaseGroups(robust, together[0].groups, {
 const error = outcome.kind === 'value' ? Math.hypot(...outcome.estimate).toFixed(4) : outcome.reason;
 console.log(`release of populous-mean: ${((performance.now() - start) / 1000).toFixed(1)} s, error ${error} scales, `
   + `planned ${robust.expectedError(0).total.toFixed(4)}; at the end ${memory().resident.toFixed(0)} MiB resident`);
+together.length = 0;
+
+console.log('summaries                        ns/row   plain Welford ns/row   ratio');
+for (const [name, plan, plain, groups] of cases) {
+  timed((ticket, row) => plain(groupIndex(ticket, groups), row));
+  const plainTime = timed((ticket, row) => plain(groupIndex(ticket, groups), row));
+  timed(folding(plan).add);
+  const time = timed(folding(plan).add);
+  console.log(`${name.padEnd(32)} ${time.toFixed(0).padStart(6)} ${plainTime.toFixed(0).padStart(22)} ${(time / plainTime).toFixed(2).padStart(7)}`);
+}
