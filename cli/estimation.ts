@@ -6,6 +6,7 @@ import { runOffline } from '../src/estimators/run.js';
 import { createMechanisms } from '../src/privacy/mechanisms/index.js';
 import type { RowTable } from './input/table.js';
 import type { Randomness } from './noise.js';
+import { planWithin } from './planning.js';
 import { statementOf, type PrivacyStatement } from './statement.js';
 
 /** What `estimate` prints for one table of rows. */
@@ -47,7 +48,8 @@ export async function estimateTable(table: RowTable, request: EstimateRequest): 
   const dimension = table.columns.length;
   const cohort = request.cohort ?? table.count;
   const participation: Participation = request.cohort === undefined ? 'public' : 'secret';
-  const plan = request.estimator.plan(request.parameters, { dimension, cohort, participation, target: request.target });
+  const facts = { dimension, cohort, participation, target: request.target };
+  const plan = planWithin(request.estimator, request.parameters, facts);
   const size = { rows: cohort, dimension, columns: table.columns };
   if (plan.kind === 'infeasible') return infeasible(plan, request.target, size);
   const outcome = await runOffline({

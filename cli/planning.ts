@@ -1,5 +1,9 @@
 import { limits } from '../src/base/limits.js';
-import type { Estimator, Infeasible, ParameterValues, Plan, PrivacyTarget } from '../src/estimators/contract.js';
+import type {
+  Estimator, Infeasible, ParameterValues, Plan, PrivacyTarget, StudyFacts,
+} from '../src/estimators/contract.js';
+import { amountToNumber } from '../src/privacy/amount.js';
+import { lessFor } from '../src/privacy/target.js';
 
 /** Plans for any cohort, the rest fixed. */
 export type PlanFor = (cohort: number) => Plan | Infeasible;
@@ -9,7 +13,30 @@ export function plannerOf(
   parameters: ParameterValues,
   facts: { readonly dimension: number; readonly target: PrivacyTarget; readonly participation: 'secret' | 'public' },
 ): PlanFor {
-  return (cohort) => estimator.plan(parameters, { ...facts, cohort });
+  return (cohort) => planWithin(estimator, parameters, { ...facts, cohort });
+}
+
+/** Each round brings several pure mechanisms that share a target nearer to it, from above. */
+const pureRounds = 4;
+
+/** The estimator's plan; for a pure target (delta 0) one that is pure and within it, or what is in the way. */
+export function planWithin(estimator: Estimator, parameters: ParameterValues, facts: StudyFacts): Plan | Infeasible {
+  const { target } = facts;
+  let asked = target;
+  for (let round = 0; round < pureRounds; round++) {
+    const plan = estimator.plan(parameters, { ...facts, target: asked });
+    if (plan.kind === 'infeasible' || target.isPure !== true) return plan;
+    const { epsilon, delta } = plan.cost;
+    if (epsilon === null || delta !== 0n) break;
+    const reached = amountToNumber(epsilon);
+    if (reached <= target.epsilon * (1 + 2 ** -40)) return plan;
+    asked = lessFor(asked, reached);
+  }
+  return {
+    kind: 'infeasible',
+    reason: `the noise of ${estimator.name} is not pure, or not within epsilon ${target.epsilon}`,
+    remedy: 'give a --delta above 0, or choose an estimator with pure noise: count, quantile, histogram with edges',
+  };
 }
 
 /**

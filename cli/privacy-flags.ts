@@ -1,5 +1,5 @@
 import type { PrivacyTarget } from '../src/estimators/contract.js';
-import { resolveTarget, targetFromRho } from '../src/privacy/target.js';
+import { resolvePureTarget, resolveTarget, targetFromRho } from '../src/privacy/target.js';
 import { UsageError } from './errors.js';
 import { numberFlag } from './numbers.js';
 
@@ -9,7 +9,7 @@ export const privacyArguments = {
   delta: {
     type: 'string',
     valueHint: 'd',
-    description: 'probability that the bound fails, far below 1 / contributors',
+    description: 'probability that the bound fails, far below 1 / contributors; 0 for pure privacy',
   },
   rho: { type: 'string', valueHint: 'r', description: 'zCDP bound of the release, in place of --epsilon' },
 } as const;
@@ -23,13 +23,18 @@ export interface PrivacyFlags {
 /** @throws UsageError when they are missing, contradict each other or are out of range. */
 export function privacyTarget(flags: PrivacyFlags): PrivacyTarget {
   if (flags.delta === undefined) throw new UsageError('--delta is missing: give for example --delta 1e-6');
-  const delta = numberFlag(flags.delta, '--delta', { atLeast: 1e-100, below: 0.5 });
+  const isPure = Number(flags.delta) === 0 && flags.delta.trim() !== '';
+  const delta = isPure ? 0 : numberFlag(flags.delta, '--delta', { atLeast: 1e-100, below: 0.5 });
   if ((flags.epsilon === undefined) === (flags.rho === undefined)) {
     const what = flags.rho === undefined
       ? 'neither --epsilon nor --rho is given'
       : 'both --epsilon and --rho are given';
     throw new UsageError(`${what}: give one of them, for example --epsilon 1`);
   }
-  if (flags.rho !== undefined) return targetFromRho(numberFlag(flags.rho, '--rho', { above: 0, atMost: 1000 }), delta);
-  return resolveTarget({ epsilon: numberFlag(flags.epsilon!, '--epsilon', { above: 0, atMost: 100 }), delta });
+  if (flags.rho !== undefined) {
+    if (isPure) throw new UsageError('--rho with --delta 0: zCDP is not pure; give --epsilon, or a --delta above 0');
+    return targetFromRho(numberFlag(flags.rho, '--rho', { above: 0, atMost: 1000 }), delta);
+  }
+  const epsilon = numberFlag(flags.epsilon!, '--epsilon', { above: 0, atMost: 100 });
+  return isPure ? resolvePureTarget({ epsilon, delta }) : resolveTarget({ epsilon, delta });
 }

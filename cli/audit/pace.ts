@@ -9,7 +9,7 @@ const glance = { fewest: 5, most: 60 } as const;
 const requestMs = 200;
 const requestMax = 1000;
 /** Estimates of speed are off by a little. */
-const caution = 0.93;
+const caution = 0.85;
 
 /** How many trials fit before a deadline, by the speed that is seen. */
 export class Pace {
@@ -24,10 +24,15 @@ export class Pace {
   async measure(facts: PairFacts): Promise<void> {
     const pair = largestPair(facts);
     const enoughMs = Math.min(300, this.#leftMs() / 50);
+    const batch = (trials: number): Promise<unknown> => Promise.all(Array.from(
+      { length: this.pool.parallelism },
+      () => this.pool.run({ pair, side: 'left', trials, label: 'pace' }),
+    ));
+    // Threads start, and rows are prepared.
+    await batch(1);
     for (let size = 1; ; size *= 2) {
       const startedMs = this.io.monotonicMs();
-      await Promise.all(Array.from({ length: this.pool.parallelism }, () =>
-        this.pool.run({ pair, side: 'left', trials: size, label: 'pace' })));
+      await batch(size);
       const tookMs = this.io.monotonicMs() - startedMs;
       this.#rate = (size * this.pool.parallelism) / Math.max(0.1, tookMs);
       if (tookMs >= enoughMs || size > 1e5) return;

@@ -1,6 +1,7 @@
 import type { ParameterValues, Plan, StudyFacts } from '../../src/estimators/contract.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { InvariantError } from '../../src/base/errors.js';
+import { planWithin } from '../planning.js';
 
 /** What is audited, so that it can cross threads: planning again gives the same plan. */
 export interface AuditSubject {
@@ -13,7 +14,7 @@ export interface AuditSubject {
 
 /** @throws InvariantError when there is no plan; the command has checked. */
 export function planOf({ estimator, parameters, facts }: AuditSubject): Plan {
-  const plan = findEstimator(estimator).plan(parameters, facts);
+  const plan = planWithin(findEstimator(estimator), parameters, facts);
   if (plan.kind === 'infeasible') throw new InvariantError('an audited subject has a plan');
   return plan;
 }

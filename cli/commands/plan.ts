@@ -113,6 +113,10 @@ function targets(args: TargetFlags): { target: PrivacyTarget; budget?: BudgetFac
     if (delta !== undefined) throw new UsageError('--budget-delta needs --budget-epsilon');
     return { target: alone };
   }
+  if (alone.isPure === true) {
+    if (delta !== undefined) throw new UsageError('--budget-delta with --delta 0: pure releases need no delta');
+    return { target: alone, budget: { epsilon, delta: 0, releases: Math.floor(epsilon / alone.epsilon), binds: 'epsilon' } };
+  }
   const whole = { epsilon, delta: delta ?? Math.min(10 * alone.deltaTotal, 0.4) };
   const found = perReleaseTarget({ epsilon: alone.epsilon, delta: alone.deltaTotal }, whole);
   return { target: found.target, budget: { ...whole, releases: found.epochs, binds: found.binds } };

@@ -25,6 +25,8 @@ export interface PrivacyTarget {
   /** The statement asked for: (epsilon, deltaTotal). */
   readonly epsilon: number;
   readonly deltaTotal: number;
+  /** The budget takes pure costs only: estimators that have a form with such noise use it. Never false. */
+  readonly isPure?: true;
 }
 
 export interface StudyFacts {

@@ -13,6 +13,8 @@ export interface PrivacyTarget {
   /** The statement asked for: (epsilon, deltaTotal). */
   readonly epsilon: number;
   readonly deltaTotal: number;
+  /** The budget takes pure costs only: estimators that have a form with such noise use it. Never false. */
+  readonly isPure?: true;
 }
 
 /** A statement (epsilon, delta) as users ask for it. */
@@ -114,7 +116,8 @@ export function capsOf(budget: Statement & { readonly rule: BudgetRule['rule'] |
  */
 export function resolvePureTarget(asked: Statement): PrivacyTarget {
   checkStatement(asked, true);
-  return { rho: rhoOfPure(asked.epsilon), delta: asked.delta / 2, epsilon: asked.epsilon, deltaTotal: asked.delta };
+  const { epsilon, delta } = asked;
+  return { rho: rhoOfPure(epsilon), delta: delta / 2, epsilon, deltaTotal: delta, isPure: true };
 }
 
 /**

@@ -1,10 +1,9 @@
 import { InvalidParameterError } from '../../base/errors.js';
-import { countGrid, gaussianEvent } from '../../privacy/calibration.js';
 import { costOfEvents } from '../../privacy/composition.js';
-import type { GaussianEvent } from '../../privacy/events.js';
 import type { Estimator, ParameterSpec, ParameterValues, Plan, StudyFacts } from '../contract.js';
 import { choiceOf, optionalNumberOf } from '../values.js';
-import { columnNameOf, columnOf, columnParameter, errorOf, neighbours, noiseInterval } from './common.js';
+import { columnNameOf, columnOf, columnParameter, errorOf, neighbours } from './common.js';
+import { countInterval, countNoise, type CountNoise } from './count-noise.js';
 import { countsOf, countsSummary, wholeCohort, type BinOf } from './counts.js';
 
 const parameters: readonly ParameterSpec[] = [
@@ -26,10 +25,10 @@ const corruptionMax = 0.5;
  * How many contributors took part, or how many of them are on one side of a public threshold.
  *
  * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added. Cost: rho zCDP, no
- * delta, for all data.
+ * delta, for all data; or pure epsilon, where the budget asks for it.
  * Why: the number is the sum over contributors of a function of their own row that is 0 or 1; one contributor
  * replaced, gone or new changes it by at most 1. It is a whole number, hence on the event's grid, and is released once
- * by the discrete Gaussian of sensitivity 1.
+ * with noise of sensitivity 1, the discrete Gaussian or Laplace (count-noise).
  * Nothing is divided by, compared with or refused because of who came: zero is an answer like any other, and the answer
  * may be below zero, because cutting it there would make sums over epochs too large.
  *
@@ -46,7 +45,7 @@ export const count: Estimator = {
   }],
   parameters,
   status: 'stable',
-  claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta.',
+  claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; pure epsilon under such a budget.',
   plan: planCount,
   outputLabels: (values, columns) => [labelOf(values, columns)],
 };
@@ -59,10 +58,8 @@ function labelOf(values: ParameterValues, columns: readonly string[]): string {
 
 function planCount(values: ParameterValues, facts: StudyFacts): Plan {
   const counted = countedBy(values, facts.dimension);
-  const { rho } = facts.target;
-  const event = gaussianEvent({
-    name: 'count', cohort: wholeCohort.name, dimension: 1, sensitivity: 1, rho, grid: countGrid(1 / Math.sqrt(2 * rho)),
-  });
+  const noise = countNoise({ name: 'count', counts: 1, l1: 1, l2: 1, target: facts.target });
+  const { event, deviation } = noise;
   return Object.freeze<Plan>({
     kind: 'plan',
     cohorts: [wholeCohort],
@@ -70,32 +67,32 @@ function planCount(values: ParameterValues, facts: StudyFacts): Plan {
     events: [event],
     guarantee: {
       neighbours,
-      theorem: 'a count of sensitivity 1 with discrete Gaussian noise; proof in src/estimators/everyday/count',
+      theorem: 'a count of sensitivity 1 with discrete noise; proof in src/estimators/everyday/count',
       assumptions: [],
       corruptionMax,
     },
     outputShape: [1],
-    noise: [event.sigma],
+    noise: noise.stated,
     facts: {
       errorsAreIn: 'shares of the cohort',
-      noiseInContributors: event.sigma,
-      cohortForNoiseOfOnePercent: Math.ceil(100 * event.sigma),
+      noiseInContributors: deviation,
+      cohortForNoiseOfOnePercent: Math.ceil(100 * deviation),
     },
     expectedError: (corruption) =>
-      errorOf({ sampling: 0, noise: event.sigma / facts.cohort, bias: corruption }, corruption, corruptionMax),
+      errorOf({ sampling: 0, noise: deviation / facts.cohort, bias: corruption }, corruption, corruptionMax),
     summary: () => countsSummary(facts.dimension, 1, counted),
     release: async (summaries, mechanisms) =>
-      mechanisms.gaussian(event.name, countsOf(summaries)).map((noisy) => valueOf(Array.from(noisy), event)),
+      noise.draw(mechanisms, countsOf(summaries)).map((noisy) => valueOf(Array.from(noisy), noise)),
   });
 }
 
-function valueOf(estimate: readonly number[], { sigma }: GaussianEvent) {
+function valueOf(estimate: readonly number[], noise: CountNoise) {
   return {
     kind: 'value',
     estimate,
     shape: [1],
-    uncertainty: { kind: 'gaussian', standardDeviation: [sigma] },
-    interval95: noiseInterval(estimate, [sigma]),
+    uncertainty: noise.uncertainty,
+    interval95: countInterval(estimate, noise),
   } as const;
 }
 

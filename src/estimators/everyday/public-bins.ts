@@ -1,7 +1,7 @@
-import { countGrid, gaussianEvent } from '../../privacy/calibration.js';
 import { costOfEvents } from '../../privacy/composition.js';
 import type { Plan, StudyFacts } from '../contract.js';
-import { errorOf, neighbours, noiseInterval } from './common.js';
+import { errorOf, neighbours } from './common.js';
+import { countInterval, countNoise } from './count-noise.js';
 import { countsOf, countsSummary, wholeCohort, type BinOf } from './counts.js';
 
 /** What a histogram of public bins asks. */
@@ -17,22 +17,20 @@ const corruptionMax = 0.5;
 /**
  * A histogram over public bins: (-inf, e1), [e1, e2), ..., [ek, inf).
  *
- * Claim: rho zCDP, no delta, for one row replaced by any other row, or by nothing, or added.
+ * Claim: rho zCDP, no delta, for one row replaced by any other row, or by nothing, or added; or pure epsilon, where the
+ * budget asks for it.
  * Why: the bins are fixed before any data and every row is in exactly one. A row that moves takes 1 from one count and
- * adds 1 to another: L2 distance sqrt 2, whatever the number of bins. A row that goes or comes changes one count by 1.
- * Counts are whole numbers, hence on the event's grid, and are released once as a vector by the discrete Gaussian of
- * that sensitivity (Math.SQRT2 is the double above sqrt 2). Empty bins get noise like all others: nothing tells them.
+ * adds 1 to another: L2 distance sqrt 2 and L1 distance 2, whatever the number of bins. A row that goes or comes changes one count by 1.
+ * Counts are whole numbers, hence on the event's grid, and are released once as a vector by the discrete Gaussian, or
+ * Laplace, of that sensitivity (Math.SQRT2 is the double above sqrt 2). Empty bins get noise like all others: nothing tells them.
  * As for `count`, nothing is refused and no count is cut at zero.
  */
 export function planPublicBins({ column, edges }: PublicBinsAsked, facts: StudyFacts): Plan {
   const bins = edges.length + 1;
-  const { target: { rho }, cohort, dimension } = facts;
-  const event = gaussianEvent({
-    name: 'bins', cohort: wholeCohort.name, dimension: bins, sensitivity: Math.SQRT2, rho,
-    grid: countGrid(1 / Math.sqrt(rho)),
-  });
-  const deviations = new Array<number>(bins).fill(event.sigma);
-  const noise = (event.sigma * Math.sqrt(bins)) / cohort;
+  const { target, cohort, dimension } = facts;
+  const noise = countNoise({ name: 'bins', counts: bins, l1: 2, l2: Math.SQRT2, target });
+  const { event, deviation } = noise;
+  const noiseShare = (deviation * Math.sqrt(bins)) / cohort;
   return Object.freeze<Plan>({
     kind: 'plan',
     cohorts: [wholeCohort],
@@ -40,31 +38,31 @@ export function planPublicBins({ column, edges }: PublicBinsAsked, facts: StudyF
     events: [event],
     guarantee: {
       neighbours,
-      theorem: 'a vector of counts of L2 sensitivity sqrt 2 with discrete Gaussian noise; '
+      theorem: 'a vector of counts of L2 sensitivity sqrt 2, L1 sensitivity 2, with discrete noise; '
         + 'proof in src/estimators/everyday/public-bins',
       assumptions: [],
       corruptionMax,
     },
     outputShape: [bins],
-    noise: deviations,
+    noise: noise.stated,
     facts: {
       errorsAreIn: 'shares of the cohort, over all bins',
       bins,
-      noiseInContributors: event.sigma,
-      cohortForNoiseOfOnePercent: Math.ceil(100 * event.sigma),
+      noiseInContributors: deviation,
+      cohortForNoiseOfOnePercent: Math.ceil(100 * deviation),
     },
     // A hostile contributor leaves one bin for another: over all bins, sqrt 2 of its share.
     expectedError: (corruption) =>
-      errorOf({ sampling: 0, noise, bias: Math.SQRT2 * corruption }, corruption, corruptionMax),
+      errorOf({ sampling: 0, noise: noiseShare, bias: Math.SQRT2 * corruption }, corruption, corruptionMax),
     summary: () => countsSummary(dimension, bins, binBetween(column, edges)),
-    release: async (summaries, mechanisms) => mechanisms.gaussian(event.name, countsOf(summaries)).map((noisy) => {
+    release: async (summaries, mechanisms) => noise.draw(mechanisms, countsOf(summaries)).map((noisy) => {
       const estimate = Array.from(noisy);
       return {
         kind: 'value',
         estimate,
         shape: [bins],
-        uncertainty: { kind: 'gaussian', standardDeviation: deviations },
-        interval95: noiseInterval(estimate, deviations),
+        uncertainty: noise.uncertainty,
+        interval95: countInterval(estimate, noise),
       };
     }),
   });

@@ -1,8 +1,9 @@
 import { Released } from '../../base/brands.js';
 import { InvalidParameterError } from '../../base/errors.js';
 import type { Outcome } from '../../base/outcome.js';
-import { countGrid, exponentialEvent, gaussianEvent } from '../../privacy/calibration.js';
+import { exponentialEvent } from '../../privacy/calibration.js';
 import { costOfEvents } from '../../privacy/composition.js';
+import { pureForRho } from '../../privacy/conversion.js';
 import type { ExponentialEvent } from '../../privacy/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import { shareOf } from '../../privacy/target.js';
@@ -11,6 +12,7 @@ import type {
 } from '../contract.js';
 import { numberOf, numbersOf, optionalNumberOf } from '../values.js';
 import { columnNameOf, columnOf, columnParameter, errorOf, neighbours } from './common.js';
+import { countNoise, type CountNoise } from './count-noise.js';
 import { countsOf, countsSummary, wholeCohort } from './counts.js';
 import { cellOf, cellWidth, middleOf, rankScores, rankUnit, type Cells } from './rank-scores.js';
 
@@ -48,7 +50,7 @@ const parameters: readonly ParameterSpec[] = [
  *
  * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added. Cost: rho zCDP, no
  * delta, for all data: m epsilon^2 / 8 for m choices by the exponential mechanism, and the rest for the number of those
- * present.
+ * present. Where the budget asks for pure epsilon, m epsilon for the choices, and Laplace noise on the number present.
  * Why: cells are fixed by public parameters and a row is in exactly one. Scores change by at most 1 (rank-scores), so
  * each choice is the exponential mechanism of its event; the choices see the same counts and compose. The number
  * present changes by at most 1. Taking the middles of the chosen cells, and sorting them so that a higher probability
@@ -74,7 +76,7 @@ export const quantile: Estimator = {
   parameters,
   status: 'stable',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta, '
-    + 'rho split between the quantiles and the number present.',
+    + 'rho split between the quantiles and the number present; pure epsilon under such a budget.',
   plan: planQuantile,
   outputLabels: (values, columns) =>
     numbersOf(values, 'probabilities').map((probability) => `${columnNameOf(values, columns)} at ${probability}`),
@@ -85,6 +87,7 @@ interface Design {
   readonly cells: Cells;
   readonly probabilities: readonly number[];
   readonly choice: ExponentialEvent;
+  readonly present: CountNoise;
 }
 
 function planQuantile(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
@@ -93,9 +96,10 @@ function planQuantile(values: ParameterValues, facts: StudyFacts): Plan | Infeas
   const probabilities = numbersOf(values, 'probabilities');
   const choice = exponentialEvent({
     name: 'choice', cohort: wholeCohort.name, candidates: cells.cells, sensitivity: rankUnit,
-    times: probabilities.length, rho: shareOf(facts.target.rho, 1 - presentShare),
+    times: probabilities.length, ...choiceCost(facts, probabilities.length),
   });
-  const design: Design = { facts, cells, probabilities, choice };
+  const present = countNoise({ name: 'present', counts: 1, l1: 1, l2: 1, target: facts.target, share: presentShare });
+  const design: Design = { facts, cells, probabilities, choice, present };
   const cohortNeeded = cohortFor(design);
   if (facts.cohort >= cohortNeeded) return planFor(design, column);
   return {
@@ -107,6 +111,13 @@ function planQuantile(values: ParameterValues, facts: StudyFacts): Plan | Infeas
       + 'larger epsilon',
     cohortNeeded,
   };
+}
+
+/** What the choices cost together, as zCDP, or as the pure epsilon of each. */
+function choiceCost({ target }: StudyFacts, choices: number): { readonly rho: number } | { readonly epsilon: number } {
+  const share = 1 - presentShare;
+  if (target.isPure === true) return { epsilon: shareOf(pureForRho(target.rho), share) / choices };
+  return { rho: shareOf(target.rho, share) };
 }
 
 /**
@@ -150,13 +161,9 @@ function rankErrorAt({ cells, probabilities, choice }: Design, failure: number):
 }
 
 function planFor(design: Design, column: number): Plan {
-  const { facts, cells, probabilities, choice } = design;
-  const { target, cohort, dimension } = facts;
-  const rho = shareOf(target.rho, presentShare);
-  const present = gaussianEvent({
-    name: 'present', cohort: wholeCohort.name, dimension: 1, sensitivity: 1, rho, grid: countGrid(1 / Math.sqrt(2 * rho)),
-  });
-  const events = [choice, present];
+  const { facts, cells, probabilities, choice, present } = design;
+  const { cohort, dimension } = facts;
+  const events = [choice, present.event];
   return Object.freeze<Plan>({
     kind: 'plan',
     cohorts: [wholeCohort],
@@ -178,7 +185,7 @@ function planFor(design: Design, column: number): Plan {
       cellWidth: cellWidth(cells),
       epsilonOfEachChoice: choice.epsilon,
       rankErrorShare95: rankErrorAt(design, 0.05) / cohort,
-      noiseOfNumberPresent: present.sigma,
+      noiseOfNumberPresent: present.deviation,
     },
     expectedError: (corruption) => expectedErrorOf(design, corruption),
     summary: () => countsSummary(dimension, cells.cells, (row) => cellOf(row[column]!, cells)),
@@ -209,7 +216,7 @@ function expectedErrorOf({ facts, cells, probabilities, choice }: Design, corrup
 function release(design: Design, summaries: FinishedSummaries, mechanisms: Mechanisms): Released<Outcome> {
   const { facts, cells, probabilities } = design;
   const counts = countsOf(summaries);
-  const present = mechanisms.gaussian('present', counts.map((list) =>
+  const present = design.present.draw(mechanisms, counts.map((list) =>
     Float64Array.of(list.reduce((sum, count) => sum + count, 0))));
   // The choices are charged, and left undrawn: with so few, their answers would mislead.
   if (present.value[0]! < facts.cohort / 4) return present.map(() => tooFew(facts));
