@@ -154,6 +154,30 @@ describe.each(cases)('weighted average with thresholds $name', ({ thresholds }) 
     expect(worst).toBeGreaterThan(0.3);
   });
 
+  it('has a constant within a tenth of the linear program that it bounds, never below it', () => {
+    // Largest (slope * share on the ramp + 1) / mean weight over all distributions of agreement counts whose mean is at
+    // the level asked for or above. A ratio of linear forms is largest at a corner: one count, or two with that mean.
+    for (const groups of [60, 200]) {
+      const { agreement, none, full } = thresholds;
+      const slope = 1 / (full - none);
+      const share = (count: number): number => count / groups;
+      const onRamp = (count: number): number => (share(count) > none && share(count) < full + 1 / groups ? slope : 0);
+      const weight = (count: number): number => weightOf(count, groups, thresholds);
+      let most = 0;
+      for (let high = Math.ceil(agreement * groups); high <= groups; high++) {
+        most = Math.max(most, (onRamp(high) + 1) / weight(high));
+        for (let low = 1; low < agreement * groups; low++) {
+          const part = (share(high) - agreement) / (share(high) - share(low));
+          const ramp = part * onRamp(low) + (1 - part) * onRamp(high);
+          most = Math.max(most, (ramp + 1) / (part * weight(low) + (1 - part) * weight(high)));
+        }
+      }
+      const constant = stabilityConstant(groups, thresholds);
+      expect(most).toBeLessThanOrEqual(constant * (1 + 1e-12));
+      expect(most).toBeGreaterThan(0.9 * constant);
+    }
+  });
+
   it('satisfies the inequality that its proof rests on, for every count', () => {
     for (const groups of [50, 97, 400, 4_000]) {
       const { agreement, none, full } = thresholds;
