@@ -14,6 +14,14 @@ const samples: Readonly<Record<string, ComplianceSample>> = {
     dimension: 1,
     honest: (data) => Float64Array.of(3 * data.normal()),
   },
+  'heavy-tailed-pure': {
+    ...locationSample,
+    parameters: { scale: 3, radius: 100 },
+    dimension: 1,
+    cohort: 6_000,
+    honest: (data) => Float64Array.of(3 * data.normal()),
+    location: false,
+  },
   subspace: {
     parameters: {},
     dimension: 2,

@@ -3,6 +3,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   count: { column: 0, threshold: 0.5 },
   histogram: { column: 0, edges: '-1,0,1' },
   'heavy-tailed-1d': { scale: 1, column: 0 },
+  'heavy-tailed-pure': { scale: 1, radius: 100 },
   quantile: { column: 1, low: -5, high: 5 },
   subspace: { unit: 1 },
 };
