@@ -1,0 +1,65 @@
+import { InvariantError } from '../../base/errors.js';
+import { moduleText } from './generated/module.js';
+
+type Pass = (...numbers: number[]) => number;
+
+/** What the compiled module exports; pointers are bytes, see assembly/rows.ts and assembly/eigen.ts. */
+export interface Exports {
+  readonly gather: Pass;
+  readonly packColumns: Pass;
+  readonly packRows: Pass;
+  readonly addGram: Pass;
+  readonly addProduct: Pass;
+  readonly rowProducts: Pass;
+  readonly addColumnSums: Pass;
+  readonly clipRows: Pass;
+  readonly eigen: Pass;
+}
+
+/** The part of WebAssembly that Node and browsers share; the language's own declarations do not have it. */
+interface Memory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+interface Platform {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+}
+
+const pageBytes = 65_536;
+let compiled: object | null = null;
+
+/**
+ * An instance of the module and its memory. A kernel calls `layout` with the numbers that each of its parts needs, then
+ * has these parts as views; the next layout takes them back.
+ */
+export class Arena {
+  readonly exports: Exports;
+  readonly #memory: Memory;
+  readonly #base: number;
+
+  constructor() {
+    const { WebAssembly: platform } = globalThis as unknown as { readonly WebAssembly?: Platform };
+    if (platform === undefined) throw new InvariantError('this platform has no WebAssembly; Node 20 and browsers do');
+    compiled ??= new platform.Module(Uint8Array.from(atob(moduleText), (letter) => letter.charCodeAt(0)));
+    const { exports } = new platform.Instance(compiled);
+    const found = exports as Exports & { readonly memory: Memory; heapBase(): number };
+    this.exports = found;
+    this.#memory = found.memory;
+    this.#base = found.heapBase();
+  }
+
+  /** Zeroed views of `lengths` doubles; a part's pointer is its byteOffset. */
+  layout<const Lengths extends readonly number[]>(...lengths: Lengths): { [K in keyof Lengths]: Float64Array } {
+    let top = this.#base;
+    const places = lengths.map((length) => {
+      const place = top;
+      top += Math.ceil(length / 8) * 64;
+      return place;
+    });
+    const missing = top - this.#memory.buffer.byteLength;
+    if (missing > 0) this.#memory.grow(Math.ceil(missing / pageBytes));
+    const parts = places.map((place, i) => new Float64Array(this.#memory.buffer, place, lengths[i]).fill(0));
+    return parts as unknown as { [K in keyof Lengths]: Float64Array };
+  }
+}

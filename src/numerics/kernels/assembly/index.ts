@@ -1,0 +1,7 @@
+export { gather, packColumns, packRows, addGram, addProduct, rowProducts, addColumnSums, clipRows } from './rows';
+export { eigen } from './eigen';
+
+/** Where memory is free: the module keeps nothing of its own. */
+export function heapBase(): usize {
+  return (__heap_base + 63) & ~63;
+}

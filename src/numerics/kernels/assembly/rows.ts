@@ -1,0 +1,157 @@
+import { tile } from './tile';
+
+/** Passes over a block of rows, row-major, `d` columns. `p` is d rounded up to a multiple of 4. Pointers are bytes. */
+
+/**
+ * Drops the rows whose mask is 0 and takes `centre` away from the others, in place; returns how many are left. With
+ * weights, these are gathered alike. A pointer of 0 stands for what is not given.
+ */
+export function gather(rows: usize, count: i32, d: i32, mask: usize, centre: usize, weights: usize): i32 {
+  const size = <usize>d << 3;
+  let kept = 0;
+  for (let i = 0; i < count; i++) {
+    if (mask != 0 && load<u8>(mask + <usize>i) == 0) continue;
+    const from = rows + <usize>i * size, to = rows + <usize>kept * size;
+    if (centre != 0) {
+      for (let j: usize = 0; j < size; j += 8) store<f64>(to + j, load<f64>(from + j) - load<f64>(centre + j));
+    } else if (from != to) {
+      memory.copy(to, from, size);
+    }
+    if (weights != 0) store<f64>(weights + (<usize>kept << 3), load<f64>(weights + (<usize>i << 3)));
+    kept++;
+  }
+  return kept;
+}
+
+/** Columns as panels: panel k holds columns 4k .. 4k+3 of every row, zeros past d. Each row times its weight, if any. */
+export function packColumns(rows: usize, count: i32, d: i32, weights: usize, to: usize): void {
+  const size = <usize>d << 3;
+  for (let j = 0; j < d; j += 4) {
+    const width = min(4, d - j);
+    let from = rows + (<usize>j << 3);
+    for (let i = 0; i < count; i++, from += size, to += 32) {
+      const w = weights == 0 ? 1.0 : load<f64>(weights + (<usize>i << 3));
+      if (width == 4) {
+        const weight = f64x2.splat(w);
+        v128.store(to, f64x2.mul(weight, v128.load(from)));
+        v128.store(to, f64x2.mul(weight, v128.load(from, 16)), 16);
+        continue;
+      }
+      for (let c = 0; c < 4; c++) {
+        const at = <usize>c << 3;
+        store<f64>(to + at, c < width ? w * load<f64>(from + at) : 0);
+      }
+    }
+  }
+}
+
+/** Rows as panels: panel k holds, for every column, rows 4k .. 4k+3, zeros past the count. */
+export function packRows(rows: usize, count: i32, d: i32, to: usize): void {
+  const size = <usize>d << 3;
+  for (let i = 0; i < count; i += 4) {
+    for (let j: usize = 0; j < size; j += 8, to += 32) {
+      for (let r = 0; r < 4; r++) {
+        const at = rows + <usize>(i + r) * size + j;
+        store<f64>(to + (<usize>r << 3), i + r < count ? load<f64>(at) : 0);
+      }
+    }
+  }
+}
+
+/** Adds left^T right, both in column panels of `count` rows, to the upper tiles of the p x p matrix `out`. */
+export function addGram(left: usize, right: usize, count: i32, p: i32, out: usize): void {
+  const stride = <usize>p << 3, panel = <usize>count << 5;
+  for (let i = 0; i < p; i += 4) {
+    for (let j = i; j < p; j += 4) {
+      tile(left + <usize>(i >> 2) * panel, right + <usize>(j >> 2) * panel, count,
+        out + <usize>i * stride + (<usize>j << 3), stride);
+    }
+  }
+}
+
+/** Adds a b to `out`: a in row panels (n rows), b in column panels (m columns), `depth` steps both; all of out's tiles. */
+export function addProduct(a: usize, b: usize, n: i32, m: i32, depth: i32, out: usize): void {
+  const stride = <usize>((m + 3) & ~3) << 3, panel = <usize>depth << 5;
+  for (let i = 0; i < n; i += 4) {
+    for (let j = 0; j < m; j += 4) {
+      tile(a + <usize>(i >> 2) * panel, b + <usize>(j >> 2) * panel, depth,
+        out + <usize>i * stride + (<usize>j << 3), stride);
+    }
+  }
+}
+
+/** Per row, the scalar product of a row of `left` (stride d) with one of `right` (stride p), over d columns in order. */
+export function rowProducts(left: usize, right: usize, count: i32, d: i32, p: i32, out: usize): void {
+  for (let i = 0; i < count; i++) {
+    let sum = 0.0;
+    for (let j = 0; j < d; j++) {
+      sum += load<f64>(left + (<usize>j << 3)) * load<f64>(right + (<usize>j << 3));
+    }
+    store<f64>(out + (<usize>i << 3), sum);
+    left += <usize>d << 3;
+    right += <usize>p << 3;
+  }
+}
+
+/** Adds each column's sum over the rows, in their order, to `out`. */
+export function addColumnSums(rows: usize, count: i32, d: i32, weights: usize, out: usize): void {
+  for (let i = 0; i < count; i++, rows += <usize>d << 3) {
+    const w = weights == 0 ? 1.0 : load<f64>(weights + (<usize>i << 3));
+    for (let j = 0; j < d; j++) {
+      const at = <usize>j << 3;
+      store<f64>(out + at, load<f64>(out + at) + w * load<f64>(rows + at));
+    }
+  }
+}
+
+/**
+ * Rows to whole steps of a grid inside a ball about `centre`, in place, toward zero; `unit` has a width per column.
+ * The same operations in the same order as `clipToBall` of src/privacy/clip.ts, whose proof holds here for that reason.
+ * `present` gets 0 for a row with an entry that is not finite, which becomes zeros, and 1 otherwise.
+ */
+export function clipRows(
+  rows: usize, count: i32, d: i32, centre: usize, unit: usize, grid: f64, bound: f64, present: usize,
+): void {
+  for (let i = 0; i < count; i++, rows += <usize>d << 3) {
+    const largest = toSteps(rows, d, centre, unit, grid);
+    store<u8>(present + <usize>i, largest < 0 ? 0 : 1);
+    if (largest < 0) memory.fill(rows, 0, <usize>d << 3);
+    else shorten(rows, d, largest, bound);
+  }
+}
+
+/** Returns the largest size of an entry, or -1 for a null row. */
+function toSteps(row: usize, d: i32, centre: usize, unit: usize, grid: f64): f64 {
+  let largest = 0.0;
+  for (let j = 0; j < d; j++) {
+    const at = <usize>j << 3, entry = load<f64>(row + at);
+    const step = (entry - load<f64>(centre + at)) / load<f64>(unit + at) / grid;
+    if (!isFinite(entry) || isNaN(step)) return -1;
+    const held = max(-f64.MAX_VALUE, min(f64.MAX_VALUE, step));
+    store<f64>(row + at, held);
+    largest = max(largest, abs(held));
+  }
+  return largest;
+}
+
+function shorten(row: usize, d: i32, largest: f64, bound: f64): void {
+  const end = row + (<usize>d << 3), isFar = largest > 1e140, unit = isFar ? largest : 1;
+  let square = 0.0;
+  for (let at = row; at < end; at += 8) {
+    const entry = isFar ? load<f64>(at) / unit : load<f64>(at);
+    square += entry * entry;
+  }
+  const norm = unit * sqrt(square);
+  let factor = norm > bound ? (isFar ? bound / sqrt(square) / unit : bound / norm) : 1;
+  for (;;) {
+    let length = 0.0;
+    for (let at = row; at < end; at += 8) {
+      const whole = trunc(load<f64>(at) * factor);
+      length += whole * whole;
+    }
+    if (length <= bound * bound) break;
+    factor *= 1 - 9.094947017729282e-13; // 2^-40
+  }
+  // The sum with zero turns a negative zero into a plain one.
+  for (let at = row; at < end; at += 8) store<f64>(at, trunc(load<f64>(at) * factor) + 0);
+}

@@ -1,0 +1,33 @@
+/**
+ * The one inner loop that everything cubic goes through: a 4 x 4 tile of A^T B, where `a` and `b` are panels: for each
+ * of `depth` steps, 4 numbers side by side. Sums run over the steps in order, lane by lane, without fused
+ * multiply-adds, so the bits are the same on every machine. The tile is added to `out`, whose rows are `stride` bytes.
+ */
+export function tile(a: usize, b: usize, depth: i32, out: usize, stride: usize): void {
+  let c00 = f64x2.splat(0), c01 = c00, c10 = c00, c11 = c00;
+  let c20 = c00, c21 = c00, c30 = c00, c31 = c00;
+  for (let end = a + (<usize>depth << 5); a < end; a += 32, b += 32) {
+    const b0 = v128.load(b), b1 = v128.load(b, 16);
+    const a0 = v128.load64_splat(a), a1 = v128.load64_splat(a, 8);
+    c00 = f64x2.add(c00, f64x2.mul(a0, b0));
+    c01 = f64x2.add(c01, f64x2.mul(a0, b1));
+    c10 = f64x2.add(c10, f64x2.mul(a1, b0));
+    c11 = f64x2.add(c11, f64x2.mul(a1, b1));
+    const a2 = v128.load64_splat(a, 16), a3 = v128.load64_splat(a, 24);
+    c20 = f64x2.add(c20, f64x2.mul(a2, b0));
+    c21 = f64x2.add(c21, f64x2.mul(a2, b1));
+    c30 = f64x2.add(c30, f64x2.mul(a3, b0));
+    c31 = f64x2.add(c31, f64x2.mul(a3, b1));
+  }
+  addPair(out, c00, c01);
+  addPair(out + stride, c10, c11);
+  addPair(out + 2 * stride, c20, c21);
+  addPair(out + 3 * stride, c30, c31);
+}
+
+// @ts-ignore: decorator
+@inline
+function addPair(out: usize, left: v128, right: v128): void {
+  v128.store(out, f64x2.add(v128.load(out), left));
+  v128.store(out, f64x2.add(v128.load(out, 16), right), 16);
+}

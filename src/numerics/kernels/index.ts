@@ -1,0 +1,39 @@
+import { Arena } from './arena.js';
+import type { Kernels, PassOptions, Rows } from './contract.js';
+import { eigenSymmetric, exponentialSymmetric, product } from './matrices.js';
+import { clipRows, columnSums, gram, quadraticForms } from './passes.js';
+
+export type { Kernels, PassOptions, Rows, StepBall, SymmetricEigen } from './contract.js';
+
+/** A set of kernels with its own memory, which grows to what the largest call needs. Some milliseconds the first time. */
+export function createKernels(): Kernels {
+  const arena = new Arena();
+  return {
+    gram: (...call) => gram(arena, ...call),
+    columnSums: (...call) => columnSums(arena, ...call),
+    means: (...call) => means(arena, ...call),
+    quadraticForms: (...call) => quadraticForms(arena, ...call),
+    squaredNorms: (rows, dimension, count, centre, into) =>
+      quadraticForms(arena, rows, dimension, count, centre, null, into),
+    clipRows: (...call) => clipRows(arena, ...call),
+    product: (...call) => product(arena, ...call),
+    eigenSymmetric: (...call) => eigenSymmetric(arena, ...call),
+    exponentialSymmetric: (matrix, dimension, scaling = 'none') =>
+      exponentialSymmetric(arena, matrix, dimension, scaling),
+  };
+}
+
+/** A first mean, and then the mean of what is left over, which is small and so keeps its digits. */
+function means(arena: Arena, rows: Rows, dimension: number, count: number, options: PassOptions): Float64Array {
+  const { mask, weights, centre = new Float64Array(dimension) } = options;
+  let total = 0;
+  for (let i = 0; i < count; i++) if (mask?.[i] !== 0) total += weights?.[i] ?? 1;
+  const mean = new Float64Array(dimension);
+  if (!(total > 0)) return mean;
+  for (let pass = 0; pass < 2; pass++) {
+    const sums = new Float64Array(dimension);
+    columnSums(arena, rows, dimension, count, { ...options, centre: centre.map((entry, j) => entry + mean[j]!) }, sums);
+    for (let j = 0; j < dimension; j++) mean[j]! += sums[j]! / total;
+  }
+  return mean;
+}

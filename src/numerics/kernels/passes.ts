@@ -1,0 +1,167 @@
+import { assert } from '../../base/assert.js';
+import type { Arena } from './arena.js';
+import type { PassOptions, Rows, StepBall } from './contract.js';
+
+/** Numbers of a block: with its packed copy it stays in a core's second-level cache. */
+const blockNumbers = 65_536;
+
+/** The next multiple of 4. */
+export const padded = (size: number): number => (size + 3) & ~3;
+
+/** Rows of a block, 4 .. 4096 and a multiple of 4. */
+export function blockRowsOf(dimension: number): number {
+  return Math.max(4, Math.min(4096, Math.floor(blockNumbers / dimension) & ~3));
+}
+
+function checkRows(rows: Rows, dimension: number, count: number, { mask, weights, centre }: PassOptions): void {
+  assert(rows.length >= count * dimension, 'rows hold count times dimension numbers');
+  assert(mask === undefined || mask.length >= count, 'a mask has an entry for every row');
+  assert(weights === undefined || weights.length >= count, 'every row has a weight');
+  assert(centre === undefined || centre.length === dimension, 'a centre has the dimension of the rows');
+}
+
+interface Block {
+  readonly rows: number;
+  readonly count: number;
+  /** 0 when there are none. */
+  readonly weights: number;
+  /** Of the block's first row. */
+  readonly first: number;
+}
+
+/** Brings the rows in, block by block, without those that are masked, and calls `use` for each. */
+class Blocks {
+  readonly size: number;
+
+  constructor(
+    private readonly arena: Arena,
+    private readonly rows: Rows,
+    private readonly dimension: number,
+    private readonly count: number,
+    private readonly options: PassOptions,
+  ) {
+    checkRows(rows, dimension, count, options);
+    this.size = Math.min(padded(count), blockRowsOf(dimension));
+  }
+
+  /** Doubles for: the block, its mask (bytes), its weights, the centre. */
+  get lengths(): [number, number, number, number] {
+    const { mask, weights, centre } = this.options;
+    return [
+      this.size * this.dimension, mask ? Math.ceil(this.size / 8) : 0, weights ? this.size : 0,
+      centre ? this.dimension : 0,
+    ];
+  }
+
+  each([block, masks, held, middle]: readonly Float64Array[], use: (block: Block) => void): void {
+    const { rows, dimension, count, options: { mask, weights, centre } } = this;
+    const { gather } = this.arena.exports;
+    const bytes = new Uint8Array(masks!.buffer, masks!.byteOffset, masks!.byteLength);
+    const pointers = [mask ? masks! : null, centre ? middle! : null, weights ? held! : null].map((part) => part?.byteOffset ?? 0);
+    if (centre) middle!.set(centre);
+    for (let first = 0; first < count; first += this.size) {
+      const size = Math.min(this.size, count - first);
+      block!.set(rows.subarray(first * dimension, (first + size) * dimension));
+      if (mask) bytes.set(mask.subarray(first, first + size));
+      if (weights) held!.set(weights.subarray(first, first + size));
+      const plain = !mask && !centre;
+      const kept = plain ? size : gather(block!.byteOffset, size, dimension, pointers[0]!, pointers[1]!, pointers[2]!);
+      use({ rows: block!.byteOffset, count: kept, weights: pointers[2]!, first });
+    }
+  }
+}
+
+/** See `Kernels.gram`. */
+export function gram(
+  arena: Arena, rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array,
+): void {
+  assert(into.length === dimension ** 2, 'the sum of products has dimension squared entries');
+  if (count === 0 || dimension === 0) return;
+  const blocks = new Blocks(arena, rows, dimension, count, options);
+  const width = padded(dimension);
+  const packed = blocks.size * width;
+  const [sum, left, right, ...parts] = arena.layout(width * width, packed, options.weights ? packed : 0, ...blocks.lengths);
+  const { packColumns, addGram } = arena.exports;
+  blocks.each(parts, (block) => {
+    packColumns(block.rows, block.count, dimension, 0, left.byteOffset);
+    if (options.weights) packColumns(block.rows, block.count, dimension, block.weights, right.byteOffset);
+    addGram(options.weights ? right.byteOffset : left.byteOffset, left.byteOffset, block.count, width, sum.byteOffset);
+  });
+  for (let i = 0; i < dimension; i++) {
+    for (let j = 0; j < dimension; j++) {
+      into[i * dimension + j]! += sum[Math.min(i, j) * width + Math.max(i, j)]!;
+    }
+  }
+}
+
+/** See `Kernels.columnSums`. */
+export function columnSums(
+  arena: Arena, rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array,
+): void {
+  assert(into.length === dimension, 'there is one sum per column');
+  if (count === 0 || dimension === 0) return;
+  const blocks = new Blocks(arena, rows, dimension, count, options);
+  const [sum, ...parts] = arena.layout(dimension, ...blocks.lengths);
+  blocks.each(parts, (block) => {
+    arena.exports.addColumnSums(block.rows, block.count, dimension, block.weights, sum.byteOffset);
+  });
+  for (let j = 0; j < dimension; j++) into[j]! += sum[j]!;
+}
+
+/** See `Kernels.quadraticForms`; without a matrix, `Kernels.squaredNorms`. */
+export function quadraticForms(
+  arena: Arena, rows: Rows, dimension: number, count: number, centre: Float64Array, matrix: Float64Array | null,
+  into: Float64Array,
+): void {
+  assert(into.length >= count, 'there is a result for every row');
+  assert(matrix === null || matrix.length === dimension ** 2, 'the matrix has dimension squared entries');
+  if (count === 0 || dimension === 0) return void into.fill(0, 0, count);
+  const blocks = new Blocks(arena, rows, dimension, count, { centre });
+  const width = padded(dimension);
+  const ofMatrix = matrix === null ? 0 : 1;
+  const [out, form, panels, packed, images, ...parts] = arena.layout(
+    blocks.size, ofMatrix * dimension ** 2, ofMatrix * dimension * width, ofMatrix * blocks.size * dimension,
+    ofMatrix * blocks.size * width, ...blocks.lengths,
+  );
+  const { packRows, packColumns, addProduct, rowProducts } = arena.exports;
+  if (matrix !== null) {
+    form.set(matrix);
+    packColumns(form.byteOffset, dimension, dimension, 0, panels.byteOffset);
+  }
+  blocks.each(parts, (block) => {
+    if (matrix !== null) {
+      images.fill(0);
+      packRows(block.rows, block.count, dimension, packed.byteOffset);
+      addProduct(packed.byteOffset, panels.byteOffset, block.count, dimension, dimension, images.byteOffset);
+    }
+    const right = matrix === null ? block.rows : images.byteOffset;
+    rowProducts(block.rows, right, block.count, dimension, matrix === null ? dimension : width, out.byteOffset);
+    into.set(out.subarray(0, block.count), block.first);
+  });
+}
+
+/** See `Kernels.clipRows`. */
+export function clipRows(
+  arena: Arena, rows: Rows, dimension: number, count: number, ball: StepBall, into: Rows, present?: Uint8Array,
+): void {
+  assert(into.length >= count * dimension, 'there is room for every clipped row');
+  assert(ball.centre.length === dimension, 'a centre has the dimension of the rows');
+  assert(ball.unit === undefined || ball.unit.length === dimension, 'there is a unit for every column');
+  assert(into instanceof Float64Array || ball.steps <= 2 ** 24, 'single precision holds whole steps up to 2^24');
+  assert(present === undefined || present.length >= count, 'every row may be said to be present');
+  if (count === 0) return;
+  const blocks = new Blocks(arena, rows, dimension, count, {});
+  const [centre, unit, there, ...parts] = arena.layout(dimension, dimension, blocks.size / 4 + 1, ...blocks.lengths);
+  centre.set(ball.centre);
+  if (ball.unit === undefined) unit.fill(1);
+  else unit.set(ball.unit);
+  const flags = new Uint8Array(there.buffer, there.byteOffset, there.byteLength);
+  blocks.each(parts, (block) => {
+    const { grid, steps } = ball;
+    arena.exports.clipRows(
+      block.rows, block.count, dimension, centre.byteOffset, unit.byteOffset, grid, steps, there.byteOffset,
+    );
+    into.set(parts[0].subarray(0, block.count * dimension), block.first * dimension);
+    present?.set(flags.subarray(0, block.count), block.first);
+  });
+}
