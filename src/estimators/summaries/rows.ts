@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.js';
 import type { PointSet } from '../../numerics/points.js';
-import type { Finished, GroupStatistic, PooledRows, Summary } from '../contract.js';
+import type { Finished, PooledRows, Summary } from '../contract.js';
+import { ChunkSource, type ChunkedRows } from './chunks.js';
 import { StateReader, StateWriter } from './codec.js';
 
 /** Rows as they arrived, in buffers that double. */
@@ -11,7 +12,7 @@ export interface RowsState {
 }
 
 const format = 0x4b_52_4f_31;
-const firstCapacity = 8;
+const firstCapacity = 4;
 
 /** Shared when the platform allows it, so that workers read large epochs without a copy. */
 function doublesOfSize(length: number): Float64Array {
@@ -53,7 +54,24 @@ function sortedRows(state: RowsState, dimension: number): PooledRows {
   return { count, dimension, values: sorted, tags: sortedTags };
 }
 
-function keepingRows(dimension: number, finish: (rows: PooledRows) => Finished): Summary<RowsState> {
+function encodeRows(state: RowsState, dimension: number): Uint8Array {
+  return new StateWriter().integer(format).integer(dimension).integer(state.count)
+    .words(state.tags.subarray(0, state.count)).doubles(state.values.subarray(0, state.count * dimension)).finish();
+}
+
+function decodeRows(bytes: Uint8Array, dimension: number): RowsState {
+  const reader = new StateReader(bytes);
+  reader.expect(format, 'format');
+  reader.expect(dimension, 'dimension');
+  const count = reader.integer();
+  const tags = reader.words(count);
+  const values = reader.doubles(count * dimension);
+  reader.end();
+  return { count, values, tags };
+}
+
+/** Keeps every row: for pooled cohorts. O(n d) memory; `finish` sorts by tag. */
+export function rowsSummary(dimension: number): Summary<RowsState> {
   return {
     empty: () => ({ count: 0, values: new Float64Array(0), tags: new BigUint64Array(0) }),
     add(state, row, tag) {
@@ -76,25 +94,10 @@ function keepingRows(dimension: number, finish: (rows: PooledRows) => Finished):
       merged.count = left.count + right.count;
       return merged;
     },
-    finish: (state) => finish(sortedRows(state, dimension)),
-    encode: (state) => new StateWriter().integer(format).integer(dimension).integer(state.count)
-      .words(state.tags.subarray(0, state.count)).doubles(state.values.subarray(0, state.count * dimension)).finish(),
-    decode(bytes) {
-      const reader = new StateReader(bytes);
-      reader.expect(format, 'format');
-      reader.expect(dimension, 'dimension');
-      const count = reader.integer();
-      const tags = reader.words(count);
-      const values = reader.doubles(count * dimension);
-      reader.end();
-      return { count, values, tags };
-    },
+    finish: (state) => ({ kind: 'pooled', rows: sortedRows(state, dimension) }),
+    encode: (state) => encodeRows(state, dimension),
+    decode: (bytes) => decodeRows(bytes, dimension),
   };
-}
-
-/** Keeps every row: for pooled cohorts. O(n d) memory; `finish` sorts by tag. */
-export function rowsSummary(dimension: number): Summary<RowsState> {
-  return keepingRows(dimension, (rows) => ({ kind: 'pooled', rows }));
 }
 
 /**
@@ -104,10 +107,31 @@ export function rowsSummary(dimension: number): Summary<RowsState> {
 export function groupRowsSummary(
   dimension: number,
   statistic: (rows: PointSet) => Float64Array,
-): Summary<RowsState> {
-  return keepingRows(dimension, (rows): Finished => {
-    const values = statistic(rows);
-    const finished: GroupStatistic = { count: rows.count, values };
-    return { kind: 'group', statistic: finished };
-  });
+): Summary<ChunkedRows> {
+  const source = new ChunkSource(dimension);
+  return {
+    empty: () => ({ count: 0, chunks: [] }),
+    add(state, row, tag) {
+      assert(row.length === dimension, 'a row has the dimension of its summary');
+      source.append(state, row, tag);
+      return state;
+    },
+    merge(left, right) {
+      const merged: ChunkedRows = { count: 0, chunks: [] };
+      source.appendAll(merged, left);
+      source.appendAll(merged, right);
+      return merged;
+    },
+    finish(state): Finished {
+      const rows = sortedRows(source.flatten(state), dimension);
+      return { kind: 'group', statistic: { count: rows.count, values: statistic(rows) } };
+    },
+    encode: (state) => encodeRows(source.flatten(state), dimension),
+    decode(bytes) {
+      const { count, values, tags } = decodeRows(bytes, dimension);
+      const state: ChunkedRows = { count: 0, chunks: [] };
+      for (let i = 0; i < count; i++) source.append(state, values.subarray(i * dimension, (i + 1) * dimension), tags[i]!);
+      return state;
+    },
+  };
 }
