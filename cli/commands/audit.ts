@@ -118,7 +118,7 @@ async function run(job: Job): Promise<AuditResult> {
       pool,
       trials: total,
       coins: seed === null ? secureNoise() : seededNoise(`${seed}:coins`),
-      affordable: () => pace.affordable(),
+      affordable: (left) => Math.min(pace.affordable(), trials === undefined ? Infinity : left),
       chunk: pace.chunk(),
       onProgress: (done, of) => {
         pace.saw(done);

@@ -16,11 +16,8 @@ export interface AuditAsked {
   readonly trials: number;
   /** Which side a counted trial is on. Independent of the releases' noise. */
   readonly coins: NoiseSource;
-  /**
-   * Asked once, before the first counted trial: how many are still affordable, for callers with a clock. The smaller of
-   * it and what is left of `trials` is counted.
-   */
-  readonly affordable?: () => number;
+  /** Asked once, before the first counted trial: how many to count, for callers with a clock. Default: what is left. */
+  readonly affordable?: (left: number) => number;
   /** Releases per request; default 1,000. */
   readonly chunk?: number;
   readonly onProgress?: (done: number, total: number) => void;
@@ -137,7 +134,7 @@ class Search {
   /** Hits of fresh outputs in each event. Outputs are counted as they come and not kept. */
   async count(pair: NeighbourPair, events: readonly Candidate[]): Promise<readonly EventCounts[]> {
     const { trials, affordable, coins } = this.asked;
-    this.counted = Math.max(1, Math.floor(Math.min(trials - this.done, affordable?.() ?? Infinity)));
+    this.counted = Math.max(1, Math.floor(affordable?.(trials - this.done) ?? trials - this.done));
     const left = heads(this.counted, coins);
     const sides = { left, right: this.counted - left };
     const hits = events.map(() => ({ left: 0, right: 0 }));
