@@ -92,12 +92,13 @@ describe('a contributor with very many rows', () => {
     const batches = 4;
     const perBatch = rowsSent / batches;
     const answers = await Promise.all([
-      ...Array.from({ length: people }, (_, i) => i).filter((i) => i !== hostile).map((i) =>
-        hub.submit(batchOf(studyId, i, 1n, { values: Float64Array.of(10 + (i % 7), 20 + 2 * (i % 7)) }))),
+      // First, so that whoever assigned places by arrival would move everybody.
       ...Array.from({ length: batches }, (_, part) => hub.submit(batchOf(studyId, hostile, 1n, {
         sequence: BigInt(part + 1), last: part === batches - 1,
         values: new Float64Array(2 * perBatch).map((_, at) => (at % 2 === 0 ? 1e9 + part : -5e8 + at)),
       }))),
+      ...Array.from({ length: people }, (_, i) => i).filter((i) => i !== hostile).map((i) =>
+        hub.submit(batchOf(studyId, i, 1n, { values: Float64Array.of(10 + (i % 7), 20 + 2 * (i % 7)) }))),
     ]);
     expect(answers.filter(({ verdict }) => verdict !== 'accepted')).toEqual([]);
     await bench.clock.advance(everyMs);
