@@ -1,0 +1,28 @@
+import { parentPort } from 'node:worker_threads';
+import { rowKernels } from '../../src/numerics/kernels/shards.js';
+
+/** Entry of a compute thread: runs row kernels on shared rows, one call after the other. */
+export interface ComputeCall {
+  readonly id: number;
+  readonly kernel: string;
+  readonly input: unknown;
+}
+
+export interface ComputeReply {
+  readonly id: number;
+  readonly output?: unknown;
+  /** What went wrong is not told: it could tell of the rows. */
+  readonly hasFailed: boolean;
+}
+
+const port = parentPort!;
+
+port.on('message', ({ id, kernel, input }: ComputeCall) => {
+  let reply: ComputeReply;
+  try {
+    reply = { id, output: rowKernels[kernel]!(input), hasFailed: false };
+  } catch {
+    reply = { id, hasFailed: true };
+  }
+  port.postMessage(reply);
+});

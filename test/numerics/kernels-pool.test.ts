@@ -1,0 +1,59 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { createComputePool } from '../../server/compute/pool.js';
+import { inlineCompute } from '../../src/estimators/compute.js';
+import {
+  clipAllRows, momentsOfRows, scoresOfRows, sharedBytes, sharedDoubles, type KernelRunner, type RowSet,
+} from '../../src/numerics/kernels/shards.js';
+import { clipBall } from '../../src/privacy/clip.js';
+import { seededWork } from '../../src/random/work.js';
+
+const pools = [createComputePool(1), createComputePool(2)];
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.close()));
+});
+
+const dimension = 5;
+const count = 100_003;
+const work = seededWork(new Uint8Array(32).fill(3));
+const rows: RowSet = { values: sharedDoubles(count * dimension), dimension, count };
+for (let i = 0; i < rows.values.length; i++) rows.values[i] = work.uniform() - 0.4;
+const mask = sharedBytes(count).map(() => (work.uniform() < 0.9 ? 1 : 0));
+const sharedMask = sharedBytes(count);
+sharedMask.set(mask);
+
+async function everything(runner: KernelRunner): Promise<object> {
+  const centre = Float64Array.of(1, 2, 3, 4, 5);
+  const scores = sharedDoubles(count);
+  const matrix = Float64Array.from({ length: 25 }, (_, i) => Math.sin(i));
+  await scoresOfRows(runner, rows, centre, matrix, scores);
+  const steps = sharedDoubles(rows.values.length);
+  const present = sharedBytes(count);
+  const ball = { ...clipBall(0.5, { products: true, rowsMax: 1e6 }), centre: new Float64Array(dimension) };
+  await clipAllRows(runner, rows, ball, steps, present);
+  return {
+    moments: await momentsOfRows(runner, rows, { mask: sharedMask, centre }),
+    // Not shared: done without the threads, and no different.
+    copied: await momentsOfRows(runner, { ...rows, values: Float64Array.from(rows.values) }),
+    whole: await momentsOfRows(runner, { ...rows, values: steps }),
+    scores: Float64Array.from(scores),
+    steps: Float64Array.from(steps),
+    present: present.reduce((sum, flag) => sum + flag, 0),
+  };
+}
+
+describe('compute pool', () => {
+  it('gives the same bits with no thread, with one and with two', async () => {
+    const inline = await everything(inlineCompute());
+    expect(inline).toMatchObject({ present: count, moments: { count: mask.reduce((sum, kept) => sum + kept, 0) } });
+    for (const pool of pools) expect(await everything(pool)).toEqual(inline);
+  });
+
+  it('rejects, without telling of the input, what a kernel refuses or a closed pool is asked', async () => {
+    const pool = createComputePool(1);
+    await expect(pool.run('moments', { rows: 'secret' })).rejects.toThrow('a compute thread ended before its work was done');
+    await expect(pool.run('unknown', 1)).rejects.toThrow(/compute thread/);
+    expect(await momentsOfRows(pool, rows)).toMatchObject({ count });
+    await pool.close();
+    await expect(pool.run('moments', {})).rejects.toThrow(/compute thread/);
+  });
+});
