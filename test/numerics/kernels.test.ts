@@ -34,7 +34,9 @@ describe('passes over rows', () => {
       const rows = numbers(count * d, 3);
       for (const options of optionsOf(d, count)) {
         const gram = new Float64Array(d * d).fill(1);
-        kernels.gram(rows, d, count, options, gram);
+        const beside = new Float64Array(d);
+        kernels.gram(rows, d, count, options, gram, beside);
+        expectClose(beside, plainSums(rows, d, count, options));
         expectClose(gram.map((entry) => entry - 1), plainGram(rows, d, count, options));
         const sums = new Float64Array(d).fill(1);
         kernels.columnSums(rows, d, count, options, sums);

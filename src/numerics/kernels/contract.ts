@@ -40,8 +40,13 @@ export interface SymmetricEigen {
  * Sizes that do not fit are an InvariantError. Not for several threads at once: one set of kernels per thread.
  */
 export interface Kernels {
-  /** Adds X^T X (with weights X^T W X), all d x d entries, exactly symmetric, to `into`. n d^2 operations. */
-  gram(rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array): void;
+  /**
+   * Adds X^T X (with weights X^T W X), all d x d entries, exactly symmetric, to `into`; n d^2 operations. Adds the
+   * columns' sums, as `columnSums` does and for next to nothing, to `sums`.
+   */
+  gram(
+    rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array, sums?: Float64Array,
+  ): void;
   /** Adds the (weighted) sum of each column to `into`. */
   columnSums(rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array): void;
   /** The (weighted) mean, in two passes so that it holds far from the origin; zeros when nothing weighs. */

@@ -71,23 +71,28 @@ class Blocks {
   }
 }
 
-/** See `Kernels.gram`. */
+/** See `Kernels.gram`; with `sums`, which costs next to nothing beside it, also `Kernels.columnSums`. */
 export function gram(
   arena: Arena, rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array,
+  sums?: Float64Array,
 ): void {
+  assert(sums === undefined || sums.length === dimension, 'there is one sum per column');
   assert(into.length === dimension ** 2, 'the sum of products has dimension squared entries');
   if (count === 0 || dimension === 0) return;
   const blocks = new Blocks(arena, rows, dimension, count, options);
   const width = padded(dimension);
   const packed = blocks.size * width;
-  const [sum, left, right, ...parts] = arena.layout(width * width, packed, options.weights ? packed : 0, ...blocks.lengths);
-  const { packColumns, addGram } = arena.exports;
+  const weighted = options.weights ? packed : 0;
+  const [sum, columns, left, right, ...parts] = arena.layout(width * width, width, packed, weighted, ...blocks.lengths);
+  const { packColumns, addGram, addColumnSums } = arena.exports;
   blocks.each(parts, (block) => {
+    if (sums) addColumnSums(block.rows, block.count, dimension, block.weights, columns.byteOffset);
     packColumns(block.rows, block.count, dimension, 0, left.byteOffset);
     if (options.weights) packColumns(block.rows, block.count, dimension, block.weights, right.byteOffset);
     addGram(options.weights ? right.byteOffset : left.byteOffset, left.byteOffset, block.count, width, sum.byteOffset);
   });
   for (let i = 0; i < dimension; i++) {
+    if (sums) sums[i]! += columns[i]!;
     for (let j = 0; j < dimension; j++) {
       into[i * dimension + j]! += sum[Math.min(i, j) * width + Math.max(i, j)]!;
     }

@@ -66,8 +66,7 @@ function moments(input: MomentsInput): RowMoments {
   };
   const sums = new Float64Array(dimension);
   const products = new Float64Array(dimension ** 2);
-  kernels().columnSums(valuesOf(input), dimension, size, options, sums);
-  kernels().gram(valuesOf(input), dimension, size, options, products);
+  kernels().gram(valuesOf(input), dimension, size, options, products, sums);
   const count = options.mask === undefined ? size : options.mask.reduce((sum, kept) => sum + (kept === 0 ? 0 : 1), 0);
   return { count, sums, products };
 }

@@ -96,8 +96,13 @@ export function rowProducts(left: usize, right: usize, count: i32, d: i32, p: i3
 /** Adds each column's sum over the rows, in their order, to `out`. */
 export function addColumnSums(rows: usize, count: i32, d: i32, weights: usize, out: usize): void {
   for (let i = 0; i < count; i++, rows += <usize>d << 3) {
-    const w = weights == 0 ? 1.0 : load<f64>(weights + (<usize>i << 3));
-    for (let j = 0; j < d; j++) {
+    const w = weights == 0 ? 1.0 : load<f64>(weights + (<usize>i << 3)), both = f64x2.splat(w);
+    let j = 0;
+    for (; j + 2 <= d; j += 2) {
+      const at = <usize>j << 3;
+      v128.store(out + at, f64x2.add(v128.load(out + at), f64x2.mul(both, v128.load(rows + at))));
+    }
+    if (j < d) {
       const at = <usize>j << 3;
       store<f64>(out + at, load<f64>(out + at) + w * load<f64>(rows + at));
     }
