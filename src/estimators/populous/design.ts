@@ -85,7 +85,7 @@ export function chooseDesign(facts: DesignFacts): Design | null {
   return best === null ? null : { ...best.design, passProbability: normalCdf(best.margin) };
 }
 
-/** Whether some design passes: at the widest radius, where groups agree most. Never true where `chooseDesign` is null. */
+/** Whether some design passes at the widest radius, where groups agree most. Never true where `chooseDesign` is null. */
 export function hasDesign(facts: DesignFacts): boolean {
   for (const groups of candidateGroups(facts)) {
     const radius = radii(facts, groups).at(-1)!;
@@ -109,14 +109,17 @@ function* candidatesOf(
   const thresholds = facts.thresholds === undefined ? thresholdChoices(groups) : [facts.thresholds];
   const shares = facts.testShare === undefined ? testShares : [facts.testShare];
   // What the test asks for at least: nothing below is worth working out when no agreement could be enough.
-  const least = barrierOf(groups, Math.min(...thresholds.map(({ agreement }) => agreement)), rho * shares.at(-1)!, delta);
+  const agreementLeast = Math.min(...thresholds.map(({ agreement }) => agreement));
+  const least = barrierOf(groups, agreementLeast, rho * shares.at(-1)!, delta);
   const wanted = normalQuantile(passWanted);
   const isHopeless = (share: number): boolean => marginOf(groups, least, { share, spread: 0 }) < wanted;
   if (isHopeless(1)) return;
   const groupSize = cohort / groups;
   const model = new AgreementModel(groupSize, corruption, dimension, local);
   if (isHopeless((1 - model.spoiled) ** 2)) return;
-  const stress = wish === 'any' ? model : new AgreementModel(groupSize, stressed.corruption(corruption), dimension, local);
+  const stress = wish === 'any'
+    ? model
+    : new AgreementModel(groupSize, stressed.corruption(corruption), dimension, local);
   const curve = tried.map((radius) => ({ radius, agreement: model.at(radius / radiusSafety) }))
     .filter(({ agreement: { share } }) => !isHopeless(share))
     .map((point) => ({ ...point, underStress: stress.at(point.radius / radiusSafety / stressed.spread) }));

@@ -60,12 +60,12 @@ export const populousMean: Estimator = {
 };
 
 /**
- * What the interval leaves out. Measured, 30,000 rows of deviation 1 in groups of 10 to 100, 1 to 10 columns: all columns
- * together move by .18 to .24 for exponential rows, .14 to .20 for lognormal ones (sigma .5), .21 to .32 for squared
+ * What the interval leaves out. Measured, 30,000 rows of deviation 1 in groups of 10 to 100, 1 to 10 columns: all
+ * columns together move by .18 to .24 for exponential rows, .14 to .20 for lognormal ones (sigma .5), .21 to .32 for squared
  * normals, towards the bulk. An interval that covered it would be three times as wide for everybody.
  */
-const trimmedBias = 'noise and sampling of rows that are symmetric about their mean; skewed rows move the answer towards '
-  + 'their bulk by more, exponential ones by up to a quarter of a scale (local: mean does not)';
+const trimmedBias = 'noise and sampling of rows that are symmetric about their mean; skewed rows move the answer '
+  + 'towards their bulk by more, exponential ones by up to a quarter of a scale (local: mean does not)';
 
 function planPopulousMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const choice = chooseScale(values, facts, cohortName);

@@ -30,7 +30,7 @@ const parameters: readonly ParameterSpec[] = [
   },
   {
     name: 'corruption', type: 'number', default: 0.01, minimum: 0, maximum: 0.2, unit: 'share of contributors',
-    description: 'hostile share for which most groups must still be free of hostile rows; privacy does not depend on it',
+    description: 'hostile share for which most groups must still be free of it; privacy does not depend on it',
   },
   {
     name: 'groups', type: 'integer', optional: true, minimum: groupsMin, maximum: groupsMax,
@@ -188,8 +188,9 @@ function outcomeOf(label: string | null, dimension: number, facts: SubspaceFacts
       kind: 'refused',
       reason: 'groups-disagree',
       text: `no subspace led among the ${design.groups} groups by as much as the noisy test asks for. Planned for `
-        + `${facts.cohort} contributors, at most a share of ${facts.corruption} of them hostile, and rows that lie in one `
-        + 'subspace exactly once rounded to whole units: check each, then change unit or form, or wait for more contributors.',
+        + `${facts.cohort} contributors, at most a share of ${facts.corruption} of them hostile, and rows that lie in `
+        + 'one subspace exactly once rounded to whole units: check each, then change unit or form, or wait for more '
+        + 'contributors.',
     };
   }
   const projector = projectorOf(basisOfLabel(label), dimension);

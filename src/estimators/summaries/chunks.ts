@@ -1,6 +1,6 @@
 /** Rows per chunk: what a group that has just begun takes, and at most what a full one wastes. */
 const chunkRows = 16;
-/** Doubles per slab: a mebibyte, so that the system is asked for memory some hundred times an epoch and not per group. */
+/** Doubles per slab: a mebibyte, so that memory is asked for some hundred times an epoch and not per group. */
 const slabDoubles = 1 << 17;
 
 /** Room for `chunkRows` rows and their tags. */

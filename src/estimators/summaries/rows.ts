@@ -130,7 +130,9 @@ export function groupRowsSummary(
     decode(bytes) {
       const { count, values, tags } = decodeRows(bytes, dimension);
       const state: ChunkedRows = { count: 0, chunks: [] };
-      for (let i = 0; i < count; i++) source.append(state, values.subarray(i * dimension, (i + 1) * dimension), tags[i]!);
+      for (let i = 0; i < count; i++) {
+        source.append(state, values.subarray(i * dimension, (i + 1) * dimension), tags[i]!);
+      }
       return state;
     },
   };
