@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+import { createComputePool } from '../server/compute/pool.js';
 import type { Outcome } from '../src/base/outcome.js';
 import type {
   Estimator, Infeasible, ParameterValues, Participation, PrivacyTarget,
@@ -52,6 +54,8 @@ export async function estimateTable(table: RowTable, request: EstimateRequest): 
   const plan = planWithin(request.estimator, request.parameters, facts);
   const size = { rows: cohort, dimension, columns: table.columns };
   if (plan.kind === 'infeasible') return infeasible(plan, request.target, size);
+  // Starts no thread until a release has large passes to share.
+  const compute = createComputePool(availableParallelism());
   const outcome = await runOffline({
     plan,
     dimension,
@@ -60,7 +64,8 @@ export async function estimateTable(table: RowTable, request: EstimateRequest): 
     // Tickets decide who shares a group with whom: secret, so from the noise source.
     tickets: request.randomness.noise(`${request.label}/tickets`),
     work: request.randomness.work(request.label),
-  });
+    compute,
+  }).finally(() => compute.close());
   const statement = statementOf(plan, request.target);
   const compared = participation === 'secret' ? statement.neighbours : contentsOnly;
   // Moving to another group would change two releases; only staying, or staying away, changes one.
