@@ -10,6 +10,7 @@ import { formatNumber, type Output } from '../output.js';
 import { plannerOf, smallestCohort, smallestPlan, type PlanFor } from '../planning.js';
 import { privacyArguments, privacyTarget } from '../privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../statement.js';
+import { readStudies } from '../study-files.js';
 
 export const plan = defineCommand({
   name: 'plan',
@@ -17,12 +18,18 @@ export const plan = defineCommand({
   details: [
     'Errors are the root of the expected squared distance from the truth, in units of the scale unless the plan '
     + 'names others (errorsAreIn). With --error the smallest cohort is found that reaches it, under --corruption. With '
-    + '--budget-epsilon it says how many releases a budget lasts. Exit status 1: no plan for these numbers, with the reason and what would help.',
+    + '--budget-epsilon it says how many releases a budget lasts. Study files in place of a name: the plan of each study, '
+    + 'from the file alone. Exit status 1: no plan for these numbers, with the reason and what would help.',
   ],
   args: {
-    name: { type: 'positional', required: true, description: 'an estimator; "keelson estimators" lists them' },
+    name: {
+      type: 'positional',
+      required: true,
+      valueHint: 'name...',
+      description: 'an estimator ("keelson estimators" lists them), or study files (.yaml)',
+    },
     cohort: { type: 'string', valueHint: 'n', description: 'contributors per epoch; may be left out with --error' },
-    dimension: { type: 'string', required: true, valueHint: 'd', description: 'columns of a row' },
+    dimension: { type: 'string', valueHint: 'd', description: 'columns of a row; needed but for study files' },
     ...privacyArguments,
     set: { type: 'string', valueHint: 'key=value', description: 'a parameter of the estimator; may be repeated' },
     corruption: {
@@ -41,14 +48,22 @@ export const plan = defineCommand({
       description: 'whether presence is protected (default secret)',
     },
     'budget-epsilon': { type: 'string', valueHint: 'e', description: 'epsilon of a whole budget' },
+    populations: { type: 'string', valueHint: 'file', description: 'with study files: budgets that they share (.yaml)' },
     'budget-delta': { type: 'string', valueHint: 'd', description: 'delta of the budget (default 10 times --delta)' },
   },
   repeatable: ['set'],
   examples: [
     'keelson plan mean --cohort 3000 --dimension 2 --epsilon 1 --delta 1e-6 --set scale=1',
+    'keelson plan studies/flights-mean.yaml',
     'keelson plan populous-mean --dimension 2 --epsilon 2 --delta 1e-6 --set scale=1 --corruption 0.1 --error 0.3',
   ],
   async run({ args, repeated, output }) {
+    if (isStudyFile(args.name)) {
+      return planStudies([args.name, ...args._.slice(1)], args, repeated['set'] ?? [], output);
+    }
+    if (args._.length > 1) throw new UsageError(`one estimator at a time: ${args._[1]!} is one too many`);
+    if (args.populations !== undefined) throw new UsageError('--populations is for study files');
+    if (args.dimension === undefined) throw new UsageError('--dimension is missing: give the number of columns');
     const estimator = findEstimator(args.name);
     const dimension = numberFlag(args.dimension, '--dimension', { atLeast: 1, atMost: limits.columns, whole: true });
     const error = numberFlag(args.error, '--error', { above: 0 });
@@ -87,6 +102,46 @@ export const plan = defineCommand({
     return 0;
   },
 });
+
+function isStudyFile(name: string): boolean {
+  return /\.ya?ml$/i.test(name);
+}
+
+/** Everything about a study is in its file, so flags that would contradict it are refused. */
+const flagsOfEstimators = [
+  'cohort', 'dimension', 'epsilon', 'delta', 'rho', 'error', 'participation', 'budget-epsilon', 'budget-delta',
+] as const;
+
+function planStudies(
+  files: readonly string[],
+  args: { readonly [name in (typeof flagsOfEstimators)[number] | 'corruption' | 'populations']?: string | undefined },
+  settings: readonly string[],
+  output: Output,
+): 0 {
+  const extra = settings.length > 0 ? 'set' : flagsOfEstimators.find((name) => args[name] !== undefined);
+  if (extra !== undefined) throw new UsageError(`--${extra} is given with a study file: change the file instead`);
+  const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
+  const plans = readStudies(files, args.populations).map(({ document, plan: found, target, releases, binds }) => {
+    const { study, parameters, cohort, budget: { epsilon, delta } } = document;
+    const declared = parameters['corruption'];
+    const corruption = hostile ?? (typeof declared === 'number' ? declared : 0);
+    const dimension = document.columns.length;
+    const planFor = plannerOf(findEstimator(document.estimator), parameters, {
+      dimension, target, participation: document.participation,
+    });
+    return {
+      study, estimator: document.estimator, parameters, dimension, corruption, minimumCohort: smallestPlan(planFor),
+      cohort, outcome: 'plan', ...describe(found, target, corruption), budget: { epsilon, delta, releases, binds },
+    };
+  });
+  output.json({ studies: plans });
+  plans.forEach((each, i) => {
+    if (i > 0) output.text();
+    output.text(`study ${each.study}`);
+    print(each, output);
+  });
+  return 0;
+}
 
 interface BudgetFacts {
   readonly epsilon: number;

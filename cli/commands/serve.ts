@@ -1,17 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import type { TlsIdentity } from '../../server/listener/index.js';
 import { createLogger, type Logger } from '../../server/logger.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { durationText } from '../../server/studies/guarantee.js';
-import { parsePopulationsText, parseStudyText, type Populations } from '../../server/study-file/index.js';
 import { toHex } from '../../src/base/bytes.js';
 import { defineCommand } from '../command.js';
-import { asInputError, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import { refuseInsecureSeed } from '../noise.js';
 import { listFlag, numberFlag } from '../numbers.js';
 import type { Output } from '../output.js';
+import { readStudies, readText } from '../study-files.js';
 
 const defaults = { data: 'keelson-data', port: 8787, host: '127.0.0.1' } as const;
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -49,10 +47,7 @@ export const serve = defineCommand({
   async run({ args, io, output }) {
     refuseInsecureSeed(io, 'serve');
     const files = [args.studies, ...args._.slice(1)];
-    const populations = args.populations === undefined
-      ? undefined
-      : parsePopulationsText(readText(args.populations), args.populations);
-    const studies = files.map((file) => readStudy(file, populations));
+    const studies = readStudies(files, args.populations);
     const allowedOrigins = listFlag(args['allow-origin'], '--allow-origin');
     const allowedHosts = listFlag(args['allow-host'], '--allow-host');
     const level = (args['log-level']) ?? 'info';
@@ -78,22 +73,6 @@ export const serve = defineCommand({
     return 0;
   },
 });
-
-function readStudy(file: string, populations: Populations | undefined): StudyDefinition {
-  return parseStudyText(readText(file), {
-    name: file,
-    ...(populations !== undefined && { populations }),
-    readText: (path) => readText(resolve(join(dirname(file), path))),
-  });
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw asInputError(error, path);
-  }
-}
 
 /** Reads both files, now and whenever they are renewed; undefined without TLS. */
 function tlsReader(certificatePath: string | undefined, keyPath: string | undefined): (() => TlsIdentity) | undefined {

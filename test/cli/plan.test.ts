@@ -153,4 +153,32 @@ describe('commands that serve others', () => {
     expect(() => refuseInsecureSeed(io('x'), 'serve')).toThrow('unset KEELSON_INSECURE_SEED');
     expect(() => refuseInsecureSeed(io(), 'serve')).not.toThrow();
   });
+
+  it('plans the studies of files, from the files alone', async () => {
+    const files = ['studies/flights-mean.yaml', 'studies/people-count.yaml'];
+    const { status, stdout } = await keelson(['plan', ...files, '--json']);
+    expect(status).toBe(0);
+    const { studies } = JSON.parse(stdout) as { studies: (PlanFacts & { study: string; estimator: string })[] };
+    expect(studies.map(({ estimator }) => estimator)).toEqual(['mean', 'count']);
+    for (const study of studies) {
+      expect(study.budget!.releases).toBeGreaterThan(0);
+      expect(study.minimumCohort).toBeLessThanOrEqual(study.cohort);
+      expect(study.privacy.epsilon).toBeGreaterThan(0);
+    }
+    const text = (await keelson(['plan', ...files])).stdout;
+    for (const { study } of studies) expect(text).toContain(`study ${study}`);
+    const refused = await keelson(['plan', files[0]!, '--epsilon', '1']);
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toContain('--epsilon is given with a study file');
+  });
+
+  it('plans pure privacy where noise is pure, and says so where it is not', async () => {
+    const pure = ['--cohort', '2000', '--dimension', '1', '--epsilon', '1', '--delta', '0'];
+    const { privacy, budget } = await plan(['count', ...pure, '--budget-epsilon', '10']);
+    expect(privacy).toMatchObject({ delta: 0 });
+    expect(privacy.epsilon).toBeLessThanOrEqual(1);
+    expect(budget).toMatchObject({ releases: 10, binds: 'epsilon' });
+    const none = await keelson(['plan', 'populous-mean', ...pure, '--set', 'scale=1']);
+    expect(none.status).toBe(1);
+  });
 });

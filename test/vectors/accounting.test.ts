@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { normalUpperQuantile } from '../../src/numerics/normal.js';
-import { capOf, zeroAmount } from '../../src/privacy/amount.js';
+import { amountOf, capOf, zeroAmount } from '../../src/privacy/amount.js';
 import { analyticGaussianSigma } from '../../src/privacy/analytic-gaussian.js';
 import { chargeOf, freshBalance, releasesThatFit } from '../../src/privacy/budget.js';
 import { costOfEvents } from '../../src/privacy/composition.js';
@@ -93,6 +93,14 @@ describe('accounting, beside an independent computation', () => {
     const loss = lossOfReleases([{ events: [event], times }])!;
     expect(loss.delta(epsilon)).toBeLessThan(Number(delta) * 1.05);
     expect(loss.delta(epsilon)).toBeGreaterThan(0);
+  });
+
+  it('rounds what is charged up and what may be charged down, to units of 2^-64', () => {
+    for (const [value, below] of [[3 * 2 ** -66, 0n], [2.5 * 2 ** -64, 2n], [0.1 * 2 ** -52, 409n]] as const) {
+      expect(capOf(value)).toBe(below);
+      expect(amountOf(value)).toBe(below + 1n);
+    }
+    expect(capOf(0.1)).toBe(amountOf(0.1));
   });
 
   it.each(vectors.truncation)('truncated noise of epsilon $epsilon and delta $delta ends at $bound', (vector) => {
