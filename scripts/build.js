@@ -24,3 +24,18 @@ buildSync({
   platform: 'browser',
   logLevel: 'warning',
 });
+// The dashboard: one script, and files as they are.
+const site = 'dist/dashboard/site';
+mkdirSync(`${root}${site}`, { recursive: true });
+for (const name of ['index.html', 'dashboard.css']) cpSync(`${root}dashboard/${name}`, `${root}${site}/${name}`);
+cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
+buildSync({
+  absWorkingDir: root,
+  entryPoints: ['dist/dashboard/main.js'],
+  outfile: `${site}/dashboard.js`,
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'browser',
+  logLevel: 'warning',
+});

@@ -1,6 +1,7 @@
 import { toBase64, toHex } from '../../src/base/bytes.js';
 import type { Exchange } from './exchange.js';
 import { ledgerView } from './ledger-view.js';
+import { pageFile } from './pages.js';
 import { releaseLog } from './release-download.js';
 
 export interface Route {
@@ -10,6 +11,10 @@ export interface Route {
 
 /** Everything that HTTP offers, by path. */
 export const routes: Readonly<Record<string, Route>> = {
+  '/': { access: 'public', answer: pageFile('index.html', 'text/html') },
+  '/dashboard.css': { access: 'public', answer: pageFile('dashboard.css', 'text/css') },
+  '/dashboard.js': { access: 'public', answer: pageFile('dashboard.js', 'text/javascript') },
+  '/uplot.css': { access: 'public', answer: pageFile('uplot.css', 'text/css') },
   '/healthz': { access: 'public', answer: health },
   '/metrics': { access: 'operator', answer: metrics },
   '/v1/studies': { access: 'public', answer: studies },

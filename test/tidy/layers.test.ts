@@ -19,6 +19,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   client: ['src/base', 'src/signing', 'src/wire', 'src/log'],
   server: ['src'],
   cli: ['src', 'server', 'client'],
+  dashboard: ['client'],
 };
 
 /** Each third-party package has one importing folder, so that replacing it touches one place. */
@@ -37,6 +38,11 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'cli-table3': ['cli'],
   'csv-parse': ['cli/input'],
   idb: ['client/outbox'],
+  uplot: ['dashboard'],
+  preact: ['dashboard'],
+  'preact/hooks': ['dashboard'],
+  'htm/preact': ['dashboard'],
+  '@preact/signals': ['dashboard'],
 };
 
 const aliases: Readonly<Record<string, string>> = {

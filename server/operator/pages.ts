@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises';
+import type { Exchange } from './exchange.js';
+import { HttpError } from './http-error.js';
+
+/** From dist/server/operator, and from server/operator, where the sources run. */
+const isBuilt = import.meta.url.includes('/dist/server/');
+const folder = new URL(isBuilt ? '../../dashboard/site/' : '../../dist/dashboard/site/', import.meta.url);
+
+/** Own scripts and styles only, nothing inline; this server and its socket are all that a page may reach. */
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+  + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** A fixed file of the dashboard: its name never comes from a request. */
+export function pageFile(name: string, type: string): (exchange: Exchange) => Promise<void> {
+  return async ({ response, isHead }) => {
+    const body = await readFile(new URL(name, folder)).catch(() => {
+      throw new HttpError(404, 'not-found', 'the dashboard is not built: npm run build makes it');
+    });
+    response.setHeader('Content-Security-Policy', pagePolicy);
+    response.setHeader('Content-Type', `${type}; charset=utf-8`);
+    response.end(isHead ? undefined : body);
+  };
+}
