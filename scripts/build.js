@@ -28,6 +28,20 @@ buildSync({
 const site = 'dist/dashboard/site';
 mkdirSync(`${root}${site}`, { recursive: true });
 for (const name of ['index.html', 'dashboard.css']) cpSync(`${root}dashboard/${name}`, `${root}${site}/${name}`);
+// The laboratory's page stands beside it.
+for (const [from, to] of [['index.html', 'lab.html'], ['lab.css', 'lab.css']]) {
+  cpSync(`${root}dashboard/lab/${from}`, `${root}${site}/${to}`);
+}
+buildSync({
+  absWorkingDir: root,
+  entryPoints: ['dist/dashboard/lab/main.js'],
+  outfile: `${site}/lab.js`,
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'browser',
+  logLevel: 'warning',
+});
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
 buildSync({
   absWorkingDir: root,

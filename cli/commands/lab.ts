@@ -6,16 +6,19 @@ import { UsageError } from '../errors.js';
 import type { Io } from '../io.js';
 import { breakdown, breakdownTable } from '../lab/breakdown.js';
 import { labData } from '../lab/data.js';
+import { labFiles } from '../lab/files.js';
 import type { Round } from '../lab/rounds.js';
 import { runLab, type LabOptions } from '../lab/run.js';
 import { scripted, type Setting } from '../lab/setting.js';
 import { labStudies, type LabFacts } from '../lab/studies.js';
+import { Theatre } from '../lab/theatre.js';
+import { serveLab } from '../lab/web.js';
 import { refuseInsecureSeed } from '../noise.js';
 import { listFlag, numberFlag } from '../numbers.js';
 import type { Output } from '../output.js';
 
 const defaults = {
-  contributors: 4000, every: 5, epsilon: 2, promise: 0.1, epochs: 1, port: 0,
+  contributors: 4000, every: 5, epsilon: 2, promise: 0.1, epochs: 1, port: 0, page: 8790,
   estimators: ['mean', 'populous-mean'], shares: [0, 0.05, 0.1, 0.2], attack: 'shift',
 } as const;
 const allAttacks = [...rowAttacks, ...protocolAttacks].map(({ name }) => name);
@@ -29,19 +32,23 @@ const flags = {
   estimators: text('a,b', `private estimators to compare (default ${defaults.estimators.join(',')})`),
   attack: text('a,b', `attacks to play, or all (default ${defaults.attack}): ${allAttacks.join(', ')}`),
   hostile: text('a,b', `hostile shares to play, below 0.5 (default ${defaults.shares.join(',')})`),
-  epochs: text('n', `epochs of each attack and share (default ${defaults.epochs})`),
+  epochs: text('n', `no page: play so many epochs of each attack and share, then end (default with --json `
+    + `${defaults.epochs})`),
   contributors: text('n', `simulated people (default ${defaults.contributors})`),
   every: text('seconds', `length of an epoch (default ${defaults.every})`),
   epsilon: text('e', `of each release, at delta 1e-6 (default ${defaults.epsilon})`),
   promise: text('share', `hostile share that robust estimators are planned for (default ${defaults.promise})`),
   seed: text('text', 'people and attacks follow from it; the noise never does (default 1)'),
   port: text('port', 'where the aggregator listens (default: any free port)'),
+  page: text('port', `where the page is, on this machine only (default ${defaults.page}; 0: any free port)`),
 } satisfies ArgsDef;
 
 export const lab = defineCommand({
   name: 'lab',
   summary: 'Attack real studies with simulated liars, and see which estimators hold.',
   details: [
+    'With a page on which a person chooses what the liars do and watches what it does to every answer; or, with --epochs '
+    + 'or --json, without one, playing every attack at every share in turn and breaking the errors down.',
     'Starts an aggregator with one study per estimator and the same people in all of them. In every epoch a share of '
     + 'them attacks. Private answers are what the server released; beside them stand three answers without privacy, '
     + 'worked out by the lab from its own people\'s rows: the mean of all, the median of each column, and a robust '
@@ -50,13 +57,15 @@ export const lab = defineCommand({
   ],
   args: flags,
   examples: [
-    'keelson lab --attack shift,direction --hostile 0.05,0.1',
+    'keelson lab',
+    'keelson lab --attack shift,direction --hostile 0.05,0.1 --epochs 1',
     'keelson lab --json --attack all --epochs 3',
   ],
   stopsGently: true,
   async run({ args, io, output }) {
     refuseInsecureSeed(io, 'lab');
-    const { options, perSetting } = optionsFrom(args, io);
+    if (args.epochs === undefined && !output.isJson) return playWithPage(args, io, output);
+    const { options, perSetting } = scriptFrom(args, io);
     const rounds: Round[] = [];
     await runLab(options, {
       started: ({ address }) => output.note(`aggregator at ${address}; ${options.rounds} rounds of `
@@ -85,9 +94,32 @@ async function gather(fleet: Fleet, options: LabOptions, io: Io, output: Output)
 
 type Typed = Readonly<Partial<Record<keyof typeof flags, string | undefined>>>;
 
-function optionsFrom(typed: Typed, io: Io): { readonly options: LabOptions; readonly perSetting: number } {
-  const share = { atLeast: 0, below: 0.5 } as const;
-  const facts: LabFacts = {
+const share = { atLeast: 0, below: 0.5 } as const;
+
+/** Serves the page until it is interrupted. */
+async function playWithPage(typed: Typed, io: Io, output: Output): Promise<0> {
+  const { data, ...facts } = factsFrom(typed);
+  const [attack] = attacksOf(typed.attack);
+  const [hostileShare = 0.1] = sharesOf(typed.hostile) ?? [];
+  const theatre = new Theatre({
+    ...facts,
+    scene: { data: data.name, estimators: estimatorsOf(typed.estimators) },
+    setting: { attack: attack!, hostileShare },
+    ...placeFrom(typed, io),
+  });
+  const port = numberFlag(typed.page, '--page', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.page;
+  const web = await serveLab(theatre, labFiles(), '127.0.0.1', port);
+  output.text(`the laboratory is at ${web.address} until you press Ctrl-C`);
+  try {
+    await theatre.play();
+  } finally {
+    await web.close();
+  }
+  return 0;
+}
+
+function factsFrom(typed: Typed): LabFacts {
+  return {
     data: labData.find(({ name }) => name === (typed.data ?? labData[0]!.name))!,
     contributors: numberFlag(typed.contributors, '--contributors', { whole: true, atLeast: 100, atMost: 100_000 })
       ?? defaults.contributors,
@@ -95,24 +127,41 @@ function optionsFrom(typed: Typed, io: Io): { readonly options: LabOptions; read
     epsilon: numberFlag(typed.epsilon, '--epsilon', { above: 0, atMost: 20 }) ?? defaults.epsilon,
     promise: numberFlag(typed.promise, '--promise', share) ?? defaults.promise,
   };
+}
+
+function placeFrom(typed: Typed, io: Io) {
+  return {
+    seed: typed.seed ?? '1',
+    host: '127.0.0.1',
+    port: numberFlag(typed.port, '--port', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.port,
+    signal: io.interrupted,
+  };
+}
+
+function sharesOf(typed: string | undefined): readonly number[] | undefined {
+  return listFlag(typed, '--hostile')?.map((one) => numberFlag(one, '--hostile', share));
+}
+
+function estimatorsOf(typed: string | undefined): readonly string[] {
+  const names = listFlag(typed, '--estimators') ?? defaults.estimators;
+  if (new Set(names).size < names.length) throw new UsageError('--estimators names one of them twice');
+  return names;
+}
+
+function scriptFrom(typed: Typed, io: Io): { readonly options: LabOptions; readonly perSetting: number } {
+  const facts = factsFrom(typed);
   const perSetting = numberFlag(typed.epochs, '--epochs', { whole: true, atLeast: 1, atMost: 1000 }) ?? defaults.epochs;
-  const shares = listFlag(typed.hostile, '--hostile')?.map((one) => numberFlag(one, '--hostile', share))
-    ?? defaults.shares;
+  const shares = sharesOf(typed.hostile) ?? defaults.shares;
   const script = attacksOf(typed.attack).flatMap((attack) => shares.flatMap((hostileShare) =>
     Array.from({ length: perSetting }, (): Setting => ({ attack, hostileShare }))));
-  const estimators = listFlag(typed.estimators, '--estimators') ?? defaults.estimators;
-  if (new Set(estimators).size < estimators.length) throw new UsageError('--estimators names one of them twice');
   return {
     perSetting,
     options: {
       ...facts,
-      studies: labStudies(facts, estimators),
+      studies: labStudies(facts, estimatorsOf(typed.estimators)),
       director: scripted(script),
       rounds: script.length,
-      seed: typed.seed ?? '1',
-      host: '127.0.0.1',
-      port: numberFlag(typed.port, '--port', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.port,
-      signal: io.interrupted,
+      ...placeFrom(typed, io),
     },
   };
 }

@@ -26,6 +26,7 @@ export interface Round {
   readonly hostile: number;
   /** Errors of the answers without privacy, in scales. */
   readonly baselines: Readonly<Record<Baseline, number>>;
+  readonly baselineEstimates: Readonly<Record<Baseline, readonly number[]>>;
   readonly answers: readonly Answer[];
 }
 
@@ -80,6 +81,7 @@ export class Rounds {
       hostile,
       baselines: Object.fromEntries(baselines.map((name) =>
         [name, scaledDistance(reckoning.baselines[name], truth, this.scale)])) as Record<Baseline, number>,
+      baselineEstimates: reckoning.baselines,
       answers: parts.map(({ answer }) => answer),
     });
   }

@@ -14,7 +14,8 @@ const answer = (error: number | null, promised = 0.2): Answer => ({
 
 const round = (index: number, answers: readonly Answer[], change: Partial<Round> = {}): Round => ({
   index, setting, truth: [0], honest: 9, hostile: 1, answers,
-  baselines: { 'naive-mean': 0.5, 'coordinate-median': 0.1, 'robust-filter': 0.05 }, ...change,
+  baselines: { 'naive-mean': 0.5, 'coordinate-median': 0.1, 'robust-filter': 0.05 },
+  baselineEstimates: { 'naive-mean': [0.5], 'coordinate-median': [0.1], 'robust-filter': [0.05] }, ...change,
 });
 
 describe('the lab\'s own reckoning', () => {

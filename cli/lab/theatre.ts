@@ -1,0 +1,216 @@
+import { attackNames, findAttack, isProtocolAttack, protocolAttacks, rowAttacks } from '../../client/simulation/index.js';
+import type { Aggregator } from '../../server/aggregator.js';
+import { toHex } from '../../src/base/bytes.js';
+import { InvalidParameterError } from '../../src/base/errors.js';
+import { estimators } from '../../src/estimators/registry.js';
+import { labData } from './data.js';
+import type { Round } from './rounds.js';
+import { runLab, type LabOptions } from './run.js';
+import { Hands, type Setting } from './setting.js';
+import { labStudies, type LabFacts } from './studies.js';
+
+/** What a person chose for a whole run: changing it starts anew, with an empty ledger. */
+export interface Scene {
+  readonly data: string;
+  readonly estimators: readonly string[];
+}
+
+/** What is shown, besides the rounds. */
+export interface TheatreState {
+  readonly phase: 'connecting' | 'playing' | 'stopped';
+  /** Sessions that are connected, and how many there will be. */
+  readonly connected: number;
+  readonly sessions: number;
+  readonly scene: Scene;
+  /** Holds from the next round on. */
+  readonly setting: Setting;
+  readonly address: string | null;
+  readonly serverKey: string | null;
+  readonly studies: readonly StudyFacts[];
+}
+
+/** One estimator's study. */
+export interface StudyFacts {
+  readonly study: string;
+  readonly estimator: string;
+  readonly title: string;
+  /** Promised error by hostile share, from public numbers: null past the promise. */
+  readonly promised: readonly (readonly [share: number, error: number | null])[];
+}
+
+export type TheatreNews =
+  | { readonly kind: 'state'; readonly state: TheatreState }
+  | { readonly kind: 'round'; readonly round: Round };
+
+export type TheatreOptions = Omit<LabFacts, 'data'>
+  & Pick<LabOptions, 'seed' | 'host' | 'port' | 'allowedOrigins' | 'signal'>
+  & { readonly scene: Scene; readonly setting: Setting };
+
+const roundsKept = 500;
+/** How often the number of connected sessions is looked at. */
+const gatherPollMs = 200;
+
+/** The laboratory as a person plays with it: one scene after the other, until it is stopped. */
+export class Theatre {
+  private readonly hands: Hands;
+  private scene: Scene;
+  private played: Round[] = [];
+  private current: TheatreState;
+  private change = new AbortController();
+  private readonly listeners = new Set<(news: TheatreNews) => void>();
+
+  /** @throws what `labStudies` throws when the first scene cannot be planned. */
+  constructor(private readonly options: TheatreOptions) {
+    this.hands = new Hands(options.setting);
+    this.scene = options.scene;
+    this.current = this.stateOf(this.studies(this.scene));
+  }
+
+  get state(): TheatreState {
+    return this.current;
+  }
+
+  /** What can be chosen in this scene. */
+  programme(): ReturnType<typeof programme> {
+    return programme({ ...this.options, data: dataOf(this.scene.data) });
+  }
+
+  get rounds(): readonly Round[] {
+    return this.played;
+  }
+
+  listen(listener: (news: TheatreNews) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** From the next round on. @throws InvalidParameterError for a setting that cannot be played. */
+  set(setting: Setting): void {
+    this.hands.current = checkedSetting(setting);
+    this.update({ setting: this.hands.current });
+  }
+
+  /** Starts anew. @throws what `labStudies` throws for a scene that cannot be planned; the old one then goes on. */
+  show(scene: Scene): void {
+    this.studies(scene);
+    this.scene = scene;
+    this.change.abort();
+  }
+
+  /** Plays until the options' signal. */
+  async play(): Promise<void> {
+    while (!this.options.signal.aborted) {
+      this.change = new AbortController();
+      this.played = [];
+      const studies = this.studies(this.scene);
+      this.current = this.stateOf(studies);
+      this.update({});
+      await runLab({
+        ...this.options,
+        data: dataOf(this.scene.data),
+        studies,
+        director: this.hands,
+        rounds: Infinity,
+        signal: AbortSignal.any([this.options.signal, this.change.signal]),
+      }, {
+        started: (aggregator) => this.started(aggregator),
+        gathering: async (fleet) => {
+          const timer = setInterval(() => this.update({ connected: fleet.statistics().ready }), gatherPollMs);
+          try {
+            await fleet.ready();
+          } finally {
+            clearInterval(timer);
+          }
+          this.update({ phase: 'playing', connected: this.current.sessions });
+        },
+        round: (round) => {
+          this.played = [...this.played, round].slice(-roundsKept);
+          this.tell({ kind: 'round', round });
+        },
+      });
+    }
+    this.update({ phase: 'stopped' });
+  }
+
+  private started({ address, serverKey }: Aggregator): void {
+    this.update({ address, serverKey: toHex(serverKey) });
+  }
+
+  private studies(scene: Scene) {
+    return labStudies({ ...this.options, data: dataOf(scene.data) }, scene.estimators);
+  }
+
+  private stateOf(studies: ReturnType<typeof labStudies>): TheatreState {
+    const shares = [0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4];
+    return {
+      phase: 'connecting',
+      connected: 0,
+      sessions: this.options.contributors * studies.length,
+      scene: this.scene,
+      setting: this.hands.current,
+      address: null,
+      serverKey: null,
+      studies: studies.map(({ document, estimator, plan }) => ({
+        study: document.study,
+        estimator: document.estimator,
+        title: estimator.title,
+        promised: shares.map((share) => {
+          const { total } = plan.expectedError(share);
+          return [share, Number.isFinite(total) ? total : null] as const;
+        }),
+      })),
+    };
+  }
+
+  private update(change: Partial<TheatreState>): void {
+    this.current = { ...this.current, ...change };
+    this.tell({ kind: 'state', state: this.current });
+  }
+
+  private tell(news: TheatreNews): void {
+    for (const listener of this.listeners) listener(news);
+  }
+}
+
+/** Everything that can be chosen, with words for people. */
+function programme(facts: LabFacts) {
+  return {
+    estimators: estimators.filter(({ name }) => isMean(name, facts)).map(({ name, title }) => ({ name, title })),
+    attacks: [...rowAttacks, ...protocolAttacks].map((attack) => ({
+      name: attack.name,
+      title: attack.title,
+      defaultStrength: isProtocolAttack(attack) ? null : attack.defaultStrength,
+    })),
+    data: labData.map(({ name, title, columns, scale }) => ({ name, title, columns, scale })),
+  };
+}
+
+/** Whether an estimator answers with one number per column, for these people, without more being asked of a user. */
+function isMean(name: string, facts: LabFacts): boolean {
+  try {
+    const { plan } = labStudies(facts, [name])[0]!;
+    const isVector = plan.outputShape.length === 1 && plan.outputShape[0] === facts.data.columns.length;
+    return isVector && plan.facts['errorsAreIn'] === undefined;
+  } catch {
+    return false;
+  }
+}
+
+function dataOf(name: string) {
+  const found = labData.find((data) => data.name === name);
+  if (found !== undefined) return found;
+  throw new InvalidParameterError(`there is no data ${JSON.stringify(name)}: use one of `
+    + labData.map((data) => data.name).join(', '));
+}
+
+/** @throws InvalidParameterError naming the limit. */
+export function checkedSetting({ attack, hostileShare, strength }: Setting): Setting {
+  if (!attackNames.includes(attack)) findAttack(String(attack));
+  if (!(typeof hostileShare === 'number' && hostileShare >= 0 && hostileShare < 0.5)) {
+    throw new InvalidParameterError('the hostile share is a number of at least 0 and below 0.5', { hostileShare });
+  }
+  if (strength !== undefined && !(typeof strength === 'number' && strength >= 0 && strength <= 1e9)) {
+    throw new InvalidParameterError('the strength is a number from 0 to 1e9 scales', { strength });
+  }
+  return { attack, hostileShare, ...(strength !== undefined && { strength }) };
+}

@@ -1,0 +1,152 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isIP, type AddressInfo } from 'node:net';
+import { KeelsonError } from '../../src/base/errors.js';
+import { toJson } from '../output.js';
+import type { Scene, Theatre, TheatreNews } from './theatre.js';
+import type { Setting } from './setting.js';
+
+/** A file of the page, as it is sent. */
+export interface PageFile {
+  readonly type: string;
+  readonly body: Uint8Array;
+}
+
+export interface LabWeb {
+  readonly port: number;
+  /** `http://host:port/lab`. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+const bodyBytesMax = 4096;
+
+/** Only this page, its own files and its own events: nothing inline, nothing from elsewhere. */
+const headers = {
+  'Content-Security-Policy': "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+};
+
+/**
+ * The laboratory's own small server, on this machine only: the page, what happens as server-sent events, and two orders
+ * from the page. The private answers in the events come from a subscriber that verified them.
+ * @param files of the page by path, such as `/lab`.
+ */
+export async function serveLab(
+  theatre: Theatre, files: ReadonlyMap<string, PageFile>, host: string, port: number,
+): Promise<LabWeb> {
+  const server = createServer((request, response) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.on('error', () => response.destroy());
+    answer(theatre, files, request, response).catch((error: unknown) => {
+      const known = error instanceof KeelsonError;
+      send(response, known ? 400 : 500, { error: known ? error.message : 'the laboratory failed at this' });
+    });
+  });
+  await listen(server, host, port);
+  const { port: taken } = server.address() as AddressInfo;
+  return {
+    port: taken,
+    address: `http://${host}:${taken}/lab`,
+    close: () => new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    }),
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+async function answer(
+  theatre: Theatre, files: ReadonlyMap<string, PageFile>, request: IncomingMessage, response: ServerResponse,
+): Promise<void> {
+  const path = (request.url ?? '/').split('?')[0]!;
+  if (!isOwn(request)) return send(response, 403, { error: 'the laboratory answers its own page only' });
+  if (request.method === 'GET' || request.method === 'HEAD') {
+    const file = files.get(path === '/' ? '/lab' : path);
+    if (file !== undefined) return sendFile(response, file);
+    if (path === '/favicon.ico') return void response.writeHead(204).end();
+    if (path === '/lab/events') return follow(theatre, response);
+    if (path === '/lab/programme') return send(response, 200, theatre.programme());
+  }
+  if (request.method === 'POST' && path === '/lab/setting') {
+    theatre.set((await bodyOf(request)) as Setting);
+    return send(response, 200, theatre.state);
+  }
+  if (request.method === 'POST' && path === '/lab/scene') {
+    theatre.show(sceneOf(await bodyOf(request)));
+    return send(response, 200, theatre.state);
+  }
+  send(response, 404, { error: 'there is nothing here: the page is at /lab' });
+}
+
+/**
+ * Another site's page can make a browser send requests here; the browser says so. And a stranger's name that points
+ * here (DNS rebinding) is not this machine's.
+ */
+function isOwn({ headers: { origin, host = '' } }: IncomingMessage): boolean {
+  const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  if (name !== 'localhost' && isIP(name) === 0) return false;
+  return origin === undefined || origin === `http://${host}`;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > bodyBytesMax) throw new KeelsonError('invalid-input', `an order has at most ${bodyBytesMax} bytes`);
+    parts.push(part);
+  }
+  try {
+    const order: unknown = JSON.parse(Buffer.concat(parts).toString('utf8'));
+    if (typeof order === 'object' && order !== null) return order;
+  } catch {
+    // Said below.
+  }
+  throw new KeelsonError('invalid-input', 'an order is a JSON object');
+}
+
+function sceneOf(order: unknown): Scene {
+  const { data, estimators: names } = order as Readonly<Record<string, unknown>>;
+  const isList = Array.isArray(names) && names.length > 0 && names.length <= 8
+    && names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
+  if (typeof data !== 'string' || !isList) {
+    throw new KeelsonError('invalid-input', 'a scene names its data and one to eight different estimators');
+  }
+  return { data, estimators: names };
+}
+
+/** Everything that was, then everything as it happens. */
+function follow(theatre: Theatre, response: ServerResponse): void {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
+  const tell = (news: TheatreNews): void => {
+    const { kind, ...rest } = news;
+    response.write(`event: ${kind}\ndata: ${toJson(rest)}\n\n`);
+  };
+  tell({ kind: 'state', state: theatre.state });
+  for (const round of theatre.rounds) tell({ kind: 'round', round });
+  response.on('close', theatre.listen(tell));
+}
+
+function sendFile(response: ServerResponse, { type, body }: PageFile): void {
+  response.writeHead(200, { 'Content-Type': type });
+  response.end(body);
+}
+
+function send(response: ServerResponse, status: number, document: unknown): void {
+  if (response.headersSent) return void response.destroy();
+  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' });
+  response.end(`${toJson(document)}\n`);
+}

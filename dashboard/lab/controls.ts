@@ -1,0 +1,81 @@
+import { html as template } from 'htm/preact';
+import { signal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { percent, type Programme, type State } from './model.js';
+import { programme, sendScene, sendSetting, state } from './session.js';
+
+/** Every template here has one root. */
+const html = template as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
+
+/** While the slider is held, what it shows; null: what the laboratory plays. */
+const held = signal<number | null>(null);
+/** Estimators ticked but not started; null: those that play. */
+const ticked = signal<readonly string[] | null>(null);
+const estimatorsMax = 8;
+
+const valueOf = (event: Event): string => (event.currentTarget as HTMLInputElement).value;
+
+/** What a person can change: at once from the next round on, or with a new start. */
+export function Controls(): VNode | null {
+  const [now, all] = [state.value, programme.value];
+  if (now === null || all === null) return null;
+  return html`<form class="card" onSubmit=${(event: Event) => event.preventDefault()}>
+    <${Attack} now=${now} all=${all} />
+    <hr />
+    <${Restart} now=${now} all=${all} />
+  </form>`;
+}
+
+function Attack({ now, all }: { readonly now: State; readonly all: Programme }): VNode {
+  const { setting } = now;
+  const attack = all.attacks.find(({ name }) => name === setting.attack);
+  const share = held.value ?? setting.hostileShare;
+  return html`<section aria-label="from the next round on">
+    <h2>The liars</h2>
+    <div class="field"><label for="share">Hostile share</label>
+      <input id="share" type="range" min="0" max="0.45" step="0.01" value=${share}
+        onInput=${(event: Event) => { held.value = Number(valueOf(event)); }}
+        onChange=${(event: Event) => {
+          void sendSetting({ ...setting, hostileShare: Number(valueOf(event)) }).finally(() => { held.value = null; });
+        }} />
+      <output for="share">${percent(share)}</output></div>
+    <div class="field"><label for="attack">What they do</label>
+      <select id="attack" value=${setting.attack}
+        onChange=${(event: Event) => void sendSetting({ attack: valueOf(event), hostileShare: setting.hostileShare })}>
+        ${all.attacks.map(({ name }) => html`<option value=${name}>${name}</option>`)}
+      </select>
+      <span class="quiet">${attack?.title}</span></div>
+    ${typeof attack?.defaultStrength !== 'number' ? null : html`<div class="field">
+      <label for="strength">How far, in scales</label>
+      <input id="strength" type="number" min="0" max="1000000000" step="any" value=${setting.strength ?? ''}
+        placeholder=${String(attack.defaultStrength)}
+        onChange=${(event: Event) => {
+          const { attack: name, hostileShare } = setting;
+          const typed = valueOf(event);
+          void sendSetting({ attack: name, hostileShare, ...(typed !== '' && { strength: Number(typed) }) });
+        }} /></div>`}
+  </section>`;
+}
+
+function Restart({ now, all }: { readonly now: State; readonly all: Programme }): VNode {
+  const chosen = ticked.value ?? now.scene.estimators;
+  const toggle = (name: string): void => {
+    ticked.value = chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name];
+  };
+  const start = (data: string): void => {
+    void sendScene({ data, estimators: chosen }).then(() => { ticked.value = null; });
+  };
+  const isFine = chosen.length > 0 && chosen.length <= estimatorsMax;
+  return html`<section aria-label="with a new start">
+    <h2>The people and the estimators</h2>
+    <div class="field"><label for="data">What honest people hold</label>
+      <select id="data" value=${now.scene.data} onChange=${(event: Event) => start(valueOf(event))}>
+        ${all.data.map(({ name, title }) => html`<option value=${name}>${name}: ${title}</option>`)}
+      </select></div>
+    <fieldset><legend>Private estimators, one study each</legend>
+      ${all.estimators.map(({ name, title }) => html`<label title=${title}>
+        <input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} />${name}</label>`)}
+    </fieldset>
+    <button type="button" disabled=${!isFine} onClick=${() => start(now.scene.data)}>Start anew</button>
+  </section>`;
+}

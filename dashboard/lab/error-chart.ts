@@ -1,0 +1,43 @@
+import uPlot from 'uplot';
+import type { Line } from './model.js';
+
+/** Errors below this share of a scale look the same. */
+const floor = 1e-3;
+
+/** Errors of every answer over the rounds, on a logarithmic scale: a tenfold error is one step. */
+export function createErrorChart(
+  host: HTMLElement, lines: readonly Line[], colours: readonly string[], rounds: readonly number[],
+): { update(lines: readonly Line[], rounds: readonly number[]): void; close(): void } {
+  const style = getComputedStyle(host);
+  const axis = {
+    stroke: style.getPropertyValue('--quiet').trim(), grid: { stroke: style.getPropertyValue('--line').trim(), width: 0.6 },
+    ticks: { show: false },
+    font: '12px system-ui, sans-serif',
+  };
+  const height = 300;
+  const chart = new uPlot({
+    width: Math.max(host.clientWidth, 1), height, legend: { show: false },
+    scales: { x: { time: false }, y: { distr: 3 } },
+    axes: [
+      { ...axis, label: 'round', labelSize: 20, labelFont: axis.font, incrs: [1, 2, 5, 10, 20, 50, 100] },
+      { ...axis, size: 64, values: (_, splits) => splits.map((value) => (value === null ? '' : String(value))) },
+    ],
+    series: [{}, ...lines.map(({ isPrivate }, i) => ({
+      stroke: colours[i]!, width: isPrivate ? 2.5 : 1.5, ...(!isPrivate && { dash: [5, 4] }), points: { size: 5 },
+    }))],
+  }, dataOf(lines, rounds), host);
+  const observer = new ResizeObserver(() => chart.setSize({ width: Math.max(host.clientWidth, 1), height }));
+  observer.observe(host);
+  return {
+    update: (next, at) => chart.setData(dataOf(next, at)),
+    close() {
+      observer.disconnect();
+      chart.destroy();
+    },
+  };
+}
+
+function dataOf(lines: readonly Line[], rounds: readonly number[]): uPlot.AlignedData {
+  const errors = lines.map((line) => line.errors.map((error) => (error === null ? null : Math.max(floor, error))));
+  return [[...rounds], ...errors];
+}

@@ -1,0 +1,52 @@
+import { signal } from '@preact/signals';
+import type { Programme, Round, Scene, Setting, State } from './model.js';
+
+export const state = signal<State | null>(null);
+export const rounds = signal<readonly Round[]>([]);
+export const programme = signal<Programme | null>(null);
+/** What is wrong now, in words; empty when nothing is. */
+export const trouble = signal('');
+
+const roundsKept = 500;
+
+/** Follows the laboratory; after a lost connection the browser comes back by itself and hears everything again. */
+export async function begin(): Promise<void> {
+  const events = new EventSource('/lab/events');
+  events.addEventListener('open', () => {
+    rounds.value = [];
+    trouble.value = '';
+  });
+  events.addEventListener('error', () => {
+    trouble.value = 'No connection to the laboratory: trying again. If it was stopped, start "keelson lab" once more.';
+  });
+  events.addEventListener('state', (event) => {
+    const { state: next } = JSON.parse(event.data as string) as { state: State };
+    // Another scene begins with nothing played.
+    if (next.phase === 'connecting' && next.address === null) rounds.value = [];
+    state.value = next;
+  });
+  events.addEventListener('round', (event) => {
+    const { round } = JSON.parse(event.data as string) as { round: Round };
+    rounds.value = [...rounds.value.filter(({ index }) => index < round.index), round].slice(-roundsKept);
+  });
+  programme.value = await (await fetch('/lab/programme')).json() as Programme;
+}
+
+export function sendSetting(setting: Setting): Promise<void> {
+  return order('/lab/setting', setting);
+}
+
+export function sendScene(scene: Scene): Promise<void> {
+  return order('/lab/scene', scene);
+}
+
+async function order(path: string, body: unknown): Promise<void> {
+  try {
+    const answer = await fetch(path, {
+      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
+    });
+    trouble.value = answer.ok ? '' : ((await answer.json()) as { error: string }).error;
+  } catch {
+    trouble.value = 'The laboratory does not answer.';
+  }
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser, launchBrowser, type LaunchedBrowser } from '../support/browser.js';
+import { Stage, type LiveCommand } from '../support/live-command.js';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
+
+describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
+  const stage = new Stage();
+  let lab: LiveCommand;
+  let chromium: LaunchedBrowser;
+  let address: string;
+
+  beforeAll(async () => {
+    lab = stage.start([
+      'lab', '--contributors', '300', '--every', '2', '--epsilon', '12', '--estimators', 'mean', '--page', '0',
+      '--hostile', '0.2',
+    ]);
+    while (!lab.stdout.includes('\n')) await lab.next();
+    address = /http:\S+/.exec(lab.stdout)![0];
+    chromium = await launchBrowser();
+  });
+
+  afterAll(async () => {
+    await chromium?.close();
+    await stage.end();
+  });
+
+  it('plays rounds, does what a person sets, starts anew, and is accessible at both widths', async () => {
+    const page = await chromium.browser.newPage();
+    const errors: unknown[] = [];
+    page.on('pageerror', (error) => errors.push(error));
+    await page.setViewport({ width: 1440, height: 900 });
+    await page.goto(address);
+    await page.waitForSelector('.answer.truth');
+    expect(await page.$$eval('.answer', (cards) => cards.length)).toBe(5);
+    await page.select('#attack', 'far');
+    await page.waitForFunction(() => document.querySelector('tbody td:nth-child(2)')?.textContent === 'far');
+    await page.$eval('#share', (slider) => {
+      (slider as HTMLInputElement).value = '0';
+      slider.dispatchEvent(new Event('change', { bubbles: true }));
+    });
+    await page.waitForFunction(() => document.querySelector('tbody td:nth-child(3)')?.textContent === '0 %');
+    for (const width of [380, 1440]) {
+      await page.setViewport({ width, height: 900 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    }
+    await page.evaluate(axe);
+    const found = await page.evaluate('axe.run()') as { violations: { id: string; impact: string }[] };
+    expect(found.violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))).toEqual([]);
+    await page.select('#data', 'gaussian');
+    await page.waitForFunction(() => document.querySelectorAll('.answer.truth .values span').length === 5);
+    expect(errors).toEqual([]);
+  }, 60_000);
+
+  it('takes orders from its own page only, and only such that can be played', async () => {
+    const order = (path: string, body: string, headers: Record<string, string> = {}) =>
+      fetch(new URL(path, address), { method: 'POST', body, headers });
+    const setting = JSON.stringify({ attack: 'shift', hostileShare: 0.1 });
+    expect((await order('/lab/setting', setting)).status).toBe(200);
+    expect((await order('/lab/setting', setting, { Origin: 'http://elsewhere.example' })).status).toBe(403);
+    for (const [path, body, said] of [
+      ['/lab/setting', '{"attack":"shfit","hostileShare":0.1}', 'use one of shift'],
+      ['/lab/setting', '{"attack":"shift","hostileShare":"0.1"}', 'hostile share'],
+      ['/lab/setting', 'nonsense', 'JSON object'],
+      ['/lab/setting', ' '.repeat(5000), 'at most 4096'],
+      ['/lab/scene', '{"data":"flights","estimators":[]}', 'one to eight'],
+      ['/lab/scene', '{"data":"moon","estimators":["mean"]}', 'use one of flights'],
+    ] as const) {
+      const answer = await order(path, body);
+      expect(answer.status).toBe(400);
+      expect(((await answer.json()) as { error: string }).error).toContain(said);
+    }
+    expect((await fetch(new URL('/elsewhere', address))).status).toBe(404);
+    expect((await lab.interrupt()).status).toBe(0);
+  });
+});
