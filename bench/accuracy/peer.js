@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const python = '/usr/bin/python3';
+
+/** The bytes of a .npy file of doubles, row after row. */
+function npyOf(values, dimension) {
+  const shape = `(${values.length / dimension}, ${dimension})`;
+  const text = `{'descr': '<f8', 'fortran_order': False, 'shape': ${shape}, }`;
+  const header = text.padEnd(117) + '\n';
+  const head = Buffer.alloc(10);
+  head.write('\x93NUMPY\x01\x00', 'latin1');
+  head.writeUInt16LE(header.length, 8);
+  const body = Buffer.from(values.buffer, values.byteOffset, values.byteLength);
+  return Buffer.concat([head, Buffer.from(header, 'latin1'), body]);
+}
+
+/**
+ * The numpy reference for PRIME, when its script and numpy are on this machine.
+ * @returns {{ missing: string } | { run(values, dimension, options): Promise<number[] | null>, close(): void }}
+ */
+export async function openPeer(path = '../shared/peers/run_prime.py') {
+  const script = resolve(fileURLToPath(new URL('../../', import.meta.url)), path);
+  if (!existsSync(script)) return { missing: `the numpy peer is left out: there is no ${path} beside the project` };
+  const run = promisify(execFile);
+  try {
+    await run(python, ['-c', 'import numpy, scipy']);
+  } catch {
+    return { missing: `the numpy peer is left out: ${python} has no numpy and scipy` };
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-accuracy-'));
+  const file = join(folder, 'rows.npy');
+  return {
+    place(values, dimension) {
+      writeFileSync(file, npyOf(values, dimension));
+    },
+    async run({ corruption, epsilon, delta, seed }) {
+      const args = [
+        script, file, '--profile', 'sound', '--corruption', String(Math.max(corruption, 0.01)),
+        '--epsilon', String(epsilon), '--delta', String(delta), '--seed', String(seed),
+      ];
+      const environment = { ...process.env, OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1' };
+      const { stdout } = await run(python, args, { env: environment });
+      return JSON.parse(stdout).estimate;
+    },
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,66 @@
+import { availableParallelism } from 'node:os';
+import { createComputePool } from '../../dist/server/compute/pool.js';
+import { InvalidParameterError } from '../../dist/src/base/errors.js';
+import { utf8 } from '../../dist/src/base/bytes.js';
+import { parseParameters } from '../../dist/src/estimators/parameters.js';
+import { estimators, findEstimator } from '../../dist/src/estimators/registry.js';
+import { runOffline } from '../../dist/src/estimators/run.js';
+import { createMechanisms } from '../../dist/src/privacy/mechanisms/index.js';
+import { resolveTarget } from '../../dist/src/privacy/target.js';
+import { seededNoise } from '../../dist/src/random/insecure.js';
+import { secureNoise } from '../../dist/src/random/secure.js';
+import { seededWork } from '../../dist/src/random/work.js';
+
+/** Estimators that say where the middle of rows of scale 1 is, one number per column. */
+export function locationEstimators(asked) {
+  if (asked !== undefined) return [...new Set(['mean', ...asked])].map((name) => findEstimator(name).name);
+  const target = resolveTarget({ epsilon: 10, delta: 1e-6 });
+  const facts = { dimension: 3, cohort: 1e6, participation: 'public', target };
+  return estimators.filter((estimator) => {
+    try {
+      const plan = estimator.plan(parametersOf(estimator, { scale: '1' }, 3, 0.05), facts);
+      return plan.kind === 'plan' && plan.outputShape.length === 1 && plan.outputShape[0] === 3;
+    } catch (error) {
+      if (error instanceof InvalidParameterError) return false;
+      throw error;
+    }
+  }).map(({ name }) => name);
+}
+
+function parametersOf(estimator, extra, dimension, corruption) {
+  const known = new Set(estimator.parameters.map(({ name }) => name));
+  const raw = Object.fromEntries(Object.entries({ scale: 1, ...extra }).filter(([name]) => known.has(name)));
+  if (known.has('corruption') && raw.corruption === undefined) raw.corruption = corruption;
+  return parseParameters(estimator.parameters, raw, { dimension });
+}
+
+/** @returns a plan, or the text that says why there is none. */
+export function planOf(name, { dimension, contributors, corruption }, { epsilon, delta }, extra) {
+  const estimator = findEstimator(name);
+  const target = resolveTarget({ epsilon, delta });
+  try {
+    const parameters = parametersOf(estimator, extra, dimension, corruption);
+    const plan = estimator.plan(parameters, { dimension, cohort: contributors, participation: 'public', target });
+    return plan.kind === 'plan' ? plan : plan.reason;
+  } catch (error) {
+    if (error instanceof InvalidParameterError) return error.message;
+    throw error;
+  }
+}
+
+const pool = createComputePool(availableParallelism());
+export const closePool = () => pool.close();
+
+/** One release as shipped. @returns the estimate, or null when it was refused. */
+export async function release(plan, values, dimension, { seed, noise }) {
+  const bytes = (label) => (noise === 'secure' ? secureNoise() : seededNoise(`${seed} ${label}`));
+  const outcome = await runOffline({
+    plan, dimension, rows: rowsOf(values, dimension), mechanisms: createMechanisms(plan.events, bytes('noise')),
+    tickets: seededNoise(`${seed} tickets`), work: seededWork(utf8(seed)), compute: pool,
+  });
+  return outcome.kind === 'value' ? outcome.estimate : null;
+}
+
+function* rowsOf(values, dimension) {
+  for (let at = 0; at < values.length; at += dimension) yield values.subarray(at, at + dimension);
+}
