@@ -1,0 +1,15 @@
+/** One attack of the accuracy benchmark. */
+export interface AccuracyAttack {
+  readonly title: string;
+  readonly isClean?: boolean;
+  readonly offset?: number;
+}
+
+export declare const attacks: Readonly<Record<string, AccuracyAttack>>;
+
+export declare function makeRows(name: string, shape: {
+  readonly dimension: number;
+  readonly contributors: number;
+  readonly corruption: number;
+  readonly seed: number | string;
+}): { readonly values: Float64Array; readonly truth: Float64Array; readonly honestMean: Float64Array };
