@@ -15,7 +15,8 @@ import type { AuditSubject } from '../audit/subject.js';
 import { defineCommand } from '../command.js';
 import type { Io } from '../io.js';
 import { insecureSeedOf } from '../noise.js';
-import { numberFlag, pairsFlag } from '../numbers.js';
+import { numberFlag } from '../numbers.js';
+import { settingsFlag } from '../settings.js';
 import { formatNumber, type Output } from '../output.js';
 import { plannerOf, smallestPlan } from '../planning.js';
 import { privacyArguments, privacyTarget } from '../privacy-flags.js';
@@ -69,7 +70,7 @@ export const audit = defineCommand({
     const given = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: limits.cohortMax, whole: true });
     const trials = numberFlag(args.trials, '--trials', { atLeast: auditTrialsMin, atMost: 1e10, whole: true });
     const seconds = numberFlag(args.seconds, '--seconds', { atLeast: 1, atMost: 1e6 });
-    const parameters = parseParameters(estimator.parameters, pairsFlag(repeated['set'] ?? [], '--set'), { dimension });
+    const parameters = parseParameters(estimator.parameters, settingsFlag(repeated['set'] ?? []), { dimension });
     const participation = args.participation === 'public' ? 'public' : 'secret';
     const planFor = plannerOf(estimator, parameters, { dimension, target, participation });
     const cohort = given ?? smallestPlan(planFor) ?? limits.cohortMax;

@@ -11,7 +11,8 @@ import { readTables, type RowTable, type TableRequest } from '../input/table.js'
 import { wrap } from '../help.js';
 import { terminalColumns, type Io } from '../io.js';
 import { openRandomness } from '../noise.js';
-import { listFlag, numberFlag, pairsFlag } from '../numbers.js';
+import { listFlag, numberFlag } from '../numbers.js';
+import { settingsFlag } from '../settings.js';
 import { formatNumber, type Output } from '../output.js';
 import { privacyArguments, privacyTarget } from '../privacy-flags.js';
 import { startProgress } from '../progress.js';
@@ -77,7 +78,7 @@ export const estimate = defineCommand({
     const estimator = findEstimator(args.name);
     const target = privacyTarget(args);
     const cohort = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: limits.cohortMax, whole: true });
-    const raw = pairsFlag(repeated['set'] ?? [], '--set');
+    const raw = settingsFlag(repeated['set'] ?? []);
     const request = tableRequest(args);
     const randomness = openRandomness(io);
     const tables = await readWithProgress(request, io);

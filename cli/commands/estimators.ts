@@ -1,3 +1,4 @@
+import { limits } from '../../src/base/limits.js';
 import type { Estimator, ParameterSpec } from '../../src/estimators/contract.js';
 import { estimators as registry, findEstimator } from '../../src/estimators/registry.js';
 import { defineCommand } from '../command.js';
@@ -59,6 +60,8 @@ function rangeOf(spec: ParameterSpec): string {
       const { minimum, maximum } = spec;
       return `ascending list a,b,c${minimum === undefined || maximum === undefined ? '' : `, ${minimum} to ${maximum}`}`;
     }
+    case 'list':
+      return `list in JSON or YAML, at most ${spec.lengthMaximum ?? limits.columns} entries`;
     case 'number':
     case 'integer': {
       const kind = spec.type === 'integer' ? 'whole ' : '';

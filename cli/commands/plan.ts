@@ -5,7 +5,8 @@ import { findEstimator } from '../../src/estimators/registry.js';
 import { perReleaseTarget } from '../../src/privacy/target.js';
 import { defineCommand } from '../command.js';
 import { UsageError } from '../errors.js';
-import { numberFlag, pairsFlag } from '../numbers.js';
+import { numberFlag } from '../numbers.js';
+import { settingsFlag } from '../settings.js';
 import { formatNumber, type Output } from '../output.js';
 import { plannerOf, smallestCohort, smallestPlan, type PlanFor } from '../planning.js';
 import { privacyArguments, privacyTarget } from '../privacy-flags.js';
@@ -75,7 +76,7 @@ export const plan = defineCommand({
       throw new UsageError('--cohort and --error are both given: --error solves for the cohort');
     }
     const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
-    const set = pairsFlag(repeated['set'] ?? [], '--set');
+    const set = settingsFlag(repeated['set'] ?? []);
     // The share to plan for is also the share to design for, where the estimator can be told.
     const isDeclared = hostile !== undefined && estimator.parameters.some(({ name }) => name === 'corruption');
     const raw = isDeclared ? { corruption: hostile, ...set } : set;

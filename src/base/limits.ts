@@ -60,6 +60,8 @@ export const limits = {
   closeTimeoutMs: 5_000,
   /** Name of a study or column. */
   nameLength: 64,
+  /** A parameter's text in a study: a list of two thousand distributions, and small beside a frame. */
+  parameterText: 512 * 1024,
   /** Studies one server runs. */
   studies: 64,
   /** Nominal contributors per epoch. */

@@ -49,8 +49,12 @@ export interface Citation {
 /** One declared parameter; `parseParameters` checks against it and the command prints it. */
 export interface ParameterSpec {
   readonly name: string;
-  /** `scale`: one positive number, or one per column. `numbers`: an ascending list, each number above the one before. */
-  readonly type: 'number' | 'integer' | 'choice' | 'boolean' | 'scale' | 'numbers';
+  /**
+   * `scale`: one positive number, or one per column. `numbers`: an ascending list, each number above the one before.
+   * `list`: a list of objects that the estimator reads; parsed to its canonical JSON text, of at most
+   * limits.parameterText characters.
+   */
+  readonly type: 'number' | 'integer' | 'choice' | 'boolean' | 'scale' | 'numbers' | 'list';
   /** Absent: the parameter must be given, unless it is optional. */
   readonly default?: ParameterValue;
   /** The estimator works out a value from public facts when none is given. */
@@ -59,7 +63,7 @@ export interface ParameterSpec {
   readonly maximum?: number;
   /** Of a `choice`; of a `scale`, the words it takes besides numbers. */
   readonly choices?: readonly string[];
-  /** Of `numbers`: the longest list; at most limits.columns, which is what a study document holds. Default: that. */
+  /** Of `numbers`: the longest list; at most limits.columns, which is what a study document holds. Default: that. Of a `list` too. */
   readonly lengthMaximum?: number;
   readonly unit?: string;
   readonly description: string;

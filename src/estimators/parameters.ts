@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../base/errors.js';
+import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
 import { limits } from '../base/limits.js';
 import type { ParameterSpec, ParameterValue, ParameterValues } from './contract.js';
 
@@ -66,6 +67,30 @@ function parseOne(spec: ParameterSpec, given: unknown, facts: ParameterFacts): P
       return parseScale(spec, given, facts);
     case 'numbers':
       return parseNumbers(spec, given, facts);
+    case 'list':
+      return parseList(spec, given, facts);
+  }
+}
+
+/** The list as it stands in a study file, or as JSON text, as on a command line. */
+function parseList(spec: ParameterSpec, given: unknown, facts: ParameterFacts): string {
+  const list = typeof given === 'string' ? fromJson(given) : given;
+  if (!Array.isArray(list) || list.length === 0 || list.length > lengthMaximumOf(spec)) throw refused(spec, given, facts);
+  let text: string;
+  try {
+    text = canonicalJson(list as JsonValue);
+  } catch {
+    throw refused(spec, given, facts);
+  }
+  if (text.length > limits.parameterText) throw refused(spec, `${text.length} characters`, facts);
+  return text;
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
@@ -125,6 +150,9 @@ function ruleOf(spec: ParameterSpec, facts: ParameterFacts): string {
     return `${words}a positive number${from}${to}, or ${facts.dimension} of them, one per column`;
   }
   if (spec.type === 'numbers') return `1 to ${lengthMaximumOf(spec)} numbers${from}${to}, each above the one before`;
+  if (spec.type === 'list') {
+    return `a list of 1 to ${lengthMaximumOf(spec)} entries, as JSON within ${limits.parameterText} characters`;
+  }
   return `${spec.type === 'integer' ? 'a whole number' : 'a number'}${from}${to}`;
 }
 

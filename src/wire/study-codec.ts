@@ -125,7 +125,7 @@ function readRetention(retention: Members): StudyDocument['retention'] {
 
 function readParameter(value: unknown, path: string): ParameterValue {
   if (typeof value === 'boolean') return value;
-  if (typeof value === 'string' && value.length <= limits.nameLength) return value;
+  if (typeof value === 'string' && value.length <= limits.parameterText) return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (Array.isArray(value) && value.length <= limits.columns) {
     return value.map((item: unknown, i) => {
@@ -133,7 +133,7 @@ function readParameter(value: unknown, path: string): ParameterValue {
       return item;
     });
   }
-  throw refused(path, `a number, a boolean, a text of at most ${limits.nameLength} characters or a list of numbers`);
+  throw refused(path, `a number, a boolean, a text of at most ${limits.parameterText} characters or a list of numbers`);
 }
 
 function checkName(value: unknown, path: string): string {

@@ -36,6 +36,19 @@ const samples: Readonly<Record<string, ComplianceSample>> = {
     location: false,
     exact: true,
   },
+  select: {
+    parameters: {
+      hypotheses: [0, 1, 2].map((place) => ({ normal: { mean: 3 * place - 3, deviation: 3 } })),
+      alpha: 0.12,
+    },
+    dimension: 1,
+    cohort: 4_000,
+    scale: 1,
+    honest: (data) => Float64Array.of(3 * data.normal()),
+    truth: () => [1],
+    location: false,
+    exact: true,
+  },
   ...everydaySamples,
 };
 

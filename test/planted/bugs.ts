@@ -1,6 +1,8 @@
 import { Released, Sensitive } from '../../src/base/brands.js';
 import type { Plan, StudyFacts } from '../../src/estimators/contract.js';
 import type { TrialSubject } from '../../src/audit/index.js';
+import { lineScores } from '../../src/estimators/mixtures/contests.js';
+import { lineDistribution, quantilesOf } from '../../src/estimators/mixtures/line.js';
 import { laplaceEvent, laplaceHistogramEvent, exponentialEvent } from '../../src/privacy/calibration.js';
 import type { MechanismEvent, SymmetricGaussianEvent } from '../../src/privacy/events.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
@@ -279,6 +281,32 @@ const reused: PlantedBug = {
   },
 };
 
+/** A selection whose scores a contributor moves by five, where one is charged. */
+const steepScores: PlantedBug = {
+  name: 'selection score with the wrong sensitivity',
+  ...wide,
+  trials: 20_000,
+  delta: 1e-6,
+  cohort: 2,
+  inSensitivity: true,
+  make(facts, planted) {
+    const sides = [-1, 0].map((low) => lineDistribution({ kind: 'uniform', low: 100 * low, high: 100 * (low + 1) }));
+    const contestants = { cdf: sides.map(({ cdf }) => cdf), points: sides.map((side) => quantilesOf(side, 8)) };
+    const plan = smallPlan({
+      facts,
+      length: 1,
+      events: [exponentialEvent({
+        name: 'choice', cohort: 'rows', candidates: 2, sensitivity: 1, epsilon: facts.target.epsilon,
+      })],
+      release: (rows, mechanisms) => mechanisms.exponential('choice', rows('rows').map((block) =>
+        lineScores(contestants, block, { alpha: 0.1, zeta: 1, cap: facts.cohort })
+          .map((score) => (planted ? 5 * score : score)))).map((index) => [index]),
+    });
+    return subject(plan, facts);
+  },
+};
+
 export const plantedBugs: readonly PlantedBug[] = [
   halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, redrawn, reused, dataDependentBins,
+  steepScores,
 ];

@@ -5,6 +5,10 @@ const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'heavy-tailed-1d': { scale: 1, column: 0 },
   'heavy-tailed-pure': { scale: 1, radius: 100 },
   quantile: { column: 1, low: -5, high: 5 },
+  select: {
+    hypotheses: '[{"columns":[{"normal":{"mean":0,"deviation":1}},{"normal":{"mean":0,"deviation":1}}]},'
+      + '{"normal":{"mean":[3,0],"covariance":[[1,0],[0,1]]}}]',
+  },
   subspace: { unit: 1 },
 };
 

@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { InvalidParameterError } from '../../../src/base/errors.js';
+import { utf8 } from '../../../src/base/bytes.js';
+import type { Plan } from '../../../src/estimators/contract.js';
+import { lineScores, spaceScores } from '../../../src/estimators/mixtures/contests.js';
+import { lineDistribution, quantilesOf } from '../../../src/estimators/mixtures/line.js';
+import { readLineShape } from '../../../src/estimators/mixtures/shapes.js';
+import { spaceContestants, spaceDistribution } from '../../../src/estimators/mixtures/space.js';
+import { select } from '../../../src/estimators/mixtures/select.js';
+import { parseParameters } from '../../../src/estimators/parameters.js';
+import { createGroups, releaseGroups } from '../../../src/estimators/run.js';
+import { amountToNumber } from '../../../src/privacy/amount.js';
+import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
+import { resolvePureTarget, resolveTarget } from '../../../src/privacy/target.js';
+import { seededNoise } from '../../../src/random/insecure.js';
+import { seededWork } from '../../../src/random/work.js';
+import { decodeStudyDocument, encodeStudyDocument } from '../../../src/wire/study-codec.js';
+import { parseStudyText } from '../../../server/study-file/parse.js';
+import { dataSource } from '../../support/data.js';
+
+const line = (shape: unknown) => lineDistribution(readLineShape(shape, 'x'));
+const normal = (mean: number, deviation = 1) => ({ normal: { mean, deviation } });
+
+function planOf(hypotheses: readonly unknown[], facts: { cohort?: number; dimension?: number; pure?: boolean } = {}): Plan {
+  const { cohort = 30_000, dimension = 1, pure = false } = facts;
+  const target = pure ? resolvePureTarget({ epsilon: 1, delta: 0 }) : resolveTarget({ epsilon: 1, delta: 1e-6 });
+  const plan = select.plan(
+    parseParameters(select.parameters, { hypotheses, alpha: 0.05 }, { dimension }),
+    { dimension, cohort, participation: 'secret', target },
+  );
+  if (plan.kind === 'infeasible') throw new Error(plan.reason);
+  return plan;
+}
+
+async function chosen(plan: Plan, rows: readonly Float64Array[], seed: string): Promise<number> {
+  const data = dataSource(`${seed} tickets`);
+  const groups = createGroups(plan, rows[0]!.length);
+  for (const row of rows) groups.add(data.ticket(), row);
+  const mechanisms = createMechanisms(plan.events, seededNoise(seed));
+  const outcome = await releaseGroups(plan, groups, { mechanisms, work: seededWork(utf8('work')) });
+  if (outcome.kind !== 'value') throw new Error(outcome.text);
+  return outcome.estimate[0]!;
+}
+
+describe('hypotheses of one column', () => {
+  const shapes = [
+    normal(1, 2), { uniform: { low: -1, high: 3 } }, { laplace: { centre: 1, scale: 2 } },
+    { student: { centre: 0, scale: 1, freedom: 3 } }, { student: { centre: 1, scale: 2, freedom: 1 } },
+    { histogram: { edges: [0, 1, 3], masses: [0.25, 0.75] } },
+    { mixture: { weights: [0.3, 0.7], parts: [normal(-4), { laplace: { centre: 3, scale: 1 } }] } },
+  ];
+
+  it.each(shapes)('have draws and densities that agree with their distribution function: %j', (shape) => {
+    const { cdf, logDensity, sample } = line(shape);
+    const work = seededWork(utf8(JSON.stringify(shape)));
+    const draws = Float64Array.from({ length: 20_000 }, () => sample(work)).sort();
+    // 1.95 / sqrt(n) is exceeded once in a thousand; the seed is fixed.
+    const gap = Math.max(...draws.map((x, i) => Math.abs(cdf(x) - (i + 0.5) / draws.length)));
+    expect(gap).toBeLessThan(1.95 / Math.sqrt(draws.length));
+    for (const x of [-3.21, -0.7, 0.51, 1.4, 2.6]) {
+      expect(Math.exp(logDensity(x))).toBeCloseTo((cdf(x + 1e-5) - cdf(x - 1e-5)) / 2e-5, 6);
+    }
+    expect([cdf(-1e90), cdf(1e90)].map((mass) => Math.round(1e9 * mass) / 1e9)).toEqual([0, 1]);
+  });
+
+  it('know Student’s t: three quarters below 1 for one degree, known values for three', () => {
+    expect(line({ student: { centre: 0, scale: 1, freedom: 1 } }).cdf(1)).toBeCloseTo(0.75, 12);
+    expect(line({ student: { centre: 0, scale: 1, freedom: 3 } }).cdf(3.182446305284263)).toBeCloseTo(0.975, 10);
+  });
+
+  it.each([
+    [{ normal: { mean: 0 } }, /deviation is missing/], [{ normal: { mean: 0, deviation: 0 } }, /above 0/],
+    [{ uniform: { low: 1, high: 1 } }, /below high/], [{ gamma: {} }, /none of/], [7, /object with one member/],
+    [{ histogram: { edges: [0, 1], masses: [0.5, 0.5] } }, /ascend/],
+    [{ mixture: { weights: [0.5, 0.4], parts: [normal(0), normal(1)] } }, /add up to 1/],
+  ])('refuse what is no distribution: %j', (shape, rule) => {
+    expect(() => readLineShape(shape, 'hypotheses[0]')).toThrow(InvalidParameterError);
+    expect(() => readLineShape(shape, 'hypotheses[0]')).toThrow(rule);
+  });
+});
+
+describe('scores', () => {
+  const rules = { alpha: 0.05, zeta: 1, cap: 60 };
+  const lines = [normal(0), normal(1.5), { uniform: { low: -2, high: 2 } }, normal(0, 4)].map(line);
+  const onLine = (values: Float64Array) => lineScores(
+    { cdf: lines.map(({ cdf }) => cdf), points: lines.map((one) => quantilesOf(one, 32)) },
+    { count: values.length, dimension: 1, values }, rules,
+  );
+  const spaces = [0, 1.5, 3].map((mean) =>
+    spaceDistribution({ kind: 'normal', mean: [mean, 0], covariance: [[1, 0.3], [0.3, 1]] }, 'x'));
+  const contestants = spaceContestants(spaces, 2);
+  const inSpace = (values: Float64Array) => spaceScores(
+    contestants, { count: values.length / 2, dimension: 2, values }, rules,
+  );
+
+  it.each([['line', 1, onLine], ['space', 2, inSpace]] as const)(
+    'change by at most 1 when a row is replaced, added or gone, and by nearly 1 sometimes: %s', (_, dimension, scoresOf) => {
+      const data = dataSource('scores');
+      let most = 0;
+      for (let round = 0; round < 150; round++) {
+        const values = data.normals(dimension * (40 + data.below(20)));
+        const one = values.slice();
+        const [row] = [dimension * data.below(values.length / dimension)];
+        const extreme = data.normals(dimension).map((entry) => entry * 10 ** data.below(8));
+        one.set(extreme, row);
+        const gone = values.slice(0, -dimension);
+        const before = scoresOf(values);
+        for (const neighbour of [one, gone]) {
+          scoresOf(neighbour).forEach((score, i) => (most = Math.max(most, Math.abs(score - before[i]!))));
+        }
+      }
+      expect(most).toBeLessThanOrEqual(1);
+      expect(most).toBeGreaterThan(0.6);
+    });
+});
+
+describe('select', () => {
+  it('keeps its promise on problems drawn at random, hostile share included', async () => {
+    let kept = 0;
+    const problems = 20;
+    for (let problem = 0; problem < problems; problem++) {
+      const data = dataSource(`problem ${problem}`);
+      const places = Array.from({ length: 25 }, () => [4 * data.normal(), 0.5 + 2 * data.uniform()] as const);
+      const [mean, deviation] = places[data.below(places.length)]!;
+      const rows = Array.from({ length: 5_000 }, (_, i) =>
+        Float64Array.of(i < 200 ? 50 * data.normal() : mean + deviation * data.normal()));
+      const plan = planOf(places.map(([m, s]) => normal(m, s)));
+      const repeated = Array.from({ length: 6 }, () => rows).flat();
+      const [m, s] = places[await chosen(plan, repeated, `problem ${problem}`)]!;
+      if (variation([m, s], [mean, deviation]) <= 4 * 0.05) kept += 1;
+    }
+    expect(kept).toBeGreaterThanOrEqual(19);
+  }, 60_000);
+
+  it('chooses among rows of several columns', async () => {
+    const data = dataSource('space');
+    const list = [0, 2, 4].map((mean) => ({ columns: [normal(mean), { laplace: { centre: 0, scale: 1 } }] }));
+    const plan = planOf([...list, { normal: { mean: [4, 0], covariance: [[4, 1], [1, 4]] } }], { dimension: 2 });
+    const rows = Array.from({ length: 25_000 }, () => Float64Array.of(2 + data.normal(), data.normal()));
+    expect(await chosen(plan, rows, 'space')).toBe(1);
+  });
+
+  it('under a pure budget costs the epsilon asked', () => {
+    const plan = planOf([normal(0), normal(3)], { pure: true });
+    expect(plan.cost.delta).toBe(0n);
+    expect(amountToNumber(plan.cost.epsilon!)).toBeLessThanOrEqual(1);
+    expect(amountToNumber(plan.cost.epsilon!)).toBeGreaterThan(0.999);
+  });
+
+  it('refuses lists that are no lists, too short, too long, or of other columns', () => {
+    expect(() => planOf([normal(0)])).toThrow(/2 to 2000/);
+    expect(() => planOf([normal(0), normal(1)], { dimension: 2 })).toThrow(InvalidParameterError);
+    const flat = { normal: { mean: [0, 0], covariance: [[1, 1], [1, 1]] } };
+    expect(() => planOf([flat, flat], { dimension: 2 })).toThrow(/positive definite/);
+    expect(() => parseParameters(select.parameters, { hypotheses: '{' }, { dimension: 1 })).toThrow(/a list of 1 to/);
+  });
+});
+
+/** Total variation of two normals, by the middle rule. */
+function variation([m, s]: readonly [number, number], [mean, deviation]: readonly [number, number]): number {
+  const [one, two] = [line(normal(m, s)), line(normal(mean, deviation))];
+  const [low, high] = [Math.min(m, mean) - 20, Math.max(m, mean) + 20];
+  let sum = 0;
+  for (let i = 0; i < 4000; i++) {
+    const x = low + ((high - low) * (i + 0.5)) / 4000;
+    sum += Math.abs(Math.exp(one.logDensity(x)) - Math.exp(two.logDensity(x)));
+  }
+  return (sum * (high - low)) / 8000;
+}
+
+describe('a list of hypotheses in a study', () => {
+  it('is read from the sample file, planned, and held by the study document', () => {
+    const name = 'studies/delay-shape.yaml';
+    const { document } = parseStudyText(readFileSync(name, 'utf8'), { name });
+    expect(JSON.parse(String(document.parameters['hypotheses']))).toHaveLength(5);
+    expect(decodeStudyDocument(encodeStudyDocument(document))).toEqual(document);
+  });
+});
