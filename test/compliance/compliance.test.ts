@@ -7,6 +7,7 @@ import { complianceSuite, locationSample, type ComplianceSample } from './suite.
 const samples: Readonly<Record<string, ComplianceSample>> = {
   mean: locationSample,
   'populous-mean': locationSample,
+  prime: locationSample,
   'heavy-tailed': locationSample,
   'heavy-tailed-1d': {
     ...locationSample,

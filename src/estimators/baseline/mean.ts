@@ -15,6 +15,7 @@ import type {
   Estimator, ExpectedError, Finished, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan, PooledRows,
   StudyFacts,
 } from '../contract.js';
+import { answerOf, centreNotFound, participationBelowPlan } from '../centred-mean.js';
 import { chooseScale, scaleNotFound, type ScaleChoice } from '../scale-choice.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
@@ -183,18 +184,16 @@ function releaseInScale(
   const rows = pool.map((whole) => rowsInScale(whole, scale));
   const found = privateCentre(mechanisms, rows, facts.dimension, 1);
   const centre = found.value;
-  if (centre.kind === 'failed') return found.map<Outcome>(() => notFound(facts, centre.coordinates));
+  if (centre.kind === 'failed') return found.map<Outcome>(() => centreNotFound(facts, centre.coordinates));
   const options = { centre: centre.centre, ball: clipped.ball, cohort: facts.cohort };
   return privateClippedMean(mechanisms, rows, options).map((answer): Outcome => {
-    if (answer.kind === 'participation-below-plan') {
-      return {
-        kind: 'refused',
-        reason: 'participation-below-plan',
-        text: `the noisy count is below a quarter of the ${facts.cohort} contributors planned for: `
-          + 'plan for a smaller cohort or wait longer',
-      };
-    }
-    return valueOf(clipped, scale, centre.centre, answer);
+    if (answer.kind === 'participation-below-plan') return participationBelowPlan(facts);
+    return answerOf(clipped, {
+      centre: centre.centre.map((entry, j) => entry * scale[j]!),
+      scale,
+      moved: answer.mean.map((entry, j) => entry - centre.centre[j]!),
+      present: answer.present,
+    });
   });
 }
 
@@ -209,45 +208,4 @@ function rowsInScale({ count, dimension, values }: PooledRows, scale: Float64Arr
   const scaled = new Float64Array(count * dimension);
   for (let i = 0; i < scaled.length; i++) scaled[i] = values[i]! / scale[i % dimension]!;
   return { count, dimension, values: scaled };
-}
-
-function notFound(facts: StudyFacts, coordinates: readonly number[]): Outcome {
-  return {
-    kind: 'refused',
-    reason: 'centre-not-found',
-    text: 'no stretch of four scales held enough rows in column '
-      + `${coordinates.map((j) => j + 1).join(', ')} (counted from 1). `
-      + `Planned for ${facts.cohort} contributors whose rows vary by about one scale: check both, then raise scale, `
-      + 'or lower cohort.',
-  };
-}
-
-function valueOf(
-  clipped: ClippedMeanEvents,
-  scale: Float64Array,
-  centre: Float64Array,
-  answer: { readonly mean: Float64Array; readonly present: number },
-): Outcome {
-  const { mean: scaled, present } = answer;
-  const estimate = Array.from(scaled, (entry, j) => entry * scale[j]!);
-  if (!estimate.every((entry) => Number.isFinite(entry))) {
-    const text = 'the noisy mean times scale is beyond the range of doubles';
-    return { kind: 'refused', reason: 'numerical-failure', text };
-  }
-  // The noise of the sum, and that of the count through the distance between mean and centre: both numbers are
-  // released.
-  const noise = estimate.map((_, j) =>
-    Math.hypot(clipped.sum.sigma, (scaled[j]! - centre[j]!) * clipped.count.sigma) / present);
-  // Covers the noise and the sampling of rows no wider than scale; not what hostile rows moved.
-  const half = noise.map((deviation, j) => 1.96 * scale[j]! * Math.hypot(deviation, 1 / Math.sqrt(present)));
-  return {
-    kind: 'value',
-    estimate,
-    shape: [estimate.length],
-    uncertainty: { kind: 'gaussian', standardDeviation: noise.map((deviation, j) => deviation * scale[j]!) },
-    interval95: {
-      low: estimate.map((entry, j) => entry - half[j]!),
-      high: estimate.map((entry, j) => entry + half[j]!),
-    },
-  };
 }
