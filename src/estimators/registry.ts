@@ -7,6 +7,7 @@ import { quantile } from './everyday/quantile.js';
 import { heavyTailed } from './heavy/columns.js';
 import { heavyTailed1d } from './heavy/one-column.js';
 import { heavyTailedPure } from './heavy/pure-columns.js';
+import { mixtureLine } from './mixtures/mixture-line.js';
 import { select } from './mixtures/select.js';
 import { prime } from './filters/prime.js';
 import { populousMean } from './populous/mean.js';
@@ -14,7 +15,7 @@ import { subspace } from './subspace/subspace.js';
 
 /** Every estimator, in the order in which commands list them. Names are stable: study files and logs hold them. */
 export const estimators: readonly Estimator[] = Object.freeze([
-  mean, prime, populousMean, count, histogram, quantile, subspace, heavyTailed, heavyTailed1d, heavyTailedPure, select,
+  mean, prime, populousMean, count, histogram, quantile, subspace, heavyTailed, heavyTailed1d, heavyTailedPure, select, mixtureLine,
 ]);
 
 /** @throws InvalidParameterError listing the names when there is no such estimator. */

@@ -37,6 +37,17 @@ const samples: Readonly<Record<string, ComplianceSample>> = {
     location: false,
     exact: true,
   },
+  'mixture-1d': {
+    parameters: { components: 1 },
+    dimension: 1,
+    cohort: 6_000,
+    scale: 3,
+    honest: (data) => Float64Array.of(3 * data.normal()),
+    truth: () => [1, 0, 3],
+    location: false,
+    // Its error is that of fits, of which the plan states a bound.
+    exact: true,
+  },
   select: {
     parameters: {
       hypotheses: [0, 1, 2].map((place) => ({ normal: { mean: 3 * place - 3, deviation: 3 } })),

@@ -2,6 +2,7 @@ import { Released, Sensitive } from '../../src/base/brands.js';
 import type { Plan, StudyFacts } from '../../src/estimators/contract.js';
 import type { TrialSubject } from '../../src/audit/index.js';
 import { lineScores } from '../../src/estimators/mixtures/contests.js';
+import { countGaps, gapsEvent, usedFrom } from '../../src/estimators/mixtures/gaps.js';
 import { lineDistribution, quantilesOf } from '../../src/estimators/mixtures/line.js';
 import { laplaceEvent, laplaceHistogramEvent, exponentialEvent } from '../../src/privacy/calibration.js';
 import type { MechanismEvent, SymmetricGaussianEvent } from '../../src/privacy/events.js';
@@ -281,6 +282,44 @@ const reused: PlantedBug = {
   },
 };
 
+/** Gaps of sorted rows in buckets; occupied ones are listed whether or not anybody could be alone in them. */
+const listedBuckets: PlantedBug = {
+  name: 'gap buckets listed without the threshold',
+  ...wide,
+  trials: 10_000,
+  delta: 1e-6,
+  cohort: 6,
+  make(facts, planted) {
+    const { epsilon, rho, delta } = facts.target;
+    const stable = gapsEvent({ cohort: 'rows', rho, delta });
+    const counts = laplaceEvent({
+      name: 'counts', cohort: 'rows', dimension: binsMax, sensitivity: 6, epsilon, grid: 2 ** -16,
+    });
+    const plan = smallPlan({
+      facts,
+      length: 1,
+      events: [planted ? counts : stable],
+      release(rows, mechanisms) {
+        const gaps = rows('rows').map((block) => countGaps(block.values.slice(0, block.count), facts.cohort));
+        if (!planted) {
+          const empty = Array.from({ length: stable.coordinates - 1 }, () => new Map<number, number>());
+          return mechanisms.histogram(stable.name, gaps.map((one) => [one, ...empty])).map(([kept]) =>
+            [kept?.find(({ noisyCount }) => noisyCount > usedFrom(stable))?.bin ?? -1]);
+        }
+        const occupied = [...Sensitive.open(gaps)].slice(0, binsMax);
+        const noisy = mechanisms.laplace('counts', Sensitive.of(Float64Array.from(
+          { length: binsMax }, (_, i) => occupied[i]?.[1] ?? 0,
+        )));
+        return noisy.map((list) => {
+          const best = occupied.reduce((most, _, i) => (list[i]! > list[most]! ? i : most), 0);
+          return [occupied[best]?.[0] ?? -1];
+        });
+      },
+    });
+    return subject(plan, facts);
+  },
+};
+
 /** A selection whose scores a contributor moves by five, where one is charged. */
 const steepScores: PlantedBug = {
   name: 'selection score with the wrong sensitivity',
@@ -308,5 +347,5 @@ const steepScores: PlantedBug = {
 
 export const plantedBugs: readonly PlantedBug[] = [
   halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, redrawn, reused, dataDependentBins,
-  steepScores,
+  steepScores, listedBuckets,
 ];
