@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { createComputePool } from '../server/compute/pool.js';
 import type { Outcome } from '../src/base/outcome.js';
+import { partsByName, type NamedPart } from '../src/base/parts.js';
 import type {
   Estimator, Infeasible, ParameterValues, Participation, PrivacyTarget,
 } from '../src/estimators/contract.js';
@@ -24,6 +25,8 @@ export interface EstimateResult {
   readonly tensor?: { readonly order: number; readonly values: readonly number[] };
   readonly interval95?: { readonly low: readonly number[]; readonly high: readonly number[] };
   readonly shape: readonly number[];
+  /** Each part stands beside them as well, under its name and nested in its shape. */
+  readonly parts?: readonly NamedPart[];
   /** The public size: --cohort, or the number of rows where that is treated as public. Never a secret count. */
   readonly rows: number;
   readonly dimension: number;
@@ -113,14 +116,17 @@ function described(outcome: Outcome, privacy: PrivacyStatement, size: Size): Est
     const empty = { estimate: [], shape: [], uncertainty: { kind: 'none' } };
     return { outcome: 'refused', reason, text, charged: true, ...empty, ...size, privacy };
   }
-  const { estimate, shape, uncertainty, interval95 } = outcome;
+  const { estimate, shape, uncertainty, interval95, parts } = outcome;
   return {
+    // First: no name of a part may take the place of what follows.
+    ...partsByName(outcome),
     outcome: 'value',
     charged: true,
     estimate,
     ...(shape.length > 2 ? { tensor: { order: shape.length, values: estimate } } : {}),
     ...(interval95 === undefined ? {} : { interval95 }),
     shape,
+    ...(parts === undefined ? {} : { parts }),
     ...size,
     privacy,
     uncertainty,

@@ -21,6 +21,8 @@ export { retryableWireCodes, wireCodes } from '../src/base/error-codes.js';
 export type { ErrorCode, LocalCode, WireCode } from '../src/base/error-codes.js';
 export { InvalidInputError, InvalidParameterError, KeelsonError, WireError } from '../src/base/errors.js';
 export type { Outcome, RefusedOutcome, Uncertainty, ValueOutcome } from '../src/base/outcome.js';
+export { partsByName } from '../src/base/parts.js';
+export type { NamedPart, Nested } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';
 export type { LogFaultCode } from '../src/log/index.js';
 export type { HeadBody, ReleaseBody, SignedRelease, Spend } from '../src/wire/messages.js';

@@ -9,6 +9,7 @@ export type { ErrorCode, LocalCode, WireCode } from './base/error-codes.js';
 export { limits, type Limits } from './base/limits.js';
 export type { Interval95, Outcome, RefusalReason, RefusedOutcome, Uncertainty, ValueOutcome } from './base/outcome.js';
 export { refusalReasons } from './base/outcome.js';
+export { partsByName, type NamedPart, type Nested } from './base/parts.js';
 export type { Released, Sensitive } from './base/brands.js';
 
 export type {

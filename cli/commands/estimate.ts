@@ -10,6 +10,7 @@ import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readTables, type RowTable, type TableRequest } from '../input/table.js';
 import { wrap } from '../help.js';
 import { terminalColumns, type Io } from '../io.js';
+import { tablesOf } from '../matrices.js';
 import { openRandomness } from '../noise.js';
 import { listFlag, numberFlag } from '../numbers.js';
 import { settingsFlag } from '../settings.js';
@@ -167,6 +168,9 @@ function print(result: EstimateResult, group: string | null, output: Output): vo
   if (result.outcome === 'refused') {
     output.text(`refused: ${result.reason}: ${result.text}`);
     if (result.remedy !== undefined) output.text(`  ${result.remedy}`);
+  } else if (result.parts !== undefined && result.labels === undefined) {
+    tablesOf(result, result.columns).forEach(({ heads, rows }) => output.table(heads, rows));
+    if (result.interval95 !== undefined) output.text('95 % intervals of every number: --json');
   } else {
     output.table(['', 'estimate', '95 % interval'], result.estimate.map((value, i) => [
       labelOf(result, i), formatNumber(value), intervalOf(result, i),

@@ -1,8 +1,9 @@
-import { subscribe, type VerifiedRelease } from '../../client/index.js';
+import { partsByName, subscribe, type VerifiedRelease } from '../../client/index.js';
 import { toHex } from '../../src/base/bytes.js';
 import { defineCommand } from '../command.js';
 import { publicKeyFlag } from '../keys.js';
 import { labelsOf } from '../labels.js';
+import { tablesOf } from '../matrices.js';
 import { numberFlag } from '../numbers.js';
 import { terminalColumns } from '../io.js';
 import { formatNumber, type Output } from '../output.js';
@@ -84,8 +85,15 @@ function show({ release, document }: VerifiedRelease, output: Output): void {
     for (const part of wrapped(text, terminalColumns - 8)) output.text(`${' '.repeat(8)}${part}`);
     return;
   }
-  const { estimate, shape, uncertainty, interval95 } = outcome;
-  output.jsonLine({ ...facts, estimate, shape, uncertainty, interval95, ...spent });
+  const { estimate, shape, uncertainty, interval95, parts } = outcome;
+  output.jsonLine({
+    ...partsByName(outcome), ...facts, estimate, shape, parts, uncertainty, interval95, ...spent,
+  });
+  if (parts !== undefined) {
+    output.text(line(String(epoch), parts.map(({ name }) => name).join(', '), '', '', shownSpent(ledger)));
+    tablesOf(outcome, columns).forEach(({ heads, rows }) => output.table(heads, rows));
+    return;
+  }
   const noise = uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation : [];
   estimate.forEach((value, i) => {
     const deviation = noise[i] === undefined ? '' : formatNumber(noise[i]);

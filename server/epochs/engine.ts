@@ -94,7 +94,7 @@ export class EpochEngine {
     this.#mechanisms.prepare(Infinity);
     const summaries = this.#groups.finish(this.#work);
     const released = await this.#plan.release(summaries, this.#mechanisms, inlineCompute());
-    return publishable(released.value, this.#plan.outputShape);
+    return publishable(released.value, this.#plan);
   }
 
   #fold(contributor: Uint8Array, row: Float64Array): void {

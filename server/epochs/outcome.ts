@@ -1,16 +1,22 @@
 import type { Outcome, Uncertainty, ValueOutcome } from '../../src/base/outcome.js';
+import { entriesOf, sameParts, sameShape, type NamedPart } from '../../src/base/parts.js';
+
+/** What a plan says of every value that it releases. */
+interface Planned {
+  readonly outputShape: readonly number[];
+  readonly parts?: readonly NamedPart[];
+}
 
 /**
- * The outcome if it can be published: every number finite, sizes as planned. Otherwise a refusal. Looks at released
+ * The outcome if it can be published: every number finite, sizes and parts as planned. Otherwise a refusal. Looks at released
  * numbers only, so it costs nothing.
- * @param outputShape of the plan.
  */
-export function publishable(outcome: Outcome, outputShape: readonly number[]): Outcome {
-  if (outcome.kind === 'refused' || isWhole(outcome, outputShape)) return outcome;
+export function publishable(outcome: Outcome, plan: Planned): Outcome {
+  if (outcome.kind === 'refused' || isWhole(outcome, plan)) return outcome;
   return {
     kind: 'refused',
     reason: 'numerical-failure',
-    text: 'the answer held a number that is not finite, or did not have the planned size; nothing of it is published',
+    text: 'the answer held a number that is not finite, or did not have the planned size or parts; nothing of it is published',
   };
 }
 
@@ -21,12 +27,12 @@ export const interrupted: Outcome = {
   text: 'the release was charged and then interrupted; its noise is never drawn again on the same data',
 };
 
-function isWhole(outcome: ValueOutcome, outputShape: readonly number[]): boolean {
+function isWhole(outcome: ValueOutcome, { outputShape, parts }: Planned): boolean {
   const { estimate, shape, interval95, uncertainty } = outcome;
-  const entries = outputShape.reduce((product, length) => product * length, 1);
+  const entries = entriesOf(outputShape);
   const lists = [estimate, ...(interval95 === undefined ? [] : [interval95.low, interval95.high])];
-  return shape.length === outputShape.length
-    && shape.every((length, i) => length === outputShape[i])
+  return sameShape(shape, outputShape)
+    && sameParts(outcome.parts, parts)
     && lists.every((list) => list.length === entries && list.every(Number.isFinite))
     && numbersOf(uncertainty).every(Number.isFinite);
 }

@@ -1,3 +1,5 @@
+import type { NamedPart } from './parts.js';
+
 /** How far the published numbers may be from what the estimator computed, from public and released numbers only. */
 export type Uncertainty =
   | { readonly kind: 'gaussian'; readonly standardDeviation: readonly number[] }
@@ -16,6 +18,8 @@ export interface ValueOutcome {
   /** Row-major in `shape`. */
   readonly estimate: readonly number[];
   readonly shape: readonly number[];
+  /** What the estimate is made of, when it is more than one vector or has a name of its own; see base/parts. */
+  readonly parts?: readonly NamedPart[];
   readonly uncertainty: Uncertainty;
   readonly interval95?: Interval95;
 }

@@ -1,6 +1,7 @@
 import type { Released, Sensitive } from '../base/brands.js';
 import type { ParameterValue, ParameterValues, Participation } from '../base/facts.js';
 import type { Outcome } from '../base/outcome.js';
+import type { NamedPart } from '../base/parts.js';
 import type { PrivacyCost } from '../privacy/cost.js';
 import type { MechanismEvent } from '../privacy/events.js';
 import type { Mechanisms } from '../privacy/mechanisms/contract.js';
@@ -175,6 +176,8 @@ export interface Plan {
   readonly guarantee: Guarantee;
   /** Row-major shape of the estimate, e.g. [d] or [d, d]. */
   readonly outputShape: readonly number[];
+  /** Of every value that it releases: the same names and shapes. Absent: the value has no parts. */
+  readonly parts?: readonly NamedPart[];
   /**
    * Standard deviation of the privacy noise per output coordinate, in data units; empty when not Gaussian, or when
    * the units themselves are found privately.

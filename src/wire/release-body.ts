@@ -1,4 +1,5 @@
 import { refusalReasons, type Outcome, type Uncertainty, type ValueOutcome } from '../base/outcome.js';
+import { entriesOf, partsFault } from '../base/parts.js';
 import {
   digestBytes, keyBytes, oneOf, ownSized, present, sized, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
@@ -82,6 +83,9 @@ function outcomeToWire(outcome: Outcome): Wire.Outcome.$Properties {
       uncertainty: uncertaintyToWire(outcome.uncertainty),
       intervalLow: [...(outcome.interval95?.low ?? [])],
       intervalHigh: [...(outcome.interval95?.high ?? [])],
+      parts: (outcome.parts ?? []).map(({ name, shape }) => ({
+        name, shape: shape.map((length) => uint32(length, 'shape of a part')),
+      })),
     },
   };
 }
@@ -96,6 +100,7 @@ function outcomeFromWire(outcome: Wire.Outcome.$Shape): Outcome {
     kind: 'value',
     estimate: value.estimate,
     shape: value.shape,
+    ...(value.parts.length > 0 && { parts: value.parts.map(({ name, shape }) => ({ name: name ?? '', shape: shape ?? [] })) }),
     uncertainty: uncertaintyFromWire(value.uncertainty as Wire.Uncertainty | null),
     ...(value.intervalLow.length + value.intervalHigh.length > 0 && {
       interval95: { low: value.intervalLow, high: value.intervalHigh },
@@ -106,13 +111,15 @@ function outcomeFromWire(outcome: Wire.Outcome.$Shape): Outcome {
 }
 
 function checkSizes(value: ValueOutcome): void {
-  const entries = value.shape.reduce((product, length) => product * length, 1);
+  const entries = entriesOf(value.shape);
   if (entries !== value.estimate.length || entries === 0) {
     throw malformed(`an estimate of shape ${value.shape.join(' x ')} does not have ${value.estimate.length} entries`);
   }
   for (const end of [value.interval95?.low, value.interval95?.high]) {
     if (end !== undefined && end.length !== entries) throw malformed('the interval is not of the estimate\'s shape');
   }
+  const fault = value.parts === undefined ? null : partsFault(value.parts, value.shape);
+  if (fault !== null) throw malformed(`the estimate is not made of its parts: ${fault}`);
 }
 
 function uncertaintyToWire(uncertainty: Uncertainty): Wire.Uncertainty.$Properties | null {

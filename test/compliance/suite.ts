@@ -293,6 +293,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       const outcome = await release(plan, filled(plan, entries(dataSource('shape'), cohort)), 'shape');
       if (outcome.kind !== 'value') throw new Error('refused');
       expect(outcome.shape).toEqual(plan.outputShape);
+      expect(outcome.parts).toEqual(plan.parts);
       expect(outcome.estimate).toHaveLength(plan.outputShape.reduce((product, size) => product * size, 1));
       expect(outcome.estimate.every((value) => Number.isFinite(value))).toBe(true);
       if (outcome.uncertainty.kind === 'gaussian') {

@@ -100,7 +100,7 @@ describe('what may be published', () => {
     interval95: { low: [0, 1], high: [2, 3] },
   };
   it('is whole and finite, or a refusal that says nothing else', () => {
-    expect(publishable(value, [2])).toBe(value);
+    expect(publishable(value, { outputShape: [2] })).toBe(value);
     const bad: Outcome[] = [
       { ...value, estimate: [1, NaN] }, { ...value, estimate: [1] }, { ...value, shape: [1, 2] },
       {
@@ -109,10 +109,17 @@ describe('what may be published', () => {
       { ...value, uncertainty: { kind: 'gaussian', standardDeviation: [NaN, 1] } },
     ];
     for (const outcome of bad) expect(
-      publishable(outcome, [2]),
+      publishable(outcome, { outputShape: [2] }),
     ).toMatchObject({ kind: 'refused', reason: 'numerical-failure' });
     const refused: Outcome = { kind: 'refused', reason: 'centre-not-found', text: 'x' };
-    expect(publishable(refused, [2])).toBe(refused);
+    expect(publishable(refused, { outputShape: [2] })).toBe(refused);
+    const named = { outputShape: [2], parts: [{ name: 'a', shape: [1] }, { name: 'b', shape: [1] }] };
+    expect(publishable({ ...value, parts: named.parts }, named)).toMatchObject({ kind: 'value' });
+    for (const parts of [[{ name: 'a', shape: [1] }, { name: 'c', shape: [1] }], [{ name: 'a', shape: [2] }]]) {
+      expect(publishable({ ...value, parts }, named)).toMatchObject({ kind: 'refused' });
+    }
+    expect(publishable(value, named)).toMatchObject({ kind: 'refused' });
+    expect(publishable({ ...value, parts: named.parts }, { outputShape: [2] })).toMatchObject({ kind: 'refused' });
   });
 });
 

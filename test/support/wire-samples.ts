@@ -89,6 +89,18 @@ export const releaseBody: ReleaseBody = {
 export const releaseBytes = encodeReleaseBody(releaseBody);
 export const releaseDigest = signing.sha512(releaseBytes);
 
+export const partsBody: ReleaseBody = {
+  ...releaseBody,
+  outcome: {
+    kind: 'value',
+    estimate: [8.25, 731.5, 4, 0.5, 0.5, 9],
+    shape: [6],
+    parts: [{ name: 'mean', shape: [2] }, { name: 'covariance', shape: [2, 2] }],
+    uncertainty: { kind: 'none' },
+  },
+};
+export const partsBytes = encodeReleaseBody(partsBody);
+
 export const headBody: HeadBody = {
   serverKey: server.publicKey,
   studyId: factsId,

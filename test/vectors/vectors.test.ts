@@ -19,6 +19,7 @@ const read = (name: string): unknown =>
 const bodies = {
   batch: { message: samples.batchBody, bytes: samples.batchBytes, decode: wire.decodeBatchBody },
   release: { message: samples.releaseBody, bytes: samples.releaseBytes, decode: wire.decodeReleaseBody },
+  'release-of-parts': { message: samples.partsBody, bytes: samples.partsBytes, decode: wire.decodeReleaseBody },
   head: { message: samples.headBody, bytes: samples.headBytes, decode: wire.decodeHeadBody },
 };
 

@@ -108,6 +108,17 @@ const outcome: fc.Arbitrary<wire.ReleaseBody['outcome']> = fc.oneof(
       { requiredKeys: ['kind', 'estimate', 'shape', 'uncertainty'] },
     );
   }),
+  fc.uniqueArray(fc.constantFrom('mean', 'covariance', 'weights', 'x1'), { minLength: 1 }).chain((names) => {
+    const parts = names.map((name, i) => ({ name, shape: i === 0 ? [2] : [1, i + 1] }));
+    const length = parts.reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0);
+    return fc.record({
+      kind: fc.constant('value' as const),
+      estimate: fc.array(double, { minLength: length, maxLength: length }),
+      shape: fc.constant([length]),
+      parts: fc.constant(parts),
+      uncertainty,
+    });
+  }),
 );
 const releaseBody: fc.Arbitrary<wire.ReleaseBody> = fc.record({
   serverKey: bytes(32),

@@ -174,10 +174,24 @@ describe('hostile releases', () => {
     expect(malformed(changed({ previousDigest: id }))).toMatch(/previous digest/);
     expect(malformed(changed({ outcome: { ...value, shape: [3] } }))).toMatch(/shape 3/);
     expect(malformed(changed({ outcome: { ...value, interval95: { low: [1], high: [2] } } }))).toMatch(/interval/);
+    for (const parts of [
+      [{ name: 'Mean', shape: [2] }], [{ name: '__proto__', shape: [2] }], [{ name: 'a', shape: [1, 2] }],
+      [{ name: 'a', shape: [1] }, { name: 'a', shape: [1] }], [{ name: 'a', shape: [1] }], [{ name: 'a', shape: [0] }],
+      [{ name: 'a', shape: [1] }, { name: 'b', shape: [2] }],
+    ]) expect(malformed(changed({ outcome: { ...value, parts } }))).toMatch(/parts/);
     expect(malformed(changed({ cost: { ...samples.releaseBody.cost, rhoAmount: -1n } }))).toMatch(/amount/);
     malformed(() => wire.encodeClientFrame({ kind: 'batch', channel: -1, body: id, signature }));
     malformed(() => wire.encodeClientFrame({ kind: 'batch', channel: 2 ** 32, body: id, signature }));
     malformed(() => wire.encodeClientFrame({ kind: 'batch', channel: 1, body: id, signature: id }));
+  });
+
+  it('refuses to read parts that do not make up the estimate', () => {
+    // Outcome (9), value (1): a part (6) more than the sample has.
+    const planted = (name: string, shape: Uint8Array): Uint8Array =>
+      concatBytes(samples.partsBytes, field(9, field(1, field(6, concatBytes(field(1, utf8(name)), field(2, shape))))));
+    expect(malformed(() => wire.decodeReleaseBody(planted('more', Uint8Array.of(1))))).toMatch(/make up 7, not 6/);
+    expect(malformed(() => wire.decodeReleaseBody(planted('mean', Uint8Array.of(1))))).toMatch(/two parts/);
+    expect(malformed(() => wire.decodeReleaseBody(planted('', Uint8Array.of(1))))).toMatch(/name of a part/);
   });
 
   it('refuses amounts that are not plain decimal integers', () => {

@@ -595,6 +595,7 @@ export namespace keelson {
             uncertainty?: (keelson.v1.Uncertainty.$Properties|null);
             intervalLow: number[];
             intervalHigh: number[];
+            parts: keelson.v1.Part.$Properties[];
             static encode(message: keelson.v1.Value.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Value & keelson.v1.Value.$Shape;
         }
@@ -606,6 +607,7 @@ export namespace keelson {
                 uncertainty?: (keelson.v1.Uncertainty.$Properties|null);
                 intervalLow?: (number[]|null);
                 intervalHigh?: (number[]|null);
+                parts?: (keelson.v1.Part.$Properties[]|null);
                 $unknowns?: Uint8Array[];
             }
             type $Shape = {
@@ -614,8 +616,30 @@ export namespace keelson {
               uncertainty?: keelson.v1.Uncertainty.$Shape|null;
               intervalLow?: number[]|null;
               intervalHigh?: number[]|null;
+              parts?: keelson.v1.Part.$Shape[]|null;
               $unknowns?: Uint8Array[];
             };
+        }
+
+        interface IPart extends keelson.v1.Part.$Properties {
+        }
+
+        class Part {
+            constructor(properties?: keelson.v1.Part.$Properties);
+            $unknowns?: Uint8Array[];
+            name: string;
+            shape: number[];
+            static encode(message: keelson.v1.Part.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Part & keelson.v1.Part.$Shape;
+        }
+
+        namespace Part {
+            interface $Properties {
+                name?: (string|null);
+                shape?: (number[]|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Part.$Properties;
         }
 
         interface IUncertainty extends keelson.v1.Uncertainty.$Properties {

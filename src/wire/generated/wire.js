@@ -2507,6 +2507,7 @@ export const keelson = $root.keelson = (() => {
                 this.shape = [];
                 this.intervalLow = [];
                 this.intervalHigh = [];
+                this.parts = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -2518,6 +2519,7 @@ export const keelson = $root.keelson = (() => {
             Value.prototype.uncertainty = null;
             Value.prototype.intervalLow = $util.emptyArray;
             Value.prototype.intervalHigh = $util.emptyArray;
+            Value.prototype.parts = $util.emptyArray;
 
             Value.encode = function (message, writer, _depth) {
                 if (!writer)
@@ -2536,6 +2538,9 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(34).doubles(message.intervalLow);
                 if (message.intervalHigh != null && message.intervalHigh.length)
                     writer.uint32(42).doubles(message.intervalHigh);
+                if (message.parts != null && message.parts.length)
+                    for (let i = 0; i < message.parts.length; ++i)
+                        $root.keelson.v1.Part.encode(message.parts[i], writer.uint32(50).fork(), _depth + 1).ldelim();
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -2631,6 +2636,14 @@ export const keelson = $root.keelson = (() => {
                             message.intervalHigh.push(reader.double());
                             continue;
                         }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.parts && message.parts.length))
+                                message.parts = [];
+                            message.parts.push($root.keelson.v1.Part.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -2649,6 +2662,106 @@ export const keelson = $root.keelson = (() => {
             };
 
             return Value;
+        })();
+
+        v1.Part = (function() {
+
+            const Part = function (properties) {
+                this.shape = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Part.prototype.name = "";
+            Part.prototype.shape = $util.emptyArray;
+
+            Part.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.name != null && $Object.hasOwnProperty.call(message, "name") && message.name !== "")
+                    writer.uint32(10).string(message.name);
+                if (message.shape != null && message.shape.length)
+                    writer.uint32(18).uint32s(message.shape);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Part.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Part();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.name = value;
+                            else
+                                delete message.name;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType === 2) {
+                                if (!(message.shape && message.shape.length))
+                                    message.shape = [];
+                                reader.uint32s(message.shape);
+                                continue;
+                            }
+                            if (wireType !== 0)
+                                break;
+                            if (!(message.shape && message.shape.length))
+                                message.shape = [];
+                            message.shape.push(reader.uint32());
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Part;
         })();
 
         v1.Uncertainty = (function() {
