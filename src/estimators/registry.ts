@@ -10,13 +10,15 @@ import { heavyTailedPure } from './heavy/pure-columns.js';
 import { mixtureLine } from './mixtures/mixture-line.js';
 import { select } from './mixtures/select.js';
 import { prime } from './filters/prime.js';
+import { spectralFilter } from './filters/spectral-filter.js';
 import { populousMean } from './populous/mean.js';
 import { stableMeanDual } from './stable/mean-dual.js';
 import { subspace } from './subspace/subspace.js';
 
 /** Every estimator, in the order in which commands list them. Names are stable: study files and logs hold them. */
 export const estimators: readonly Estimator[] = Object.freeze([
-  mean, prime, stableMeanDual, populousMean, count, histogram, quantile, subspace, heavyTailed, heavyTailed1d, heavyTailedPure,
+  mean, prime, spectralFilter, stableMeanDual, populousMean, count, histogram, quantile, subspace, heavyTailed,
+  heavyTailed1d, heavyTailedPure,
   select, mixtureLine,
 ]);
 

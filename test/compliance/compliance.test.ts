@@ -9,6 +9,7 @@ const samples: Readonly<Record<string, ComplianceSample>> = {
   'stable-mean-dual': locationSample,
   'populous-mean': locationSample,
   prime: locationSample,
+  'spectral-filter': locationSample,
   'heavy-tailed': locationSample,
   'heavy-tailed-1d': {
     ...locationSample,

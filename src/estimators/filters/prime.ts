@@ -1,49 +1,6 @@
-import { assert } from '../../base/assert.js';
-import { Released, type Sensitive } from '../../base/brands.js';
-import type { Outcome } from '../../base/outcome.js';
-import { privateCentre } from '../../privacy/centre.js';
-import { costOfEvents } from '../../privacy/composition.js';
-import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
-import { privateScale, slotsFor } from '../../privacy/scale.js';
-import { answerOf, centreNotFound, participationBelowPlan } from '../centred-mean.js';
-import type {
-  Compute, Estimator, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan, PooledRows, StudyFacts,
-} from '../contract.js';
-import { chooseScale, scaleNotFound, type ScaleChoice } from '../scale-choice.js';
-import { rowsSummary } from '../summaries/rows.js';
-import { corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
-import { clippedRows, countScores, momentsOf, removeRows, scoresOf, type ClippedRows } from './clipped-rows.js';
-import { designOf, expectedErrorOf, type Design, type Looks } from './design.js';
-import { directionsOf, excessAlong, lookOf, thresholdOf, type Look } from './weights.js';
-
-const cohortName = 'rows';
-/** Largest hostile share that can be promised. */
-const corruptionLimit = 0.2;
-/** A round ends when the spread has fallen to this share of what it began with. */
-const roundEnds = 0.5;
-/** Rows go only where the excess along the directions is at least this share of the spread. */
-const excessFloor = 1 / 5.5;
-
-const parameters: readonly ParameterSpec[] = [
-  scaleParameter,
-  corruptionParameter(corruptionLimit, 'hostile share that the error is promised for'),
-  {
-    name: 'looks', type: 'integer', default: 3, minimum: 1, maximum: 30,
-    description: 'how often the rows are looked at, at most; more looks see finer and each sees less clearly',
-  },
-  {
-    name: 'centre-share', type: 'number', default: 0.2, minimum: 0.02, maximum: 0.6, unit: 'share of rho',
-    description: 'part of the cost that finding the centre takes',
-  },
-  {
-    name: 'final-share', type: 'number', default: 0.4, minimum: 0.05, maximum: 0.9, unit: 'share of rho',
-    description: 'part of the cost that the mean of the rows left takes; what remains pays for the looks',
-  },
-  {
-    name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e6, unit: 'scales',
-    description: 'rows farther than this from the centre are pulled in; 1.35 sqrt(columns) + 3 when absent',
-  },
-];
+import type { Estimator } from '../contract.js';
+import { filterClaim, filterParameters, planFilter } from './plan.js';
+import { directionsOf } from './weights.js';
 
 /**
  * PRIME: a private mean that stays put when a share of the rows is hostile in whatever direction. It looks at the
@@ -51,13 +8,7 @@ const parameters: readonly ParameterSpec[] = [
  * (matrix multiplicative weights), finds a threshold in a noisy histogram of how far out rows are along them, and
  * removes those beyond it; then it looks again. What is left is averaged.
  *
- * Claim. Neighbours: one contributor's row replaced by any other row, or by none, or added. Cost: (rho, delta),
- * delta-approximate zCDP: the centre's, and that of every look and of the final mean (design.ts has their
- * sensitivities), composed adaptively.
- * Why. Whether a row is left at any time is a function of this row and of released numbers alone: its clipped steps,
- * and for every look the mean, the weights and the threshold. Two neighbouring sets see the same
- * released numbers when their looks are compared, so they differ at any time in the one row at most. Weights,
- * thresholds and the decision to stop are functions of released numbers.
+ * Claim and proof: `planFilter`. Its weights are a function of released looks.
  *
  * Robust: hostile rows far enough out to matter widen the rows more than `spreadMax`, and go. What stays moves the mean
  * by at most about sqrt(corruption spreadMax). With few contributors spreadMax is large and the answer comes down to
@@ -76,158 +27,8 @@ export const prime: Estimator = {
     text: 'X. Liu, W. Kong, S. Kakade, S. Oh. Robust and differentially private mean estimation. NeurIPS 2021.',
     place: 'Algorithms 9 to 13',
   }],
-  parameters,
+  parameters: filterParameters,
   status: 'stable',
-  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, rho split '
-    + 'between the centre, a fixed number of looks and the mean of what is left.',
-  plan: planPrime,
+  claim: filterClaim,
+  plan: (values, facts) => planFilter({ directions: directionsOf }, values, facts),
 };
-
-function planPrime(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
-  const choice = chooseScale(values, facts, cohortName);
-  if (choice.kind === 'infeasible') return choice;
-  const { target, dimension } = choice.facts;
-  const [centreShare, finalShare] = [numberOf(values, 'centre-share'), numberOf(values, 'final-share')];
-  if (!(target.rho > 0 && target.delta > 0) || centreShare + finalShare >= 0.99) {
-    return {
-      kind: 'infeasible',
-      reason: 'the centre, the looks and the mean each need a part of rho, and the centre a positive delta',
-      remedy: 'ask for (epsilon, delta) with delta > 0, and leave centre-share + final-share below .99',
-    };
-  }
-  const corruption = numberOf(values, 'corruption');
-  const design = designOf({
-    cohort: cohortName, facts: choice.facts, corruption, centreShare, finalShare,
-    radius: optionalNumberOf(values, 'radius') ?? 1.35 * Math.sqrt(dimension) + 3,
-    looks: numberOf(values, 'looks'),
-  });
-  if (facts.cohort < design.cohortForCentre) {
-    return {
-      kind: 'infeasible',
-      reason: `with ${facts.cohort} contributors, ${dimension} columns and rho ${target.rho.toPrecision(3)} `
-        + 'the noise hides where the rows are',
-      remedy: `a cohort of ${design.cohortForCentre}, fewer columns, a larger epsilon or a larger centre-share`,
-      cohortNeeded: design.cohortForCentre,
-    };
-  }
-  return planFor(design, choice, facts, corruption);
-}
-
-function planFor(design: Design, choice: ScaleChoice, facts: StudyFacts, corruption: number): Plan {
-  const { dimension, cohort } = facts;
-  const events = [...(choice.kind === 'auto' ? [choice.event] : []), ...design.events];
-  return Object.freeze<Plan>({
-    kind: 'plan',
-    cohorts: [{ name: cohortName, share: 1, unit: 'row', mode: 'pooled', groups: 1 }],
-    cost: costOfEvents(events, { disjoint: [] }),
-    events,
-    guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
-      theorem: 'filtering by released second moments; proofs in src/estimators/filters/prime and design',
-      assumptions: [
-        'for accuracy: honest rows have about one scale of spread in every direction, and light tails',
-        'for accuracy: at most the stated share of the contributors is hostile',
-      ],
-      corruptionMax: corruption,
-    },
-    outputShape: [dimension],
-    noise: choice.kind === 'auto' ? [] : Array.from(choice.scale, (unit) => (unit * design.sum.sigma) / cohort),
-    facts: {
-      scale: choice.kind === 'auto' ? 'found privately' : Array.from(choice.scale).join(', '),
-      clipRadiusInScales: design.ball.radius,
-      noisePerCoordinateInScales: design.sum.sigma / cohort,
-      looks: design.looks.length,
-      spreadThatIsLeftAlone: design.spreadMax,
-      rowsCountedAtMost: design.rowsMax,
-    },
-    expectedError: (share) => expectedErrorOf(design, share, corruption),
-    summary: () => rowsSummary(dimension),
-    release: async (summaries, mechanisms, compute) => release(design, choice, summaries, mechanisms, compute),
-  });
-}
-
-async function release(
-  design: Design, choice: ScaleChoice, summaries: FinishedSummaries, mechanisms: Mechanisms, compute: Compute,
-): Promise<Released<Outcome>> {
-  const { facts } = design;
-  const pool = poolOf(summaries);
-  if (choice.kind === 'given') return releaseInScale(design, pool, choice.scale, mechanisms, compute);
-  const found = privateScale(mechanisms, pool, facts.dimension, slotsFor(facts.cohort));
-  const scale = found.value;
-  if (scale.kind === 'failed') return found.map<Outcome>(() => scaleNotFound(facts, scale.coordinates));
-  return releaseInScale(design, pool, scale.scale, mechanisms, compute);
-}
-
-function poolOf(summaries: FinishedSummaries): Sensitive<PooledRows> {
-  const finished = summaries.get(cohortName);
-  assert(finished !== undefined, 'a release gets the summaries of its plan');
-  return finished.map(([only]) => {
-    assert(only?.kind === 'pooled', 'the rows come in one pool');
-    return only.rows;
-  });
-}
-
-/** @param scale - public, or released. */
-async function releaseInScale(
-  design: Design, pool: Sensitive<PooledRows>, scale: Float64Array, mechanisms: Mechanisms, compute: Compute,
-): Promise<Released<Outcome>> {
-  const { facts, ball, rowsMax } = design;
-  const found = privateCentre(mechanisms, pool, facts.dimension, scale);
-  const centre = found.value;
-  if (centre.kind === 'failed') return found.map<Outcome>(() => centreNotFound(facts, centre.coordinates));
-  const rows = await pool.mapAsync((whole) => clippedRows(compute, whole, centre.centre, scale, ball, rowsMax));
-  await filter(design, rows, mechanisms, compute);
-  const moments = await rows.mapAsync((left) => momentsOf(compute, left));
-  const sum = mechanisms.gaussian(design.sum.name, moments.map(({ sums }) => inScales(sums, ball.grid)));
-  const count = mechanisms.gaussian(design.count.name, moments.map((all) => Float64Array.of(all.count)));
-  return Released.all<readonly [Float64Array, Float64Array]>([sum, count]).map(([total, [present = 0]]): Outcome => {
-    if (present < facts.cohort / 4) return participationBelowPlan(facts);
-    return answerOf(design, { centre: centre.centre, scale, moved: total.map((entry) => entry / present), present });
-  });
-}
-
-/** Looks, and removes rows, until the rows are no wider than honest ones, or the looks are used up. */
-async function filter(
-  design: Design, rows: Sensitive<ClippedRows>, mechanisms: Mechanisms, compute: Compute,
-): Promise<void> {
-  let round: Look[] = [];
-  for (const events of design.looks) {
-    const look = await lookAt(design, events, rows, mechanisms, compute);
-    if (look.spread <= design.spreadMax) return;
-    // The rows are much narrower than when this round began: the old directions have done their work.
-    if (round.length > 0 && look.spread <= roundEnds * round[0]!.spread) round = [];
-    round.push(look);
-    const weights = directionsOf(round);
-    const along = excessAlong(look, weights);
-    if (along <= excessFloor * look.spread || events.scores === null) continue;
-    const mean = look.mean.map((entry) => entry / design.ball.grid);
-    const scored = await rows.mapAsync(async (left) => {
-      const scores = await scoresOf(compute, left, mean, weights);
-      for (let i = 0; i < left.count; i++) scores[i]! *= design.ball.grid ** 2;
-      return { left, scores };
-    });
-    const counts = mechanisms.gaussian(events.scores.name, scored.map(({ left, scores }) =>
-      countScores(left, scores, design.edges)));
-    const threshold = thresholdOf(design.edges, counts.value, along, look.count, events.scores.sigma);
-    if (threshold === null) continue;
-    await scored.mapAsync(async ({ left, scores }) => removeRows(left, scores, threshold));
-  }
-}
-
-/** Releases one look. */
-async function lookAt(
-  { ball, facts }: Design, events: Looks, rows: Sensitive<ClippedRows>, mechanisms: Mechanisms, compute: Compute,
-): Promise<Look> {
-  const moments = await rows.mapAsync((left) => momentsOf(compute, left));
-  const count = mechanisms.gaussian(events.count.name, moments.map((all) => Float64Array.of(all.count))).value[0]!;
-  const sums = mechanisms.gaussian(events.sum.name, moments.map((all) => inScales(all.sums, ball.grid))).value;
-  const products = mechanisms.symmetricGaussian(
-    events.square.name, moments.map((all) => inScales(all.products, ball.grid ** 2)),
-  ).value;
-  return lookOf(count, sums, products, ball.radius, facts.cohort / 2);
-}
-
-/** A power of two times whole numbers: exact. */
-function inScales(whole: Float64Array, unit: number): Float64Array {
-  return whole.map((entry) => entry * unit);
-}

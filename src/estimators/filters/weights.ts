@@ -58,6 +58,15 @@ export function directionsOf(looks: readonly Look[]): Float64Array {
   return kernels().exponentialSymmetric(sum, first.mean.length, 'unitTrace');
 }
 
+/** All weight on the direction in which the rows are widest. */
+export function topDirectionOf({ excess, mean }: Look): Float64Array {
+  const dimension = mean.length;
+  const { vectors } = kernels().eigenSymmetric(excess, dimension);
+  // Ascending: the last row.
+  const top = vectors.subarray((dimension - 1) * dimension);
+  return excess.map((_, at) => top[Math.floor(at / dimension)]! * top[at % dimension]!);
+}
+
 /** <excess, weights>: how much too wide the rows are along the directions. */
 export function excessAlong({ excess }: Look, weights: Float64Array): number {
   return excess.reduce((sum, entry, i) => sum + entry * weights[i]!, 0);
