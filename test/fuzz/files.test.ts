@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { KeelsonError } from '../../src/base/errors.js';
+import { npyHeaderBytes, npyMagic, parseNpyHeader } from '../../cli/input/npy-header.js';
+import { parseStudyText } from '../../server/study-file/index.js';
+
+const folder = new URL('../../studies/', import.meta.url);
+const samples = readdirSync(folder).filter((name) => name.endsWith('.yaml'))
+  .map((name) => readFileSync(new URL(name, folder), 'utf8'));
+
+/** True when it was read, false when it was refused by name; anything else fails the test. */
+function isRead(action: () => unknown): boolean {
+  try {
+    action();
+    return true;
+  } catch (error) {
+    expect(error).toBeInstanceOf(KeelsonError);
+    expect((error as KeelsonError).code).not.toBe('internal');
+    return false;
+  }
+}
+
+/** Text that stands in study files, and text that should not. */
+const token = fc.oneof(
+  fc.constantFrom('{', '}', '[', ']', ': ', '- ', '&a ', '*a', '!!js ', '|', '\n', '\t', '"', '1e400', '-0', '.nan', '~'),
+  fc.double().map(String), fc.string({ maxLength: 8 }),
+);
+
+describe('files made to harm', () => {
+  it('study files with pieces replaced, moved or cut are read or refused by name', () => {
+    const edit = fc.tuple(fc.nat(), fc.nat({ max: 20 }), token);
+    fc.assert(fc.property(fc.constantFrom(...samples), fc.array(edit, { minLength: 1, maxLength: 4 }), (text, edits) => {
+      let changed = text;
+      for (const [at, length, put] of edits) {
+        const from = at % (changed.length + 1);
+        changed = changed.slice(0, from) + put + changed.slice(from + length);
+      }
+      isRead(() => parseStudyText(changed, { name: 'study.yaml' }));
+    }), { seed: 7, numRuns: 300 });
+  });
+
+  it('.npy headers of any text are read or refused by name', () => {
+    const field = fc.constantFrom(
+      '\'descr\': \'<f8\', ', '\'descr\': \'>f4\', ', '\'descr\': \'|O\', ', '\'fortran_order\': False, ',
+      '\'fortran_order\': True, ', '\'shape\': (3, 2), ', '\'shape\': (), ', '\'shape\': (1,2,3), ', '\'shape\': (1L,), ',
+      '\'shape\': (99999999999999999999,), ', '{', '}', '\n',
+    );
+    const texts = fc.array(fc.oneof({ weight: 4, arbitrary: field }, token), { minLength: 3, maxLength: 8 });
+    let read = 0;
+    fc.assert(fc.property(texts, fc.constantFrom(1, 2, 3), (parts, version) => {
+      const bytes = npyFile(version, parts.join(''));
+      expect(npyHeaderBytes(bytes, 'rows.npy')).toBe(bytes.length);
+      if (isRead(() => parseNpyHeader(bytes, 'rows.npy'))) read += 1;
+    }), { seed: 7, numRuns: 2000 });
+    expect(read).toBeGreaterThan(20);
+  });
+});
+
+function npyFile(version: number, header: string): Uint8Array {
+  const text = Buffer.from(header, version === 1 ? 'latin1' : 'utf8');
+  const start = Buffer.alloc(version === 1 ? 10 : 12);
+  start.set(npyMagic);
+  start[6] = version;
+  if (version === 1) start.writeUInt16LE(text.length, 8);
+  else start.writeUInt32LE(text.length, 8);
+  return new Uint8Array(Buffer.concat([start, text]));
+}
