@@ -31,6 +31,7 @@ export const refusalReasons = [
   'scale-not-found',
   'centre-not-found',
   'groups-disagree',
+  'rows-too-wide',
   'numerical-failure',
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];

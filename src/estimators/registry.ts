@@ -12,6 +12,8 @@ import { select } from './mixtures/select.js';
 import { prime } from './filters/prime.js';
 import { spectralFilter } from './filters/spectral-filter.js';
 import { populousMean } from './populous/mean.js';
+import { resilience } from './rank/resilience.js';
+import { tukeyMedian } from './rank/tukey-median.js';
 import { stableMeanDual } from './stable/mean-dual.js';
 import { subspace } from './subspace/subspace.js';
 
@@ -19,7 +21,7 @@ import { subspace } from './subspace/subspace.js';
 export const estimators: readonly Estimator[] = Object.freeze([
   mean, prime, spectralFilter, stableMeanDual, populousMean, count, histogram, quantile, subspace, heavyTailed,
   heavyTailed1d, heavyTailedPure,
-  select, mixtureLine,
+  select, mixtureLine, resilience, tukeyMedian,
 ]);
 
 /** @throws InvalidParameterError listing the names when there is no such estimator. */

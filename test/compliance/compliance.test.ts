@@ -11,6 +11,8 @@ const samples: Readonly<Record<string, ComplianceSample>> = {
   prime: locationSample,
   'spectral-filter': locationSample,
   'heavy-tailed': locationSample,
+  resilience: locationSample,
+  'tukey-median': locationSample,
   'heavy-tailed-1d': {
     ...locationSample,
     parameters: { scale: 3, column: 0 },
