@@ -168,7 +168,7 @@ function print(result: EstimateResult, group: string | null, output: Output): vo
   if (result.outcome === 'refused') {
     output.text(`refused: ${result.reason}: ${result.text}`);
     if (result.remedy !== undefined) output.text(`  ${result.remedy}`);
-  } else if (result.parts !== undefined && result.labels === undefined) {
+  } else if (result.parts !== undefined) {
     tablesOf(result, result.columns).forEach(({ heads, rows }) => output.table(heads, rows));
     if (result.interval95 !== undefined) output.text('95 % intervals of every number: --json');
   } else {

@@ -1,6 +1,7 @@
 import { InvalidParameterError } from '../base/errors.js';
 import type { Estimator } from './contract.js';
 import { mean } from './baseline/mean.js';
+import { covariance } from './covariance/covariance.js';
 import { count } from './everyday/count.js';
 import { histogram } from './everyday/histogram.js';
 import { quantile } from './everyday/quantile.js';
@@ -19,7 +20,7 @@ import { subspace } from './subspace/subspace.js';
 
 /** Every estimator, in the order in which commands list them. Names are stable: study files and logs hold them. */
 export const estimators: readonly Estimator[] = Object.freeze([
-  mean, prime, spectralFilter, stableMeanDual, populousMean, count, histogram, quantile, subspace, heavyTailed,
+  mean, prime, spectralFilter, stableMeanDual, populousMean, count, histogram, quantile, subspace, covariance, heavyTailed,
   heavyTailed1d, heavyTailedPure,
   select, mixtureLine, resilience, tukeyMedian,
 ]);

@@ -114,8 +114,8 @@ function countDifferences(rows: TaggedRows, dimension: number, slots: number): r
   return bins;
 }
 
-/** The high 53 bits of a tag decide, so slots follow the order of tags. */
-function slotOf(tag: bigint, slots: number): number {
+/** The slot of a row, of `slots`. The high 53 bits of its tag decide, so slots follow the order of tags. */
+export function slotOf(tag: bigint, slots: number): number {
   return Math.floor((Number(tag >> 11n) / 2 ** 53) * slots);
 }
 

@@ -41,6 +41,15 @@ const samples: Readonly<Record<string, ComplianceSample>> = {
     location: false,
     exact: true,
   },
+  covariance: {
+    parameters: { 'variance-low': 1, 'variance-high': 100 },
+    dimension: 2,
+    cohort: 4_000,
+    scale: 9,
+    honest: (data) => data.normals(2).map((entry) => 3 * entry),
+    truth: () => [9, 0, 0, 9],
+    location: false,
+  },
   'mixture-1d': {
     parameters: { components: 1 },
     dimension: 1,

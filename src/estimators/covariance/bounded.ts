@@ -1,0 +1,124 @@
+import { assert } from '../../base/assert.js';
+import type { Released, Sensitive } from '../../base/brands.js';
+import type { Outcome } from '../../base/outcome.js';
+import { costOfEvents } from '../../privacy/composition.js';
+import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
+import type { RowBlock } from '../../privacy/rows.js';
+import type { Compute, Finished, FinishedSummaries, Infeasible, Plan, StudyFacts } from '../contract.js';
+import { rowsSummary } from '../summaries/rows.js';
+import { boundedCohortNeeded, boundedDesign, relativeNoise, type BoundedDesign, type BoundedFacts } from './bounded-design.js';
+import { covarianceOutcome, partName, relativeBound, tooFewPairs } from './outcomes.js';
+import { pairsOf } from './pairs.js';
+import { flooredAt, noiseNorm, privatePreconditioner } from './preconditioner.js';
+import { privateSecondMoments } from './second-moments.js';
+
+const cohortName = 'rows';
+/** Variance after the map, below which nothing was resolved: what is lower is answered as this much. */
+const leastMoment = 2 ** -10;
+
+/** The bounds of a study. */
+export interface VarianceBounds {
+  readonly varianceLow: number;
+  readonly varianceHigh: number;
+}
+
+/**
+ * The plan of a covariance of rows whose variance in every direction is between public bounds: pairs of rows, so that
+ * the mean cancels; a private map after which all directions vary alike (preconditioner); noisy second moments after
+ * the map, and the map undone.
+ *
+ * Claim. Neighbours: one contributor's row replaced by any other row, or by none, or added. Cost: rho zCDP, no delta.
+ * - A neighbour's pairs differ in one (pairs): one replaced, gone or added. So the number of pairs changes by at most
+ *   1, and the sums of second moments by what `secondMomentsEvent` says, for every map, hence for released ones.
+ * - Number, rounds and last moments compose. All else is computed from what they released: the refusal when too few
+ *   pairs came, the floor under eigenvalues of the last moments, the covariance and its intervals.
+ *
+ * The answer is positive definite, not because the noisy moments are but because their eigenvalues after the map are
+ * lifted to 2^-10 where they are below. That happens in directions whose variance is far below `varianceLow`, constant
+ * columns for one: there the answer is an upper bound, about `varianceLow`, and the published relative uncertainty is
+ * large.
+ */
+export function planBounded(facts: StudyFacts, bounds: VarianceBounds): Plan | Infeasible {
+  const asked: BoundedFacts = {
+    name: cohortName, dimension: facts.dimension, cohort: facts.cohort, rho: facts.target.rho, ...bounds,
+  };
+  const design = boundedDesign(asked);
+  return design === null ? infeasible(asked) : planFor(facts, design);
+}
+
+function infeasible(facts: BoundedFacts): Infeasible {
+  const { dimension, cohort, rho, varianceLow, varianceHigh } = facts;
+  const reason = `with ${cohort} contributors, ${dimension} columns and rho ${rho.toPrecision(3)} the noise hides `
+    + `directions of variance between ${varianceLow} and ${varianceHigh} from each other`;
+  const cohortNeeded = boundedCohortNeeded(facts);
+  const others = 'closer bounds variance-low and variance-high, fewer columns or a larger epsilon';
+  if (cohortNeeded === Infinity) return { kind: 'infeasible', reason, remedy: others };
+  return { kind: 'infeasible', reason, remedy: `a cohort of ${cohortNeeded}, ${others}`, cohortNeeded };
+}
+
+function planFor(study: StudyFacts, design: BoundedDesign): Plan {
+  const { facts: { dimension, varianceLow, varianceHigh }, sampling, noise, preconditioner, events } = design;
+  const shape = [dimension, dimension];
+  return Object.freeze<Plan>({
+    kind: 'plan',
+    cohorts: [{ name: cohortName, share: 1, unit: 'row', mode: 'pooled', groups: 1 }],
+    cost: costOfEvents(events, { disjoint: [] }),
+    events,
+    guarantee: {
+      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      theorem: 'noisy second moments of pairs after a private map; proofs in src/estimators/covariance',
+      assumptions: [
+        `for accuracy: rows vary in every direction with variance between ${varianceLow} and ${varianceHigh}`,
+        'for accuracy: rows are about Gaussian or lighter in the tails, in every direction',
+      ],
+      corruptionMax: 0,
+    },
+    outputShape: shape,
+    parts: [{ name: partName, shape }],
+    noise: [],
+    facts: {
+      errorsAreIn: 'the Frobenius norm of S^-1/2 (estimate) S^-1/2 - I, S the true covariance',
+      preconditioner: 'bounded',
+      rounds: preconditioner.rounds,
+      pairsPlanned: Math.floor(design.pairs),
+      pairsNeeded: preconditioner.pairsNeeded,
+      noiseInAnyDirection: relativeNoise(design, design.pairs) * (1 + preconditioner.shift),
+      clipRadiusAfterTheMap: design.ball.radius,
+    },
+    expectedError: (corruption) => {
+      const bias = corruption === 0 ? 0 : Infinity;
+      return { total: Math.hypot(sampling, noise, bias), sampling, noise, bias };
+    },
+    summary: () => rowsSummary(dimension),
+    release: (summaries, mechanisms, compute) => release(study, design, pairsIn(summaries, design), mechanisms, compute),
+  });
+}
+
+function pairsIn(summaries: FinishedSummaries, { slots }: BoundedDesign): Sensitive<RowBlock> {
+  const finished = summaries.get(cohortName);
+  assert(finished !== undefined, 'a release gets the summaries of its plan');
+  return finished.map((groups: readonly Finished[]) => {
+    const [only] = groups;
+    assert(only?.kind === 'pooled' && groups.length === 1, 'the rows come in one pool');
+    return pairsOf(only.rows, slots);
+  });
+}
+
+async function release(
+  { cohort }: StudyFacts, design: BoundedDesign, rows: Sensitive<RowBlock>, mechanisms: Mechanisms, compute: Compute,
+): Promise<Released<Outcome>> {
+  const { facts: { dimension, varianceHigh }, preconditioner, final, ball } = design;
+  const counted = mechanisms.gaussian(design.count.name, rows.map(({ count }) => Float64Array.of(count)));
+  const pairs = counted.value[0]!;
+  if (pairs < preconditioner.pairsNeeded) return counted.map(() => tooFewPairs(cohort, preconditioner.pairsNeeded));
+  const { matrix, inverse } = await privatePreconditioner(
+    mechanisms, compute, rows, preconditioner, { varianceHigh, pairs },
+  );
+  const sums = await privateSecondMoments(mechanisms, compute, rows, matrix, ball, final.name);
+  return sums.map((total) => {
+    const { floored } = flooredAt(total.map((entry) => entry / pairs), dimension, leastMoment);
+    const noise = final.sigma / pairs;
+    const relative = relativeBound(floored, dimension, noiseNorm(dimension) * noise);
+    return covarianceOutcome({ dimension, moments: floored, inverse, noise, relative, pairs });
+  });
+}
