@@ -9,7 +9,7 @@ Lists are separated by commas; epsilon and delta are paired by place, a single d
 
 const presets = {
   quick: {
-    dimension: '10', contributors: '2e4,1e5', corruption: '.05', epsilon: '1,20', delta: '1e-6,.01', seeds: '3',
+    dimension: '10', contributors: '2e4,5e4', corruption: '.05', epsilon: '1,20', delta: '1e-6,.01', seeds: '3',
   },
   grid: {
     dimension: '5,10,20,50', contributors: '2e4,1e5,2e5,1e6', corruption: '0,.02,.05,.1', epsilon: '.5,1,4,20',

@@ -2,12 +2,12 @@ import { topEigenpair } from '../numerics/eigen.js';
 import { normalUpperTail } from '../numerics/normal.js';
 import type { PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
-import { beginFiltering, endFiltering, keptMoments, type Filtered, type FilterOptions } from './filtering.js';
+import {
+  beginFiltering, endFiltering, keptMoments, keptShareMin, type Filtered, type FilterOptions,
+} from './filtering.js';
 
 /** Directions looked along at most; each is one pass over the rows. */
 const passesMax = 200;
-/** At least this share of the rows stays, whatever they look like. */
-const keptShareMin = 0.5;
 /** How much more than a normal tail a tail must hold to be cut: first where most that is cut is hostile. */
 const tailFactors = [3, 1.5, 1.1] as const;
 

@@ -22,7 +22,7 @@ export interface Filtered {
   /** Variance of what is kept, in squared scales, along the direction where it is largest. */
   readonly variance: number;
   /**
-   * The variance is as small as that of clean rows: then a hostile share eta among the kept rows has moved the mean by
+   * At least half is kept, and its variance is as small as that of clean rows: then a hostile share eta among the kept rows has moved the mean by
    * no more than about sqrt(eta (variance - 1)) scales and what clean rows may be cut by, whoever is hostile.
    */
   readonly isCertified: boolean;
@@ -51,6 +51,9 @@ export interface KeptMoments {
   /** Row-major, about the mean. */
   readonly covariance: Float64Array;
 }
+
+/** Less of the rows, or of their weight, proves nothing: the filters stop there. */
+export const keptShareMin = 0.5;
 
 /** Median of |N(0, 1)|. */
 const normalMedianDeviation = 0.6744897501960817;
@@ -133,6 +136,6 @@ export function endFiltering(filtering: Filtering, { total, mean }: KeptMoments,
     mean: mean.map((entry, j) => origin[j]! + scale * entry),
     kept: count === 0 ? 0 : total / count,
     variance,
-    isCertified: variance <= allowance,
+    isCertified: variance <= allowance && total >= keptShareMin * count,
   };
 }

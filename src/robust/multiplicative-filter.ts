@@ -1,11 +1,11 @@
 import { topEigenpair } from '../numerics/eigen.js';
 import type { PointSet } from '../numerics/points.js';
-import { beginFiltering, endFiltering, keptMoments, type Filtered, type FilterOptions } from './filtering.js';
+import {
+  beginFiltering, endFiltering, keptMoments, keptShareMin, type Filtered, type FilterOptions,
+} from './filtering.js';
 
 /** Passes over the rows at most. */
 const passesMax = 300;
-/** At least this share of the weight stays. */
-const keptShareMin = 0.5;
 /** An epoch of scores ends when the variance has fallen to this share of its excess at the epoch's start. */
 const epochEnds = 0.5;
 

@@ -24,6 +24,7 @@ describe.each(filters)('$name', ({ name, run }) => {
       expect(distance(answer.mean, truth)).toBeLessThan(1.5 * bound + 2 * distance(honestMean, truth));
       expect(answer.isCertified).toBe(true);
       expect(answer.kept).toBeGreaterThan(1 - 3 * corruption);
+      if (attack === 'far') expect(answer.kept).toBeLessThan(1 - 0.99 * corruption);
       if (attack !== 'none') continue;
       // Clean rows: nothing is given away.
       expect(distance(answer.mean, honestMean)).toBeLessThan(0.01);
@@ -38,6 +39,16 @@ describe.each(filters)('$name', ({ name, run }) => {
     expect(answer.variance).toBeCloseTo(8 / 6, 12);
     expect(answer.kept).toBe(1);
     expect(answer.isCertified).toBe(true);
+    // About the mean, which is not where the middle is.
+    expect(run(pointSet([[0], [0], [0], [1.2], [1.2]], 1), { scale: 1 }).variance).toBeCloseTo(0.3456, 12);
+  });
+
+  it('works in units of scale', () => {
+    const { values } = makeRows('ones', { dimension: 3, contributors: 1_000, corruption, seed: 'units' });
+    const narrow = run({ count: 1_000, dimension: 3, values }, { corruption, scale: 1 });
+    const wide = run({ count: 1_000, dimension: 3, values: values.map((entry) => 64 * entry) }, { corruption, scale: 64 });
+    expect([...wide.mean]).toEqual([...narrow.mean.map((entry) => 64 * entry)]);
+    expect(distance(narrow.mean, new Float64Array(3))).toBeGreaterThan(0.001);
   });
 
   it('finds the scale when it is not told', () => {
@@ -75,6 +86,14 @@ describe.each(filters)('$name', ({ name, run }) => {
     const answer = run(pointSet(rows, 3), { scale: 1, corruption: 0.3 });
     expect(answer.kept).toBeGreaterThan(0.3);
     expect(distance(answer.mean, new Float64Array(3))).toBeLessThan(1);
+    const even = run(pointSet(Array.from({ length: 1_000 }, (_, i) => [i / 100 - 5]), 1), { scale: 1 });
+    expect(even.kept).toBeGreaterThan(0.4);
+  });
+
+  it('certifies nothing when nearly all rows are farther out than clean ones would be', () => {
+    const data = dataSource('far too wide');
+    const rows = Array.from({ length: 300 }, () => data.normals(2).map((entry) => 1_000 * entry));
+    expect(run(pointSet(rows, 2), { scale: 1 }).isCertified).toBe(false);
   });
 
   it('refuses options that cannot be', () => {

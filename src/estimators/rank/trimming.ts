@@ -54,9 +54,9 @@ export function distanceToWide(sorted: Int32Array, trimmed: number, limit: numbe
   let least = trimmed;
   let b = trimmed;
   for (let a = 0; a <= trimmed; a++) {
-    // The wider the upper end, the fewer are needed below.
+    // The wider the upper end, the fewer are needed below; at this b the gap is wider than the limit already.
     while (b > 0 && upper(a) - lower(b - 1) > limit) b -= 1;
-    if (upper(a) - lower(b) > limit) least = Math.min(least, a + b);
+    least = Math.min(least, a + b);
   }
   return least;
 }

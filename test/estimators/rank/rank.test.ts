@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { attacks, makeRows } from '../../../bench/accuracy/data.js';
+import { rankUnit } from '../../../src/estimators/everyday/rank-scores.js';
 import { parseParameters } from '../../../src/estimators/parameters.js';
 import { findEstimator } from '../../../src/estimators/registry.js';
 import { passingValue } from '../../../src/privacy/mechanisms/bounds.js';
@@ -34,6 +35,28 @@ describe.each(['resilience', 'tukey-median'])('%s', (name) => {
     const facts = factsOf(4, 100_000);
     expect(estimator.plan(parseParameters(estimator.parameters, { scale: 1 }, facts), facts))
       .toMatchObject({ kind: 'infeasible', reason: expect.stringContaining('4 columns') as string });
+  });
+});
+
+describe('events', () => {
+  it('are calibrated to what the proofs say one contributor changes', () => {
+    const [contributors, width] = [4_000, 2 * (1.0364333894937896 + 0.5)];
+    const events = planOf('resilience', { scale: 1, corruption }, factsOf(2, contributors)).events;
+    expect(events.find(({ name }) => name === 'test')).toMatchObject({ sensitivity: 1, floor: 1 });
+    expect(events.find(({ name }) => name === 'present')).toMatchObject({ sensitivity: 1 });
+    const point = events.find(({ name }) => name === 'point');
+    if (point?.kind !== 'gaussian') throw new Error('no point');
+    // 600 are trimmed at each end; the fit of directions in the plane is the root of 2 times as long at most.
+    const exact = (Math.SQRT2 * width) / (contributors - 1_200);
+    expect(point.sensitivity / exact).toBeGreaterThan(0.9999);
+    expect(point.sensitivity / exact).toBeLessThan(1.001);
+    for (const radius of [{}, { radius: 9 }]) {
+      const chosen = planOf('tukey-median', { scale: 1, ...radius }, factsOf(2, contributors)).events;
+      expect(chosen.find(({ name }) => name === 'choice')).toMatchObject({ sensitivity: 1 });
+      expect(chosen.find(({ name }) => name === 'present')).toMatchObject({ sensitivity: 1 });
+      const start = chosen.find(({ name }) => name === 'start');
+      if ('radius' in radius) expect(start).toMatchObject({ sensitivity: rankUnit, times: 2 });
+    }
   });
 });
 

@@ -213,5 +213,7 @@ describe('depthScores', () => {
   it('count rows that are not numbers nowhere', () => {
     const rows = { count: 3, dimension: 2, values: Float64Array.of(0, 0, NaN, 0, 0, Infinity) };
     expect([...depthScores(rows, Float64Array.of(0, 0), halfSphere(2), 0)]).toEqual([1]);
+    const line = { count: 3, dimension: 1, values: Float64Array.of(0, NaN, Infinity) };
+    expect([...depthScores(line, Float64Array.of(-1, 0, 1), halfSphere(1), 0)]).toEqual([0, 1, 0]);
   });
 });
