@@ -106,7 +106,10 @@ describe('a contributor with very many rows', () => {
     expect(decodeReleaseBody(bench.record.published(studyId)[0]!.body).outcome.kind).toBeDefined();
     expect(left[0]!.length).toBeGreaterThan(39);
     expect(left[0]!.length).toBe(right[0]!.length);
-    expect(changedGroups(left, right)).toBe(1);
+    const changed = changedGroups(left, right);
+    expect(changed).toBeLessThanOrEqual(1);
+    // A robust group may leave out the far row altogether: then it is the same without it.
+    if (estimator !== 'populous-mean' || 'local' in given) expect(changed).toBe(1);
     await hub.close();
   });
 });
