@@ -14,7 +14,9 @@ import { sampleParameters } from '../support/sample-parameters.js';
 /** Audits as the command does, inline and with seeded noise. */
 async function audited(
   estimator: Estimator,
-  { epsilon, trials, only = [] }: { readonly epsilon: number; readonly trials: number; readonly only?: readonly string[] },
+  { epsilon, trials, only = [], glance = 12 }: {
+    readonly epsilon: number; readonly trials: number; readonly only?: readonly string[]; readonly glance?: number;
+  },
 ): Promise<AuditResult> {
   const dimension = 2;
   const target = resolveTarget({ epsilon, delta: 1e-6 });
@@ -30,18 +32,24 @@ async function audited(
   const alone = { events: new Set(events), noise: () => seededNoise('answers') };
   const subject = { plan, dimension, ...(events === null ? {} : { alone }) };
   const pool = inlineTrials(subject, (label) => seededNoise(`${estimator.name} ${label}`));
-  const pairs = await searchPairs({ plan, facts, parameters }, pool, { glance: 12 });
+  const pairs = await searchPairs({ plan, facts, parameters }, pool, { glance });
   return audit({ claim: claimOf(plan, target, events), pairs, pool, trials, coins: seededNoise('coins') });
 }
 
+/** Whose releases take a tenth of a second and more: as few trials as an audit can have. */
+const slow: ReadonlySet<string> = new Set(['heavy-tailed-pure', 'select', 'tukey-median', 'resilience']);
+/** Whose audit takes minutes: left to the command. Its mistakes are planted and caught in test/planted. */
+const slowest = 'mixture-1d';
+
 describe('the audit', () => {
-  it.each(estimators.map((estimator) => [estimator.name, estimator] as const))(
+  it.each(estimators.filter(({ name }) => name !== slowest).map((estimator) => [estimator.name, estimator] as const))(
     'proves no more of %s than is claimed',
     async (_, estimator) => {
-      const { bound, claim, caught, trials } = await audited(estimator, { epsilon: 4, trials: 600 });
+      const asked = slow.has(estimator.name) ? { trials: 500, glance: 2 } : { trials: 600 };
+      const { bound, claim, caught, trials } = await audited(estimator, { epsilon: 4, ...asked });
       expect(bound).toBeLessThanOrEqual(claim.epsilon);
       expect(caught).toBe(false);
-      expect(trials).toBeGreaterThan(300);
+      expect(trials).toBeGreaterThan(asked.trials / 2);
     },
   );
 
