@@ -38,5 +38,5 @@ export { readSeed } from './seed.js';
 export type { Settled } from './session/settled.js';
 export type { ContributorState, ContributorStatus, OpenEpochNews } from './status.js';
 export { subscribe } from './subscriber.js';
-export type { ReleaseSubscription, SubscribeOptions, VerifiedRelease } from './subscriber.js';
+export type { ReleaseSubscription, StudyNews, SubscribeOptions, VerifiedRelease } from './subscriber.js';
 export type { OpenTransport, Transport, TransportHandlers } from './websocket/contract.js';

@@ -4,8 +4,8 @@ import { toHex } from '../src/base/bytes.js';
 import { KeelsonError, WireError } from '../src/base/errors.js';
 import { chainStart, ReleaseChain } from '../src/log/index.js';
 import {
-  decodeHeadBody, decodeReleaseBody, encodeClientFrame, type HeadBody, type ReleaseBody, type ServerFrame,
-  type SignedHead, type SignedRelease,
+  decodeHeadBody, decodeReleaseBody, encodeClientFrame, type HeadBody, type Notice, type ReleaseBody,
+  type ServerFrame, type SignedHead, type SignedRelease,
 } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import { clientDefaults, systemRuntime } from './defaults.js';
@@ -54,6 +54,21 @@ export interface ReleaseSubscription extends AsyncIterable<VerifiedRelease> {
   readonly head: HeadBody | null;
   /** Tells about lost connections, for progress displays. Replaces the listener before. */
   onReconnecting(listener: (reason: string, retryInMs: number) => void): void;
+  /** Tells that a socket is open and its server's Welcome verified; what was missed comes next. Replaces the one before. */
+  onConnected(listener: () => void): void;
+  /** Tells how the study stands, at each connection and at each change. Replaces the listener before. */
+  onNews(listener: (news: StudyNews) => void): void;
+  /** Tells that everything up to this signed head was received and verified. Replaces the listener before. */
+  onHead(listener: (head: HeadBody) => void): void;
+}
+
+/** How a study stands, by the server's word alone: unlike releases and heads, it is not signed. */
+export interface StudyNews {
+  readonly state: HeadBody['state'];
+  /** The open epoch; 0n when none. */
+  readonly epoch: bigint;
+  /** When it closes, from now; null when the server did not say, or it closes on a count. */
+  readonly closesInMs: number | null;
 }
 
 /**
@@ -90,6 +105,9 @@ class Subscription implements ReleaseSubscription {
   private wake: (() => void) | null = null;
   private cancelEnd: () => void = () => undefined;
   private listener: (reason: string, retryInMs: number) => void = () => undefined;
+  private connectedListener: () => void = () => undefined;
+  private newsListener: (news: StudyNews) => void = () => undefined;
+  private headListener: (head: HeadBody) => void = () => undefined;
 
   constructor(private readonly options: SubscribeOptions) {
     webSocketUrl(options.url);
@@ -114,6 +132,18 @@ class Subscription implements ReleaseSubscription {
 
   onReconnecting(listener: (reason: string, retryInMs: number) => void): void {
     this.listener = listener;
+  }
+
+  onConnected(listener: () => void): void {
+    this.connectedListener = listener;
+  }
+
+  onNews(listener: (news: StudyNews) => void): void {
+    this.newsListener = listener;
+  }
+
+  onHead(listener: (head: HeadBody) => void): void {
+    this.headListener = listener;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<VerifiedRelease, void, undefined> {
@@ -175,12 +205,15 @@ class Subscription implements ReleaseSubscription {
     }
     this.stoodAt = this.chain.position.index;
     this.connection.send(encodeClientFrame({ kind: 'subscribe', studyId: study.studyId, fromRelease: this.stoodAt }));
+    this.connectedListener();
+    this.newsListener({ state: study.state, epoch: study.epoch, closesInMs: null });
   }
 
   private onFrame(frame: ServerFrame): void {
     if (this.chain === null) return;
     if (frame.kind === 'release') this.onRelease(frame, this.chain);
-    else if (frame.kind === 'head') this.onHead(frame, this.chain);
+    else if (frame.kind === 'head') this.takeHead(frame, this.chain);
+    else if (frame.kind === 'notice') this.onNotice(frame);
     else if (frame.kind === 'refusal' && frame.channel === 0) {
       if (frame.retryable) this.connection.drop(frame.text);
       else this.finish(new WireError(frame.code, frame.text, { retryable: false }));
@@ -211,7 +244,7 @@ class Subscription implements ReleaseSubscription {
     return true;
   }
 
-  private onHead(signed: SignedHead, chain: ReleaseChain): void {
+  private takeHead(signed: SignedHead, chain: ReleaseChain): void {
     const { count } = decodeHeadBody(signed.body);
     if (count > chain.position.index && this.askAgain(chain.position.index)) return;
     // Written before a release that came first; the next head will be newer.
@@ -219,7 +252,14 @@ class Subscription implements ReleaseSubscription {
     const head = chain.checkHead(signed);
     this.head = head;
     this.connection.progress();
+    this.headListener(head);
     if (head.state !== 'open') this.endSoon();
+  }
+
+  private onNotice({ studyId, state, epoch, closesInMs }: Notice): void {
+    if (this.study === null || toHex(studyId) !== this.study.studyIdHex) return;
+    // 0 says that no time is set.
+    this.newsListener({ state, epoch, closesInMs: closesInMs === 0n ? null : Number(closesInMs) });
   }
 
   /**

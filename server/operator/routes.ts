@@ -1,4 +1,5 @@
 import { toBase64, toHex } from '../../src/base/bytes.js';
+import { aboutEstimator } from './about-estimator.js';
 import type { Exchange } from './exchange.js';
 import { ledgerView } from './ledger-view.js';
 import { pageFile } from './pages.js';
@@ -59,6 +60,7 @@ async function studies(exchange: Exchange): Promise<void> {
       closesAtMs: view.closesAtMs,
       releases: view.releaseCount,
       document: view.document,
+      ...aboutEstimator(view.document),
       facts: toBase64(view.facts),
       signature: toBase64(view.factsSignature),
     })),

@@ -43,6 +43,32 @@ describe('a subscription', () => {
     expect(subscription.head).toMatchObject({ count: 5n, state: 'exhausted' });
   });
 
+  it('tells of connections, of how the study stands, and of heads that agree', async () => {
+    server.publish();
+    const told: unknown[] = [];
+    const subscription = follow();
+    subscription.onConnected(() => told.push('connected'));
+    subscription.onReconnecting(() => told.push('lost'));
+    subscription.onNews((news) => told.push(news));
+    subscription.onHead(({ count }) => told.push(count));
+    const { done } = collect(subscription);
+    await until(() => told.includes(1n));
+    server.openEpoch(8n, 1_500);
+    server.openEpoch(9n, 0);
+    await until(() => told.length === 5);
+    await server.crash();
+    await server.listen();
+    await until(() => told.filter((item) => item === 1n).length === 2);
+    server.stop('ended');
+    await done;
+    const open = { state: 'open', closesInMs: null };
+    const [epoch7, epoch9] = [{ ...open, epoch: 7n }, { ...open, epoch: 9n }];
+    expect(told).toEqual([
+      'connected', epoch7, 1n, { ...open, epoch: 8n, closesInMs: 1_500 }, epoch9,
+      'lost', 'connected', epoch9, 1n, { state: 'ended', epoch: 0n, closesInMs: null }, 1n,
+    ]);
+  });
+
   it('gives the decoded release with its signed bytes and the study', async () => {
     const signed = server.publish();
     for await (const item of follow()) {
