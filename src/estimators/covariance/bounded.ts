@@ -9,7 +9,7 @@ import { rowsSummary } from '../summaries/rows.js';
 import { boundedCohortNeeded, boundedDesign, relativeNoise, type BoundedDesign, type BoundedFacts } from './bounded-design.js';
 import { covarianceOutcome, partName, relativeBound, tooFewPairs } from './outcomes.js';
 import { pairsOf } from './pairs.js';
-import { flooredAt, noiseNorm, privatePreconditioner } from './preconditioner.js';
+import { flooredAt, noiseNorm, privatePreconditioner, type Preconditioner } from './preconditioner.js';
 import { privateSecondMoments } from './second-moments.js';
 
 const cohortName = 'rows';
@@ -107,18 +107,34 @@ function pairsIn(summaries: FinishedSummaries, { slots }: BoundedDesign): Sensit
 async function release(
   { cohort }: StudyFacts, design: BoundedDesign, rows: Sensitive<RowBlock>, mechanisms: Mechanisms, compute: Compute,
 ): Promise<Released<Outcome>> {
+  const { facts: { dimension }, preconditioner, final } = design;
+  const found = await privateBoundedMoments(mechanisms, compute, rows, design);
+  return found.map((answer) => {
+    if (answer.kind === 'too-few-pairs') return tooFewPairs(cohort, preconditioner.pairsNeeded);
+    const { moments, inverse, pairs } = answer;
+    const noise = final.sigma / pairs;
+    const relative = relativeBound(moments, dimension, noiseNorm(dimension) * noise);
+    return covarianceOutcome({ dimension, moments, inverse, noise, relative, pairs });
+  });
+}
+
+/** The map, its inverse, the second moments after it (positive definite) and the noisy number of pairs; or too few. */
+export type BoundedMoments =
+  | { readonly kind: 'too-few-pairs' }
+  | ({ readonly kind: 'moments'; readonly moments: Float64Array; readonly pairs: number } & Preconditioner);
+
+/** Draws every event of a design. @param rows - pairs. The covariance is inverse moments inverse^T. */
+export async function privateBoundedMoments(
+  mechanisms: Mechanisms, compute: Compute, rows: Sensitive<RowBlock>, design: BoundedDesign,
+): Promise<Released<BoundedMoments>> {
   const { facts: { dimension, varianceHigh }, preconditioner, final, ball } = design;
   const counted = mechanisms.gaussian(design.count.name, rows.map(({ count }) => Float64Array.of(count)));
   const pairs = counted.value[0]!;
-  if (pairs < preconditioner.pairsNeeded) return counted.map(() => tooFewPairs(cohort, preconditioner.pairsNeeded));
-  const { matrix, inverse } = await privatePreconditioner(
-    mechanisms, compute, rows, preconditioner, { varianceHigh, pairs },
-  );
-  const sums = await privateSecondMoments(mechanisms, compute, rows, matrix, ball, final.name);
+  if (pairs < preconditioner.pairsNeeded) return counted.map(() => ({ kind: 'too-few-pairs' }));
+  const map = await privatePreconditioner(mechanisms, compute, rows, preconditioner, { varianceHigh, pairs });
+  const sums = await privateSecondMoments(mechanisms, compute, rows, map.matrix, ball, final.name);
   return sums.map((total) => {
     const { floored } = flooredAt(total.map((entry) => entry / pairs), dimension, leastMoment);
-    const noise = final.sigma / pairs;
-    const relative = relativeBound(floored, dimension, noiseNorm(dimension) * noise);
-    return covarianceOutcome({ dimension, moments: floored, inverse, noise, relative, pairs });
+    return { kind: 'moments', ...map, moments: floored, pairs };
   });
 }
