@@ -86,11 +86,20 @@ export const attacks = {
       };
     },
   },
+  spray: {
+    title: 'each far out along one of the columns, all on the same side',
+    rows: ({ dimension }) => (random, index) =>
+      filled(dimension, (j) => random.normal() + (j === index % dimension ? 1.35 * Math.sqrt(dimension) + 3 : 0)),
+  },
   dense: {
     title: 'a dense cluster at distance 3', rows: ({ dimension }) => about(times(ones(dimension), 3), 0.1),
   },
   cluster: {
     title: 'a cluster at distance 3.6', rows: ({ dimension }) => about(times(ones(dimension), 3.6), 0.1),
+  },
+  near: {
+    title: 'a cluster at distance 1.7, nearer than any tail',
+    rows: ({ dimension }) => about(times(ones(dimension), 1.7), 0.1),
   },
   inliers: {
     title: '|N(0, 1)| in every column',

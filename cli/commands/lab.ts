@@ -19,7 +19,7 @@ import type { Output } from '../output.js';
 
 const defaults = {
   contributors: 4000, every: 5, epsilon: 2, promise: 0.1, epochs: 1, port: 0, page: 8790,
-  estimators: ['mean', 'populous-mean', 'prime'], shares: [0, 0.05, 0.1, 0.2], attack: 'shift',
+  estimators: ['mean', 'populous-mean', 'robust-mean'], shares: [0, 0.05, 0.1, 0.2], attack: 'shift',
 } as const;
 const allAttacks = [...rowAttacks, ...protocolAttacks].map(({ name }) => name);
 

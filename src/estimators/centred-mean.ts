@@ -34,19 +34,22 @@ export interface Answer {
   readonly moved: Float64Array;
   /** Noisy count. */
   readonly present: number;
+  /** Per column, in scales: released deviations of further noise in `moved`; default: none. */
+  readonly deviation?: Float64Array;
 }
 
 /** The mean in data units, with the noise of sum and count. The events' noise is in scales. */
 export function answerOf(
   { sum, count }: { readonly sum: GaussianEvent; readonly count: GaussianEvent },
-  { centre, scale, moved, present }: Answer,
+  { centre, scale, moved, present, deviation: further }: Answer,
 ): Outcome {
   const estimate = Array.from(moved, (entry, j) => centre[j]! + entry * scale[j]!);
   if (!estimate.every((entry) => Number.isFinite(entry))) {
     const text = 'the noisy mean times scale is beyond the range of doubles';
     return { kind: 'refused', reason: 'numerical-failure', text };
   }
-  const deviation = Array.from(moved, (entry, j) => (scale[j]! * Math.hypot(sum.sigma, entry * count.sigma)) / present);
+  const deviation = Array.from(moved, (entry, j) =>
+    scale[j]! * Math.hypot(sum.sigma / present, (entry * count.sigma) / present, further?.[j] ?? 0));
   // Noise, and the sampling of rows no wider than scale; not what hostile rows that stayed have moved.
   const half = deviation.map((noise, j) => 1.96 * Math.hypot(noise, scale[j]! / Math.sqrt(present)));
   return {

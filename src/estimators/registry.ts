@@ -13,6 +13,7 @@ import { select } from './mixtures/select.js';
 import { prime } from './filters/prime.js';
 import { spectralFilter } from './filters/spectral-filter.js';
 import { populousMean } from './populous/mean.js';
+import { robustMean } from './robust/robust-mean.js';
 import { resilience } from './rank/resilience.js';
 import { tukeyMedian } from './rank/tukey-median.js';
 import { stableMeanDual } from './stable/mean-dual.js';
@@ -20,7 +21,7 @@ import { subspace } from './subspace/subspace.js';
 
 /** Every estimator, in the order in which commands list them. Names are stable: study files and logs hold them. */
 export const estimators: readonly Estimator[] = Object.freeze([
-  mean, prime, spectralFilter, stableMeanDual, populousMean, count, histogram, quantile, subspace, covariance, heavyTailed,
+  mean, robustMean, prime, spectralFilter, stableMeanDual, populousMean, count, histogram, quantile, subspace, covariance, heavyTailed,
   heavyTailed1d, heavyTailedPure,
   select, mixtureLine, resilience, tukeyMedian,
 ]);

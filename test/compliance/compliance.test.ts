@@ -8,6 +8,7 @@ const samples: Readonly<Record<string, ComplianceSample>> = {
   mean: locationSample,
   'stable-mean-dual': locationSample,
   'populous-mean': locationSample,
+  'robust-mean': locationSample,
   prime: locationSample,
   'spectral-filter': locationSample,
   'heavy-tailed': locationSample,

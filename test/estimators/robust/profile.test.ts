@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { normalCdf } from '../../../src/numerics/normal.js';
+import { widestAxes } from '../../../src/estimators/robust/axes.js';
+import { binOf, leastCutAlongAxes, profileBins, profileOf } from '../../../src/estimators/robust/profile.js';
+import { dataSource } from '../../support/data.js';
+
+const width = 12 / profileBins;
+const edge = (bin: number): number => (bin === 0 ? -Infinity : bin === profileBins ? Infinity : bin * width - 6);
+
+/** Expected counts of parts { rows, at, spread }, noise on top. */
+function countsOf(parts: readonly { rows: number; at: number; spread: number }[], noise = 0, seed = 'noise'): Float64Array {
+  const data = dataSource(seed);
+  return Float64Array.from({ length: profileBins }, (_, bin) =>
+    parts.reduce((sum, { rows, at, spread }) =>
+      sum + rows * (normalCdf((edge(bin + 1) - at) / spread) - normalCdf((edge(bin) - at) / spread)), 0)
+    + noise * data.normal());
+}
+
+const profile = (counts: Float64Array, noise: number) => profileOf(counts, noise, leastCutAlongAxes)!;
+
+describe('a profile', () => {
+  it('finds a normal shape, wherever it stands, and cuts nothing of it', () => {
+    for (const [at, spread] of [[0, 1], [0.7, 0.8], [-1.3, 1.4]] as const) {
+      const found = profile(countsOf([{ rows: 1e5, at, spread }], 50, `${at}`), 50);
+      expect(Math.abs(found.middle - at)).toBeLessThan(0.02);
+      expect(Math.abs(found.spread / spread - 1)).toBeLessThan(0.03);
+      expect([found.low, found.high, found.shift]).toEqual([-Infinity, Infinity, 0]);
+    }
+  });
+
+  it('cuts off a twentieth that stands apart, and sees the middle as if it were not there', () => {
+    for (const [hostile, spread] of [[2.5, 0.1], [3.6, 0.1], [4.7, 1], [-3, 0.5]] as const) {
+      const counts = countsOf([{ rows: 95_000, at: 0, spread: 1 }, { rows: 5_000, at: hostile, spread }], 50, `${hostile}`);
+      const found = profile(counts, 50);
+      // Without a cut the median is at .066.
+      expect(Math.abs(found.middle)).toBeLessThan(0.02);
+      if (hostile > 0) expect(found.high).toBeLessThan(hostile);
+      else expect(found.low).toBeGreaterThan(hostile);
+      // What the cut does to normal rows: they lose a tail on the hostile side.
+      expect(Math.sign(found.shift)).toBe(-Math.sign(hostile));
+    }
+  });
+
+  it('cuts on both sides, and says by how much a cut moves the mean of normal rows', () => {
+    const parts = [
+      { rows: 94_000, at: 0.2, spread: 1 }, { rows: 4_000, at: 4, spread: 0.1 }, { rows: 2_000, at: -4, spread: 0.1 },
+    ];
+    const { low, high, shift, middle } = profile(countsOf(parts, 50), 50);
+    expect([low > -4, high < 4, Math.abs(middle - 0.2) < 0.02]).toEqual([true, true, true]);
+    const data = dataSource('normal rows');
+    const left = Array.from({ length: 200_000 }, () => 0.2 + data.normal()).filter((x) => x >= low && x < high);
+    expect(Math.abs(left.reduce((sum, x) => sum + x, 0) / left.length - 0.2 - shift)).toBeLessThan(0.015);
+  });
+
+  it('gives a deviation that middles have', () => {
+    const noise = 400;
+    const middles = Array.from({ length: 400 }, (_, i) =>
+      profile(countsOf([{ rows: 1e5, at: 0.1, spread: 1 }], noise, `deviation ${i}`), noise));
+    const mean = middles.reduce((sum, { middle }) => sum + middle, 0) / 400;
+    const deviation = Math.sqrt(middles.reduce((sum, { middle }) => sum + (middle - mean) ** 2, 0) / 399);
+    expect(Math.abs(mean - 0.1)).toBeLessThan(0.005);
+    // The counts hold no sampling error here, and the fit of the spread adds some of its own.
+    expect(deviation / middles[0]!.deviation).toBeGreaterThan(0.7);
+    expect(deviation / middles[0]!.deviation).toBeLessThan(1.4);
+  });
+
+  it('has nothing to say about noise alone, and a bin for every number', () => {
+    expect(profileOf(new Float64Array(profileBins), 10, 1.75)).toBeNull();
+    expect(profileOf(countsOf([], 1, 'nothing').map((count) => -Math.abs(count)), 10, 1.75)).toBeNull();
+    expect([-1e300, -6, -5.9, 0, 5.99, 6, 1e300].map(binOf)).toEqual([0, 0, 0, 32, 63, 63, 63]);
+  });
+});
+
+describe('the widest axes', () => {
+  it('are unit, perpendicular to each other and to those taken, above the gate, widest first', () => {
+    const dimension = 4;
+    const diagonal = Float64Array.from({ length: 16 }, (_, at) => (at % 5 === 0 ? [3, 5, 0.1, 2][at / 5]! : 0));
+    const first = widestAxes(diagonal, dimension, [], 1, 4);
+    expect(first.map((axis) => axis.map(Math.abs).indexOf(1))).toEqual([1, 0, 3]);
+    const taken = [Float64Array.of(0.6, 0.8, 0, 0)];
+    const [next, ...rest] = widestAxes(diagonal, dimension, taken, 1, 4);
+    expect(next!.reduce((sum, entry, i) => sum + entry * taken[0]![i]!, 0)).toBeCloseTo(0, 12);
+    expect(Math.hypot(...next!)).toBeCloseTo(1, 12);
+    // 3 * .64 + 5 * .36 is left beside the axis taken, and 2.
+    expect([next!.map(Math.abs)[0]!.toFixed(3), rest.length]).toEqual(['0.800', 1]);
+    expect(widestAxes(diagonal, dimension, [0, 1, 2, 3].map((k) => diagonal.map((_, i) => (i === k ? 1 : 0)).slice(0, 4)), -9, 4))
+      .toEqual([]);
+  });
+});
