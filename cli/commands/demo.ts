@@ -35,7 +35,7 @@ export const demo = defineCommand({
   summary: 'Run everything at once on real flights: aggregator, honest people and liars.',
   details: [
     `Each simulated contributor gets ${flightsPerContribution} flights per epoch out of 231,083 and takes part in two `
-    + 'studies at once: the private mean, and populous-mean, which does not believe a minority. The hostile ones move '
+    + 'studies at once: the private mean, and robust-mean, which does not believe a minority. The hostile ones move '
     + 'together. Every release is printed beside what only the demonstration knows: the honest mean, and how far the '
     + 'undefended mean of all rows is from it. Errors are Euclidean, in units of the studies\' scale.',
     'Epochs that pass while people connect are charged like any other, but not shown. Release logs are left for '

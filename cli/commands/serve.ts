@@ -42,7 +42,7 @@ export const serve = defineCommand({
     },
     'log-level': { type: 'enum', options: [...logLevels], description: 'default info' },
   },
-  examples: ['keelson serve studies/flights-mean.yaml studies/flights-populous.yaml --data data'],
+  examples: ['keelson serve studies/flights-mean.yaml studies/flights-robust.yaml --data data'],
   stopsGently: true,
   async run({ args, io, output }) {
     refuseInsecureSeed(io, 'serve');

@@ -39,7 +39,7 @@ export const simulate = defineCommand({
     },
   },
   examples: [
-    'keelson simulate ws://127.0.0.1:8787 --study flights-populous --contributors 3000 --hostile 0.1 --attack shift',
+    'keelson simulate ws://127.0.0.1:8787 --study flights-robust --contributors 3000 --hostile 0.1 --attack shift',
     'keelson simulate ws://127.0.0.1:8787 --study heights --contributors 500 --input heights.csv --rows 1',
   ],
   stopsGently: true,

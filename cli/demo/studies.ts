@@ -33,8 +33,8 @@ const budgetMax = 100;
 const connectMs = 3;
 
 /**
- * The two questions of the demonstration, on the same columns and people: the private mean, and the
- * mean by subsample-and-aggregate, which does not believe a minority.
+ * The two questions of the demonstration, on the same columns and people: the private mean, and the robust one, which
+ * does not believe a minority.
  * @throws UsageError when no budget pays for that many releases; KeelsonError('plan-infeasible') for too few people.
  */
 export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
@@ -52,11 +52,11 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
     retention: { kind: 'release' },
   } as const;
   const corruption = Math.max(facts.hostileShare, 0.01);
-  return (['mean', 'populous-mean'] as const).map((estimator) => {
+  return (['mean', 'robust-mean'] as const).map((estimator) => {
     const { parameters } = findEstimator(estimator);
     const document: StudyDocument = {
       ...shared,
-      study: `flights-${estimator === 'mean' ? 'mean' : 'populous'}`,
+      study: `flights-${estimator === 'mean' ? 'mean' : 'robust'}`,
       estimator,
       parameters: parseParameters(parameters, { scale: [...demoScale], corruption }, { dimension: 2 }),
     };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage, type Ended, type JsonLine } from '../support/live-command.js';
 
 const stage = new Stage();
-const studies = ['flights-mean', 'flights-populous'];
+const studies = ['flights-mean', 'flights-robust'];
 const small = ['demo', '--contributors', '400', '--epochs', '2', '--every', '2', '--epsilon', '12'];
 
 afterAll(() => stage.end());
@@ -87,7 +87,7 @@ describe('keelson demo with repeatable noise', () => {
 it('prints a table that fits a terminal, and stops at once on an interrupt', async () => {
   const words = ['demo', '--contributors', '400', '--epochs', '8', '--every', '2', '--epsilon', '12'];
   const run = stage.start([...words, '--logs', stage.path('table')]);
-  while (!/^ +\d+ flights-mean .*\n +flights-populous /m.test(run.stdout)) await run.next();
+  while (!/^ +\d+ flights-mean .*\n +flights-robust /m.test(run.stdout)) await run.next();
   const { status, stdout, stderr } = await run.interrupt();
   // Not all of its epochs were shown.
   expect([status, stderr]).toEqual([1, '']);
