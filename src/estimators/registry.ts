@@ -16,13 +16,14 @@ import { populousMean } from './populous/mean.js';
 import { robustMean } from './robust/robust-mean.js';
 import { resilience } from './rank/resilience.js';
 import { tukeyMedian } from './rank/tukey-median.js';
+import { stableMean } from './stable/mean.js';
 import { stableMeanDual } from './stable/mean-dual.js';
 import { subspace } from './subspace/subspace.js';
 
 /** Every estimator, in the order in which commands list them. Names are stable: study files and logs hold them. */
 export const estimators: readonly Estimator[] = Object.freeze([
-  mean, robustMean, prime, spectralFilter, stableMeanDual, populousMean, count, histogram, quantile, subspace, covariance, heavyTailed,
-  heavyTailed1d, heavyTailedPure,
+  mean, robustMean, prime, spectralFilter, stableMean, stableMeanDual, populousMean, count, histogram, quantile, subspace,
+  covariance, heavyTailed, heavyTailed1d, heavyTailedPure,
   select, mixtureLine, resilience, tukeyMedian,
 ]);
 

@@ -6,6 +6,7 @@ import { complianceSuite, locationSample, type ComplianceSample } from './suite.
 /** One entry for each estimator, so that a new one cannot be forgotten. */
 const samples: Readonly<Record<string, ComplianceSample>> = {
   mean: locationSample,
+  'stable-mean': locationSample,
   'stable-mean-dual': locationSample,
   'populous-mean': locationSample,
   'robust-mean': locationSample,
