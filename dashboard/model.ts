@@ -1,54 +1,146 @@
-import type { StudyDocument, VerifiedRelease } from '../client/index.js';
+import type { ReleaseBody, StudyDocument } from '../client/index.js';
 
 /** How many releases a page keeps, so that its memory does not grow for as long as it is open. */
 export const releasesKept = 2000;
+
+/** Charts of one study at most: a matrix has more numbers than a page can show over time. */
+export const chartsMax = 12;
 
 /** What `/v1/studies` says of a study. */
 export interface StudyEntry {
   readonly id: string;
   readonly name: string;
-  readonly state: string;
+  readonly state: 'open' | 'exhausted' | 'ended';
+  /** Decimal; 0 when none is open. */
+  readonly epoch: string;
+  /** Unix time; 0 when the epoch closes on a count, or none is open. */
+  readonly closesAtMs: number;
+  /** In the log. */
+  readonly releases: number;
   readonly document: StudyDocument;
+  /** The estimator in a line. */
+  readonly title: string;
+  readonly parameterWords: Readonly<Record<string, string>>;
+  /** A name for each number of an estimate. */
+  readonly labels?: readonly string[];
 }
 
-/** One column over epochs: null where a release refused. */
+/** One number over epochs: null where a release refused. All of one length, oldest first. */
 export interface Series {
   readonly epochs: readonly number[];
   readonly values: readonly (number | null)[];
   readonly lows: readonly (number | null)[];
   readonly highs: readonly (number | null)[];
+  /** Why a release refused; null where it did not. */
+  readonly refusals: readonly (string | null)[];
 }
 
-/** The number at `place` of every release, with its 95 % interval where the release has one. */
-export function seriesOf(releases: readonly VerifiedRelease[], place: number): Series {
-  const outcomes = releases.map(({ release }) => release.outcome);
-  const pick = (read: 'estimate' | 'low' | 'high'): (number | null)[] => outcomes.map((outcome) => {
-    if (outcome.kind === 'refused') return null;
-    return (read === 'estimate' ? outcome.estimate : outcome.interval95?.[read])?.[place] ?? null;
-  });
-  return {
-    epochs: releases.map(({ release }) => Number(release.epoch)),
-    values: pick('estimate'), lows: pick('low'), highs: pick('high'),
-  };
+/** One release as a row of the table. */
+export interface Row {
+  readonly epoch: bigint;
+  readonly closedAtMs: bigint;
+  readonly refusal: { readonly reason: string; readonly text: string } | null;
 }
 
-/** Adds a release, the oldest forgotten beyond `releasesKept`. */
-export function withRelease(releases: readonly VerifiedRelease[], next: VerifiedRelease): VerifiedRelease[] {
-  return [...releases, next].slice(-releasesKept);
+type Value = Extract<ReleaseBody['outcome'], { kind: 'value' }>;
+
+/** The interval of one number of an estimate: the release's own, or that of its noise; null when it says nothing. */
+export function intervalOf(outcome: Value, place: number): readonly [number, number] | null {
+  const { interval95: interval, uncertainty } = outcome;
+  if (interval !== undefined) return [interval.low[place]!, interval.high[place]!];
+  const deviation = uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation[place] : undefined;
+  const value = outcome.estimate[place];
+  if (deviation === undefined || value === undefined) return null;
+  return [value - 1.96 * deviation, value + 1.96 * deviation];
 }
 
-/** At most six digits that say something. */
-export function shown(value: number | null | undefined): string {
-  return value === null || value === undefined ? 'none' : String(Number(value.toPrecision(6)));
+/**
+ * What a page remembers of a study's releases: the numbers that it draws, and the last release in full. Taking one
+ * costs O(charts), whatever the length of the log; memory is bounded by `kept`.
+ */
+export class History {
+  readonly rows: Row[] = [];
+  readonly epochs: number[] = [];
+  readonly refusals: (string | null)[] = [];
+  readonly #values: (number | null)[][] = [];
+  readonly #lows: (number | null)[][] = [];
+  readonly #highs: (number | null)[][] = [];
+  /** All that were taken, forgotten ones too. */
+  count = 0;
+  /** How many of them refused. */
+  refused = 0;
+  last: ReleaseBody | null = null;
+  /** The newest with an estimate: a refusal does not take away what was released before. */
+  lastValue: (ReleaseBody & { readonly outcome: Value }) | null = null;
+
+  constructor(private readonly kept = releasesKept) {}
+
+  take(release: ReleaseBody): void {
+    const { outcome } = release;
+    this.count += 1;
+    this.last = release;
+    const isValue = outcome.kind === 'value';
+    if (isValue) this.lastValue = { ...release, outcome };
+    else this.refused += 1;
+    if (isValue) this.#widen(Math.min(outcome.estimate.length, chartsMax));
+    this.rows.push({ epoch: release.epoch, closedAtMs: release.closedAtMs, refusal: isValue ? null : outcome });
+    this.epochs.push(Number(release.epoch));
+    this.refusals.push(isValue ? null : outcome.reason);
+    this.#values.forEach((values, place) => {
+      const interval = isValue ? intervalOf(outcome, place) : null;
+      values.push(isValue ? (outcome.estimate[place] ?? null) : null);
+      this.#lows[place]!.push(interval?.[0] ?? null);
+      this.#highs[place]!.push(interval?.[1] ?? null);
+    });
+    // Halved at twice the size, so that forgetting costs O(1) per release.
+    if (this.epochs.length >= 2 * this.kept) this.#forget();
+  }
+
+  /** The number at `place` of the estimates. The newest `kept` releases. */
+  series(place: number): Series {
+    const newest = <T>(list: readonly T[] | undefined): readonly T[] => list?.slice(-this.kept) ?? [];
+    return {
+      epochs: newest(this.epochs), refusals: newest(this.refusals),
+      values: newest(this.#values[place]), lows: newest(this.#lows[place]), highs: newest(this.#highs[place]),
+    };
+  }
+
+  /** Estimates have one size; before the first, there are only refusals. */
+  #widen(places: number): void {
+    while (this.#values.length < places) {
+      const nothing = (): null[] => this.epochs.map(() => null);
+      this.#values.push(nothing());
+      this.#lows.push(nothing());
+      this.#highs.push(nothing());
+    }
+  }
+
+  #forget(): void {
+    for (const list of [this.rows, this.epochs, this.refusals, ...this.#values, ...this.#lows, ...this.#highs]) {
+      list.splice(0, list.length - this.kept);
+    }
+  }
 }
 
-/** Charts of one study at most: a matrix has more numbers than a page can show. */
-export const chartsMax = 12;
-
-/** The columns where an estimate has one number per column; else numbered entries, for nothing is known of them here. */
-export function labelsOf(releases: readonly VerifiedRelease[]): readonly string[] {
-  const outcome = releases.findLast(({ release }) => release.outcome.kind === 'value')?.release.outcome;
-  const columns = releases.at(-1)?.release.columns ?? [];
-  if (outcome?.kind !== 'value' || outcome.estimate.length === columns.length) return columns.slice(0, chartsMax);
-  return outcome.estimate.slice(0, chartsMax).map((_value, place) => `entry ${place + 1} of ${outcome.estimate.length}`);
+/** The columns where an estimate has one number per column; else what the server calls them; else by place. */
+export function labelsOf(entry: StudyEntry, size: number): readonly string[] {
+  const { columns } = entry.document;
+  if (entry.labels?.length === size) return entry.labels;
+  if (columns.length === size) return columns;
+  return Array.from({ length: size }, (_, place) => `number ${place + 1} of ${size}`);
 }
+
+/** A refusal's reason as the end of a sentence. */
+export function reasonInWords(reason: string): string {
+  return refusalWords[reason] ?? reason.replaceAll('-', ' ');
+}
+
+const refusalWords: Readonly<Record<string, string>> = {
+  'interrupted': 'the server stopped while the answer was in the making',
+  'participation-below-plan': 'fewer people took part than the study was planned for',
+  'scale-not-found': 'the spread of the data could not be found privately',
+  'centre-not-found': 'the middle of the data could not be found privately',
+  'groups-disagree': 'the groups of contributors disagree with one another',
+  'rows-too-wide': 'the contributions spread wider than the study was planned for',
+  'numerical-failure': 'the answer is outside the range of numbers',
+};

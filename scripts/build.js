@@ -27,7 +27,9 @@ buildSync({
 // The dashboard: one script, and files as they are.
 const site = 'dist/dashboard/site';
 mkdirSync(`${root}${site}`, { recursive: true });
-for (const name of ['index.html', 'dashboard.css']) cpSync(`${root}dashboard/${name}`, `${root}${site}/${name}`);
+for (const name of ['index.html', 'shell.css', 'dashboard.css', 'favicon.svg']) {
+  cpSync(`${root}dashboard/${name}`, `${root}${site}/${name}`);
+}
 // The laboratory's page stands beside it.
 for (const [from, to] of [['index.html', 'lab.html'], ['lab.css', 'lab.css']]) {
   cpSync(`${root}dashboard/lab/${from}`, `${root}${site}/${to}`);

@@ -13,6 +13,8 @@ export interface Route {
 /** Everything that HTTP offers, by path. */
 export const routes: Readonly<Record<string, Route>> = {
   '/': { access: 'public', answer: pageFile('index.html', 'text/html') },
+  '/favicon.svg': { access: 'public', answer: pageFile('favicon.svg', 'image/svg+xml') },
+  '/shell.css': { access: 'public', answer: pageFile('shell.css', 'text/css') },
   '/dashboard.css': { access: 'public', answer: pageFile('dashboard.css', 'text/css') },
   '/dashboard.js': { access: 'public', answer: pageFile('dashboard.js', 'text/javascript') },
   '/uplot.css': { access: 'public', answer: pageFile('uplot.css', 'text/css') },

@@ -9,7 +9,7 @@ import { root } from '../support/sources.js';
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 
 it('loads in at most 120 KB gzip in all', () => {
-  const names = ['index.html', 'dashboard.css', 'dashboard.js', 'uplot.css'];
+  const names = ['index.html', 'favicon.svg', 'shell.css', 'dashboard.css', 'dashboard.js', 'uplot.css'];
   const sizes = names.map((name) => gzipSync(readFileSync(`${root}dist/dashboard/site/${name}`)).length);
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(120_000);
 });
@@ -30,8 +30,8 @@ it.skipIf(!hasBrowser)('shows releases as they come, fits narrow pages, and is a
     const page = await launched.browser.newPage();
     const errors: unknown[] = [];
     page.on('pageerror', (error) => errors.push(error));
-    await page.goto(rig.url('/'));
-    await page.waitForSelector('.study');
+    await page.goto(`${rig.url('/')}#/study/${rig.study}`);
+    await page.waitForSelector('.title');
     expect(await page.$$('.column')).toHaveLength(0);
     rig.hub.publish(rig.study);
     await page.waitForSelector('.column canvas');

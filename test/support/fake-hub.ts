@@ -4,7 +4,7 @@ import type { Amount } from '../../src/privacy/amount.js';
 import { signReady, signStatement, type Signer } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import {
-  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId, type StudyDocument,
+  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId, type ReleaseBody, type StudyDocument,
 } from '../../src/wire/index.js';
 import type { HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch } from '../../server/hub.js';
 import type { ContributorState, LedgerBalance, ReleaseRecord } from '../../server/store/contract.js';
@@ -24,8 +24,8 @@ export interface FakeHub extends StudyHub {
   allowed: (contributor: Uint8Array) => boolean;
   spend: ContributorState['spend'];
   ledger: LedgerBalance[];
-  /** Appends a signed release to the log and tells everybody. `text` pads its size. */
-  publish(studyId: string, text?: string): ReleaseRecord;
+  /** Appends a signed release to the log and tells everybody. `text` pads its size; `change` replaces what it says. */
+  publish(studyId: string, text?: string, change?: Partial<ReleaseBody>): ReleaseRecord;
   change(studyId: string, change: Partial<StudyView>): void;
   emit(event: HubEvent): void;
   readonly listeners: number;
@@ -151,7 +151,7 @@ class Hub implements FakeHub {
     this.views.set(id, { ...this.views.get(id)!, ...change });
   }
 
-  publish(id: string, text = ''): ReleaseRecord {
+  publish(id: string, text = '', change: Partial<ReleaseBody> = {}): ReleaseRecord {
     const log = this.logs.get(id)!;
     const body = encodeReleaseBody({
       ...releaseBody,
@@ -161,6 +161,7 @@ class Hub implements FakeHub {
       epoch: BigInt(7 + log.length),
       previousDigest: fromHex(log.at(-1)?.digest ?? '00'.repeat(64)),
       ...(text === '' ? {} : { outcome: { kind: 'refused', reason: 'interrupted', text } as const }),
+      ...change,
     });
     const digest = signing.sha512(body);
     const signature = signStatement('release', this.signer, fromHex(id), digest);

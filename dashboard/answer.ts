@@ -1,0 +1,115 @@
+import { partsByName, type ReleaseBody } from '../client/index.js';
+import type { StudyEntry } from './model.js';
+
+type Value = Extract<ReleaseBody['outcome'], { kind: 'value' }>;
+
+/** One normal of a mixture. */
+export interface Component {
+  readonly weight: number;
+  readonly mean: number;
+  readonly deviation: number;
+}
+
+/** One bar: `from` null below all edges, `to` null above them. */
+export interface Bin {
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly count: number;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** What an estimate is, as far as a page can draw it as more than numbers over time. */
+export type Picture =
+  | { readonly kind: 'matrix'; readonly name: string; readonly size: number; readonly entries: readonly number[];
+    readonly centre: readonly number[] | null; }
+  | { readonly kind: 'mixture'; readonly components: readonly Component[] }
+  | { readonly kind: 'bins'; readonly bins: readonly Bin[] }
+  | { readonly kind: 'choice'; readonly chosen: number; readonly names: readonly string[] };
+
+/** The picture of an estimate, and which of its numbers are drawn over epochs: the first `charts` of them. */
+export function pictureOf(entry: StudyEntry, outcome: Value): { readonly picture: Picture | null; readonly charts: number } {
+  const size = outcome.estimate.length;
+  const picture = matrixOf(entry, outcome) ?? mixtureOf(entry, outcome) ?? binsOf(entry, outcome) ?? choiceOf(entry, outcome);
+  if (picture === null) return { picture, charts: size };
+  // A mean in front of a matrix goes over time like any other.
+  return { picture, charts: picture.kind === 'matrix' && picture.centre !== null ? picture.centre.length : 0 };
+}
+
+function matrixOf({ document }: StudyEntry, { estimate, shape, parts }: Value): Picture | null {
+  const size = document.columns.length;
+  const isSquare = (lengths: readonly number[]): boolean => lengths.length === 2 && lengths[0] === lengths[1];
+  if (parts === undefined) {
+    // One column's square is a number like any other.
+    return isSquare(shape) && size > 1 ? { kind: 'matrix', name: 'matrix', size: shape[0]!, entries: estimate, centre: null } : null;
+  }
+  let offset = 0;
+  let centre: readonly number[] | null = null;
+  for (const part of parts) {
+    const entries = estimate.slice(offset, offset + part.shape.reduce((product, length) => product * length, 1));
+    if (isSquare(part.shape) && size > 1) return { kind: 'matrix', name: part.name, size: part.shape[0]!, entries, centre };
+    if (offset === 0 && part.shape.length === 1 && part.shape[0] === size) centre = entries;
+    offset += entries.length;
+  }
+  return null;
+}
+
+function mixtureOf({ document }: StudyEntry, outcome: Value): Picture | null {
+  const { weights, means, scales } = partsByName(outcome);
+  let components: Component[];
+  if (isList(weights) && isList(means) && isList(scales)) {
+    components = weights.map((weight, k) => ({ weight, mean: means[k]!, deviation: scales[k]! }));
+  } else if (document.estimator === 'mixture-1d' && outcome.shape[1] === 3) {
+    const { estimate, shape } = outcome;
+    components = Array.from({ length: shape[0]! }, (_, k) =>
+      ({ weight: estimate[3 * k]!, mean: estimate[3 * k + 1]!, deviation: estimate[3 * k + 2]! }));
+  } else return null;
+  // Fewer components than were allowed: the rest weigh nothing.
+  return { kind: 'mixture', components: components.filter(({ weight, deviation }) => weight > 0 && deviation > 0) };
+}
+
+function binsOf({ document }: StudyEntry, { estimate, shape, interval95 }: Value): Picture | null {
+  const { edges, width } = document.parameters;
+  const bar = (from: number | null, to: number | null, place: number): Bin => ({
+    from, to, count: estimate[place]!, low: interval95?.low[place] ?? null, high: interval95?.high[place] ?? null,
+  });
+  if (document.estimator !== 'histogram') return null;
+  if (isList(edges) && estimate.length === edges.length + 1) {
+    return { kind: 'bins', bins: estimate.map((_, i) => bar(edges[i - 1] ?? null, edges[i] ?? null, i)) };
+  }
+  if (typeof width !== 'number' || shape[1] !== 2) return null;
+  const found = Array.from({ length: shape[0]! }, (_, k) => bar(estimate[2 * k]!, estimate[2 * k]! + width, 2 * k + 1));
+  return { kind: 'bins', bins: found.filter(({ count }) => count !== 0).sort((one, two) => one.from! - two.from!) };
+}
+
+function choiceOf({ document }: StudyEntry, { estimate }: Value): Picture | null {
+  const hypotheses = listIn(document.parameters['hypotheses']);
+  if (document.estimator !== 'select' || hypotheses === null) return null;
+  return { kind: 'choice', chosen: estimate[0]!, names: hypotheses.map(hypothesisInWords) };
+}
+
+/** A list parameter travels as JSON; null for anything else. */
+export function listIn(parameter: unknown): readonly unknown[] | null {
+  if (typeof parameter !== 'string' || !parameter.startsWith('[')) return null;
+  try {
+    const list: unknown = JSON.parse(parameter);
+    return Array.isArray(list) ? list : null;
+  } catch {
+    return null;
+  }
+}
+
+/** `{ normal: { mean: 10, deviation: 40 } }` as `normal, mean 10, deviation 40`. */
+function hypothesisInWords(hypothesis: unknown): string {
+  if (typeof hypothesis !== 'object' || hypothesis === null) return String(hypothesis);
+  return Object.entries(hypothesis).map(([name, facts]) => {
+    if (typeof facts !== 'object' || facts === null) return `${name} ${String(facts)}`;
+    const said = Object.entries(facts as object).map(([fact, value]) =>
+      (typeof value === 'number' ? `${fact} ${value}` : Array.isArray(value) ? `${value.length} ${fact}` : fact));
+    return [name, ...said].join(', ');
+  }).join('; ');
+}
+
+function isList(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'number');
+}

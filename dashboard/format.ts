@@ -1,0 +1,77 @@
+/** Numbers and times for people. Digits are as many as the noise leaves meaning in. */
+
+const locale = 'en-GB';
+
+/** A true minus, a no-break space in exponents, and no minus zero. */
+function tidy(text: string): string {
+  return (/^-0(\.0*)?$/.test(text) ? text.slice(1) : text).replace('-', '−');
+}
+
+/** Decimals that show two significant digits of `halfWidth`; at most 12, never negative. */
+export function decimalsFor(halfWidth: number): number {
+  if (!(halfWidth > 0) || !Number.isFinite(halfWidth)) return 0;
+  return Math.min(12, Math.max(0, 1 - Math.floor(Math.log10(halfWidth))));
+}
+
+/**
+ * `value` in digits that `halfWidth`, of its 95 % interval, leaves meaning in; four significant digits when it is
+ * unknown or zero. Very large and very small numbers are written with a power of ten.
+ */
+export function shown(value: number | null | undefined, halfWidth?: number | null): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return 'none';
+  const size = Math.abs(value);
+  if (size >= 1e9 || (size !== 0 && size < 1e-4 && !(halfWidth !== undefined && halfWidth !== null && halfWidth > 1e-4))) {
+    return tidy(value.toExponential(2).replace('e+', 'e'));
+  }
+  if (halfWidth !== undefined && halfWidth !== null && halfWidth > 0) {
+    const decimals = decimalsFor(halfWidth);
+    return tidy(value.toLocaleString(locale, { minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
+  }
+  return tidy(value.toLocaleString(locale, { maximumSignificantDigits: 4 }));
+}
+
+/** 3.21, 0.0412, 8: three significant digits, none for show. */
+export function amount(value: number): string {
+  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) {
+    return tidy(value.toExponential(1).replace('.0e', 'e').replace('e+', 'e'));
+  }
+  return tidy(value.toLocaleString(locale, { maximumSignificantDigits: 3 }));
+}
+
+/** 12,480. */
+export function whole(value: number | bigint): string {
+  return tidy(value.toLocaleString(locale, { maximumFractionDigits: 0 }));
+}
+
+/** A share as `12 %`, `0.4 %`, `< 0.1 %`. */
+export function percent(share: number): string {
+  const value = share * 100;
+  if (value > 0 && value < 0.1) return '<\u00a00.1\u00a0%';
+  return `${value.toLocaleString(locale, { maximumFractionDigits: value < 10 ? 1 : 0 })}\u00a0%`;
+}
+
+/** About how long, in the two largest units that matter: `4 h 30 min`, `12 days`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  if (minutes < 48 * 60) {
+    const rest = minutes % 60;
+    return `${Math.floor(minutes / 60)} h${rest === 0 ? '' : ` ${rest} min`}`;
+  }
+  const days = Math.round(minutes / (24 * 60));
+  return days < 730 ? `${whole(days)} days` : `${whole(days / 365.25)} years`;
+}
+
+/** `21 Nov, 09:14:05`: a Unix timestamp in this browser's zone. */
+export function clockTime(unixMs: number): string {
+  return new Date(unixMs).toLocaleString(locale, {
+    day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit',
+  });
+}
+
+/** `delay_minutes` as `delay minutes`. */
+export function spoken(name: string): string {
+  return name.replaceAll('_', ' ');
+}

@@ -1,0 +1,84 @@
+import type { VNode } from 'preact';
+import { budgetOf, guaranteeInWords, type BudgetState } from '../budget.js';
+import { amount, duration, percent, whole } from '../format.js';
+import { html } from '../html.js';
+import { historyOf, type Followed } from '../session.js';
+
+/** How much privacy the study has lost, and how long what is left lasts. */
+export function Budget({ followed }: { readonly followed: Followed }): VNode {
+  const { entry, news } = followed;
+  const history = historyOf(followed);
+  const { budget, privacy, epoch } = entry.document;
+  const isOpen = news.value.state === 'open' && news.value.epoch > 0n;
+  if (history.last === null) {
+    return html`<section class="card"><h2>Privacy budget</h2>
+      <${Bar} state=${null} /><p class="quiet">Nothing is spent yet. Each release costs ε ${amount(privacy.epsilon)}, and
+      the study has ε ${amount(budget.epsilon)}${budget.perMs === undefined ? '' : ` per ${duration(budget.perMs)}`}.</p></section>`;
+  }
+  const state = budgetOf(history.last, isOpen);
+  const everyMs = 'everyMs' in epoch ? epoch.everyMs : null;
+  return html`<section class="card"><h2>Privacy budget</h2><p class="budget-lead"><strong>ε ${amount(state.epsilonSpent)}</strong>
+    <span class="quiet"> of ${amount(state.epsilonCap)} ${spentWords(budget.scope)}</span></p>
+    <${Bar} state=${state} />
+    <dl class="facts">
+      <div><dt><span class="key spent"></span>Spent</dt><dd>${percent(state.spentShare)}</dd></div>
+      <div><dt><span class="key reserved"></span>This epoch</dt><dd>${isOpen ? percent(state.reservedShare) : 'none open'}</dd></div>
+      <div><dt><span class="key left"></span>Left</dt><dd>${percent(state.leftShare)}</dd></div>
+      <div><dt>Lasts for</dt><dd>${lastsFor(state, everyMs, news.value.state)}</dd></div>
+      <div><dt>One release alone</dt><dd>ε ${amount(state.epsilonPerRelease)}</dd></div>
+      <div><dt>Delta</dt><dd>${amount(budget.delta)}</dd></div>
+    </dl>${windowWords(state)}</section>`;
+}
+
+function Bar({ state }: { readonly state: BudgetState | null }): VNode {
+  const label = state === null
+    ? 'nothing spent'
+    : `${percent(state.spentShare)} spent, ${percent(state.reservedShare)} set aside for this epoch, ${percent(state.leftShare)} left`;
+  const width = (share: number): { width: string } => ({ width: `${share * 100}%` });
+  return html`<div class="budget-bar" role="img" aria-label=${label}>
+    <span class="spent" style=${width(state?.spentShare ?? 0)}></span>
+    <span class="reserved" style=${width(state?.reservedShare ?? 0)}></span></div>`;
+}
+
+/** A thin bar for lists. */
+export function BudgetLine({ followed }: { readonly followed: Followed }): VNode {
+  const { news } = followed;
+  const { last } = historyOf(followed);
+  const state = last === null ? null : budgetOf(last, news.value.state === 'open' && news.value.epoch > 0n);
+  return html`<div class="budget-line"><${Bar} state=${state} />
+    <span class="quiet">${state === null ? 'nothing spent' : `${percent(state.spentShare)} of the privacy budget spent`}</span></div>`;
+}
+
+function spentWords(scope: 'study' | 'contributor' | 'population'): string {
+  if (scope === 'contributor') return 'spent, at most, by any one contributor';
+  return scope === 'population' ? 'spent by the studies that share it' : 'spent';
+}
+
+function lastsFor({ epochsLeft, windowMs }: BudgetState, everyMs: number | null, state: string): string {
+  if (state !== 'open') return 'no further epoch';
+  if (epochsLeft === null) return 'as long as you like';
+  if (epochsLeft <= 0) return windowMs === null ? 'no epoch after this one' : 'no epoch until some of it renews';
+  const epochs = `${whole(epochsLeft)} more epoch${epochsLeft === 1 ? '' : 's'}`;
+  return everyMs === null ? epochs : `${epochs}, about ${duration(epochsLeft * everyMs)}`;
+}
+
+function windowWords({ windowMs }: BudgetState): VNode | null {
+  return windowMs === null ? null : html`<p class="quiet small">The budget renews: what was spent counts for
+    ${` ${duration(windowMs)}`}.</p>`;
+}
+
+/** The promise: first so that everybody understands it, then exactly. */
+export function Guarantee({ followed }: { readonly followed: Followed }): VNode {
+  const { document } = followed.entry;
+  const { sentence, notAgainst, oddsPerRelease, oddsInAll } = guaranteeInWords(document);
+  const exact = historyOf(followed).last?.guarantee;
+  const corruption = document.parameters['corruption'];
+  return html`<section class="card"><h2>What is promised</h2><p>${sentence} ${' '}<span class="quiet">${notAgainst}</span></p>
+    ${typeof corruption === 'number' && corruption > 0 && html`<p>The answer stays useful while up to
+      ${` ${percent(corruption)}`} of the contributors send whatever they like, together.</p>`}
+    <details><summary>In exact words</summary>
+      ${exact && html`<p class="small">${exact.charAt(0).toUpperCase()}${exact.slice(1)}.</p>`}
+      <p class="small">One release changes anybody’s odds about one contributor at most by a factor of ${amount(oddsPerRelease)},
+        all that the budget allows together by ${amount(oddsInAll)}, except with a probability of ${amount(document.budget.delta)}
+        or less. Usually it is far less.</p></details></section>`;
+}

@@ -1,0 +1,62 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { createLineChart, type LineChart } from '../charts/line-chart.js';
+import { shown, spoken, whole } from '../format.js';
+import { html } from '../html.js';
+import { reasonInWords, type Series } from '../model.js';
+import { paint } from '../theme.js';
+
+/** A number of the estimate: what it is now, how sure that is, and how it went over epochs. */
+export function Column({ name, series }: { readonly name: string; readonly series: Series }): VNode {
+  const [pointed, setPointed] = useState<number | null>(null);
+  const newest = series.values.findLastIndex((value) => value !== null);
+  return html`<section class="card column"><h3>${spoken(name)}</h3>
+    <p class="value">${shown(series.values[newest], halfOf(series, newest))}</p>
+    <p class="range quiet">${rangeText(series, newest)}</p>
+    <${Chart} series=${series} onPoint=${setPointed}
+      label=${`${spoken(name)} over epochs, now ${shown(series.values[newest], halfOf(series, newest))}; the table of releases has every number`} />
+    <p class="readout quiet" aria-hidden="true">${readoutOf(series, pointed)}</p></section>`;
+}
+
+function Chart({ series, label, onPoint }: {
+  readonly series: Series; readonly label: string; readonly onPoint: (place: number | null) => void;
+}): VNode {
+  const host = useRef<HTMLDivElement>(null);
+  const chart = useRef<LineChart | null>(null);
+  const latest = useRef(series);
+  latest.current = series;
+  // What is drawn has the colours of the theme that was in force: a new theme draws anew.
+  const painted = paint.value;
+  useEffect(() => {
+    chart.current = createLineChart(host.current!, latest.current, onPoint);
+    return () => chart.current?.close();
+  }, [painted]);
+  useEffect(() => chart.current?.update(series), [series]);
+  return html`<div class="chart" role="img" aria-label=${label} ref=${host}></div>`;
+}
+
+/** Half of the 95 % interval; null where there is none. */
+export function halfOf({ lows, highs }: Series, place: number): number | null {
+  const [low, high] = [lows[place], highs[place]];
+  return typeof low === 'number' && typeof high === 'number' ? (high - low) / 2 : null;
+}
+
+function rangeText(series: Series, place: number): string {
+  if (place < 0) return 'no answer yet';
+  const half = halfOf(series, place);
+  if (half === null) return 'without an interval';
+  if (half === 0) return 'exact';
+  return `95 % interval ${shown(series.lows[place], half)} to ${shown(series.highs[place], half)}`;
+}
+
+function readoutOf(series: Series, place: number | null): string {
+  const refused = series.refusals.filter((reason) => reason !== null).length;
+  if (place === null) return refused === 0 ? ' ' : `× marks ${refused === 1 ? 'an epoch' : 'epochs'} without an answer`;
+  const epoch = series.epochs[place];
+  if (epoch === undefined) return ' ';
+  const reason = series.refusals[place];
+  if (reason !== null && reason !== undefined) return `Epoch ${whole(epoch)}: refused, ${reasonInWords(reason)}`;
+  const half = halfOf(series, place);
+  const plus = half === null || half === 0 ? '' : ` ± ${shown(half, half)}`;
+  return `Epoch ${whole(epoch)}: ${shown(series.values[place], half)}${plus}`;
+}

@@ -1,0 +1,73 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { signing } from '../../client/index.js';
+import { listIn } from '../answer.js';
+import { duration, percent, spoken, whole } from '../format.js';
+import { html } from '../html.js';
+import { historyOf, serverKey, type Followed } from '../session.js';
+
+/** Whether what is shown is what the server signed, and by which key. */
+export function Verification({ followed }: { readonly followed: Followed }): VNode {
+  const { kind } = followed.link.value;
+  const history = historyOf(followed);
+  const count = whole(history.count);
+  const [tone, text] = kind === 'failed'
+    ? ['bad', 'The log does not verify']
+    : kind === 'live' || kind === 'ended'
+      ? ['good', history.count === 0 ? 'Nothing to verify yet' : `All ${count} releases verified`]
+      : ['quiet', history.count === 0 ? 'Nothing verified yet' : `${count} releases verified so far`];
+  return html`<section class="card"><h2>Verification</h2><p class=${`verdict ${tone}`}><${Mark} of=${tone} />${text}</p>
+    <p class="quiet small">This browser checks every signature, and that each release continues the one before.</p>
+    <dl class="facts"><div><dt>Key</dt><dd><${Fingerprint} /></dd></div></dl></section>`;
+}
+
+function Mark({ of }: { readonly of: string }): VNode {
+  const paths = { good: 'M4.5 10.5l3.500 3.500 7.500-8', bad: 'M5 5l10 10M15 5L5 15', quiet: 'M5 10h10' };
+  return html`<svg class="icon mark" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+    <path d=${paths[of as keyof typeof paths]} /></svg>`;
+}
+
+/** Of the server's key, as the command prints it: for those who compare. */
+function Fingerprint(): VNode {
+  const [text, setText] = useState('');
+  const key = serverKey.value;
+  useEffect(() => {
+    const bytes = Uint8Array.from(key.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+    const hex = Array.from(signing.sha512(bytes).slice(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    setText(hex.match(/.{4}/g)!.join(' '));
+  }, [key]);
+  return html`<span class="code">${text}</span>`;
+}
+
+/** The question as it was put: every public fact of the study. */
+export function Question({ followed: { entry } }: { readonly followed: Followed }): VNode {
+  const { document, parameterWords, id } = entry;
+  const rows = Object.entries(document.parameters).filter(([, value]) => value !== undefined);
+  return html`<section class="card"><h2>The question</h2><dl class="facts">
+      <div><dt>Estimator</dt><dd class="code">${document.estimator}</dd></div>
+      ${rows.map(([name, value]) => html`<div key=${name} title=${parameterWords[name]}><dt>${spoken(name).replaceAll('-', ' ')}</dt>
+        <dd>${parameterText(value)}</dd></div>`)}
+      <div><dt>Columns</dt><dd>${document.columns.map(spoken).join(', ')}</dd></div>
+      <div><dt>Contributors</dt><dd>about ${whole(document.cohort)} an epoch</dd></div>
+      <div><dt>Epoch</dt><dd>${'everyMs' in document.epoch
+        ? `every ${duration(document.epoch.everyMs)}`
+        : `every ${whole(document.epoch.contributors)} contributors`}</dd></div>
+      <div><dt>Rows each</dt><dd>up to ${whole(document.contribution.rowsMax)}, ${document.contribution.reduce === 'mean'
+        ? 'averaged' : 'one counts'}</dd></div>
+      <div><dt>Rows are kept</dt><dd>${document.retention.kind === 'release'
+        ? 'until the release' : `${duration(document.retention.keepMs)} after it`}</dd></div>
+    </dl>${rows.some(([name]) => parameterWords[name] !== undefined) && html`<details><summary>What the parameters mean</summary>
+      <dl class="words small">${rows.map(([name]) => html`<div key=${name}><dt>${spoken(name).replaceAll('-', ' ')}</dt>
+        <dd>${parameterWords[name] ?? 'no description'}</dd></div>`)}</dl></details>`}
+    <p class="small quiet study-id">Study id <span class="code">${id.slice(0, 16)}…</span></p></section>`;
+}
+
+function parameterText(value: unknown): string {
+  if (typeof value === 'number') return value > 0 && value < 0.5 ? `${value} (${percent(value)})` : String(value);
+  if (Array.isArray(value) && value.every((each) => typeof each === 'number')) {
+    return value.length > 8 ? `${value.slice(0, 8).join(', ')}, and ${value.length - 8} more` : value.join(', ');
+  }
+  const list = listIn(value);
+  if (list !== null) return `a list of ${list.length}`;
+  return typeof value === 'string' || typeof value === 'boolean' ? String(value) : JSON.stringify(value);
+}

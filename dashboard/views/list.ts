@@ -1,0 +1,77 @@
+import type { VNode } from 'preact';
+import { pictureOf } from '../answer.js';
+import { shown, spoken, whole } from '../format.js';
+import { html } from '../html.js';
+import { labelsOf, reasonInWords, type Series } from '../model.js';
+import { studyAddress } from '../route.js';
+import { historyOf, type Followed } from '../session.js';
+import { BudgetLine } from './budget.js';
+import { halfOf } from './column.js';
+import { EpochLine, LinkBadge } from './status.js';
+
+/** Every study of this server, and what is newest in each. */
+export function ListPage({ list }: { readonly list: readonly Followed[] }): VNode {
+  const open = list.filter(({ news }) => news.value.state === 'open').length;
+  return html`<main class="page"><div class="title"><div><h1>Studies</h1>
+    <p class="quiet subtitle">${whole(list.length)} studies, ${whole(open)} of them open. Noised answers over what people contribute,
+      verified in this browser.</p></div></div>
+    <ul class="studies">${list.map((each) => html`<${StudyCard} key=${each.entry.id} followed=${each} />`)}</ul></main>`;
+}
+
+function StudyCard({ followed }: { readonly followed: Followed }): VNode {
+  const { entry } = followed;
+  const { last } = historyOf(followed);
+  return html`<li class="card study"><div class="card-head"><h2><a href=${studyAddress(entry.id)}>${entry.name}</a></h2>
+      <${LinkBadge} followed=${followed} /></div>
+    <p class="quiet small clamp">${entry.title}</p><${Newest} followed=${followed} />
+    ${last?.outcome.kind === 'refused' && html`<p class="warn-text small">Epoch ${whole(last.epoch)} has no answer:
+      ${` ${reasonInWords(last.outcome.reason)}`}.</p>`}
+    <div class="card-foot"><${BudgetLine} followed=${followed} /><p class="quiet small"><${EpochLine} followed=${followed} /></p></div></li>`;
+}
+
+const numbersShown = 3;
+
+function Newest({ followed }: { readonly followed: Followed }): VNode {
+  const { entry } = followed;
+  const history = historyOf(followed);
+  const { lastValue } = history;
+  if (lastValue === null) return html`<p class="quiet waiting">No answer yet</p>`;
+  const { picture, charts } = pictureOf(entry, lastValue.outcome);
+  if (charts === 0) return html`<p class="waiting">${pictureWords[picture!.kind]}</p>`;
+  const names = labelsOf(entry, lastValue.outcome.estimate.length);
+  const series = names.slice(0, Math.min(numbersShown, charts)).map((_, place) => history.series(place));
+  return html`<dl class="newest">${series.map((each, place) => {
+    const at = each.values.findLastIndex((value) => value !== null);
+    return html`<div key=${place}><dt>${spoken(names[place]!)}</dt><dd>${shown(each.values[at], halfOf(each, at))}</dd>
+      <${Sparkline} series=${each} /></div>`;
+  })}${charts > series.length && html`<div class="more quiet small">and ${whole(charts - series.length)} more</div>`}</dl>`;
+}
+
+const pictureWords = {
+  matrix: 'A matrix over all pairs of columns',
+  mixture: 'A mixture of normals',
+  bins: 'Counts per bin',
+  choice: 'The best of a list',
+} as const;
+
+const sparkPoints = 60;
+
+/** How the newest values went, without scale: to see that something moves. */
+function Sparkline({ series }: { readonly series: Series }): VNode {
+  const values = series.values.slice(-sparkPoints);
+  const known = values.filter((value) => value !== null);
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  const y = (value: number): number => (high > low ? 22 - ((value - low) / (high - low)) * 20 : 12);
+  const step = 100 / Math.max(1, values.length - 1);
+  let isDrawing = false;
+  const path = values.map((value, i) => {
+    if (value === null) {
+      isDrawing = false;
+      return '';
+    }
+    const word = isDrawing ? 'L' : 'M';
+    isDrawing = true;
+    return `${word}${(i * step).toFixed(1)} ${y(value).toFixed(1)}`;
+  }).join('');
+  return html`<svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true"><path d=${path} /></svg>`;
+}

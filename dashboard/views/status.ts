@@ -1,0 +1,91 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { systemRuntime } from '../../client/index.js';
+import { duration, whole } from '../format.js';
+import { html } from '../html.js';
+import { historyOf, type Followed, type Link } from '../session.js';
+import { Badge, Notice } from '../shell.js';
+
+/** The page's clock in milliseconds, read again four times a second while it is shown. */
+export function useNow(): number {
+  const [now, setNow] = useState(systemRuntime.nowMs());
+  useEffect(() => {
+    let cancel = (): void => undefined;
+    const tick = (): void => {
+      setNow(systemRuntime.nowMs());
+      cancel = systemRuntime.after(250, tick);
+    };
+    tick();
+    return () => cancel();
+  }, []);
+  return now;
+}
+
+/** Seconds until `atMs`, for eyes only: a screen reader would read out every one of them. */
+export function Countdown({ atMs, lead }: { readonly atMs: number; readonly lead: string }): VNode {
+  const left = Math.ceil((atMs - useNow()) / 1000);
+  return html`<span class="count" aria-hidden="true">${left > 0 ? `${lead} ${duration(left * 1000)}` : 'now'}</span>`;
+}
+
+const words: Readonly<Record<Link['kind'], readonly [tone: string, text: string]>> = {
+  'idle': ['quiet', 'Not followed'],
+  'connecting': ['quiet', 'Connecting'],
+  'catching-up': ['quiet', 'Checking the log'],
+  'live': ['good', 'Live'],
+  'reconnecting': ['warn', 'Reconnecting'],
+  'failed': ['bad', 'Does not verify'],
+  'error': ['bad', 'Stopped'],
+  'ended': ['quiet', 'Ended'],
+};
+
+/** How the study is heard of, in a word. */
+export function LinkBadge({ followed: { link, news } }: { readonly followed: Followed }): VNode {
+  const { kind } = link.value;
+  const [tone, text] = kind === 'live' && news.value.state !== 'open' ? ['quiet', 'Ended'] : words[kind];
+  return html`<${Badge} tone=${tone}><span class=${`dot ${kind}`}></span>${text}<//>`;
+}
+
+/** The open epoch and when it closes. */
+export function EpochLine({ followed: { link, news } }: { readonly followed: Followed }): VNode {
+  const { state, epoch, closesAtMs } = news.value;
+  if (state !== 'open') {
+    return html`<span>${state === 'exhausted' ? 'The privacy budget is used up' : 'Ended by its operator'}</span>`;
+  }
+  if (epoch === 0n) return html`<span>No epoch is open</span>`;
+  const isKnown = closesAtMs !== null && link.value.kind !== 'reconnecting';
+  return html`<span>Epoch ${whole(epoch)} is open${isKnown
+    && html`, <${Countdown} atMs=${closesAtMs} lead="closes in" />`}</span>`;
+}
+
+/** What keeps the page from being live, across its whole width. Nothing while it is. */
+export function LinkNotice({ followed }: { readonly followed: Followed }): VNode | null {
+  const { entry } = followed;
+  const history = historyOf(followed);
+  const now = followed.link.value;
+  switch (now.kind) {
+    case 'reconnecting':
+      return html`<${Notice} tone="warn" title="The connection was lost.">
+        ${history.count > 0 ? 'What is shown is from before.' : ''} This page connects again by itself, ${' '}
+        <${Countdown} atMs=${now.retryAtMs} lead="in" /><span class="quiet"> (${now.reason})</span>.<//>`;
+    case 'failed':
+      return html`<${Notice} tone="bad" title="This log does not verify." alert>${now.text}. The ${whole(history.count)}
+        releases up to there are what the server signed; believe nothing after them. Ask the operator, and keep the log
+        as it is.<//>`;
+    case 'error':
+      return html`<${Notice} tone="bad" title="This study cannot be followed." alert>${now.text}. Reload this page to try
+        again.<//>`;
+    case 'ended':
+      return now.state === 'exhausted'
+        ? html`<${Notice} tone="accent" title="The privacy budget is used up.">No further epoch opens: another answer
+          would tell more about people than was promised to them.<//>`
+        : html`<${Notice} tone="accent" title="The operator has ended this study.">Its log is complete.<//>`;
+    case 'catching-up':
+      return entry.releases - history.count > 20
+        ? html`<${Notice} tone="quiet" title="Checking the log."><label>${whole(history.count)} of
+          ${` ${whole(entry.releases)}`} releases verified <progress max=${entry.releases} value=${history.count}></progress>
+          </label><//>`
+        : null;
+    default:
+      return null;
+  }
+}
