@@ -13,17 +13,19 @@ compile('tsconfig.browser.json');
 // The generated wire code is JavaScript with its own declarations: tsc does not copy it.
 mkdirSync(`${root}dist/src/wire/generated`, { recursive: true });
 cpSync(`${root}src/wire/generated`, `${root}dist/src/wire/generated`, { recursive: true });
-// The client as one file, for pages without a bundler.
-buildSync({
+const bundle = (from, to) => buildSync({
   absWorkingDir: root,
-  entryPoints: ['dist/client/index.js'],
-  outfile: 'dist/browser/keelson-client.js',
+  entryPoints: [from],
+  outfile: to,
   bundle: true,
   minify: true,
   format: 'esm',
   platform: 'browser',
   logLevel: 'warning',
 });
+// The client as one file, whole and for contributors alone, for pages without a bundler.
+bundle('dist/client/index.js', 'dist/browser/keelson-client.js');
+bundle('dist/client/contribute.js', 'dist/browser/keelson-contribute.js');
 // The dashboard: one script, and files as they are.
 const site = 'dist/dashboard/site';
 mkdirSync(`${root}${site}`, { recursive: true });
@@ -34,24 +36,6 @@ for (const name of ['index.html', 'shell.css', 'dashboard.css', 'favicon.svg']) 
 for (const [from, to] of [['index.html', 'lab.html'], ['lab.css', 'lab.css']]) {
   cpSync(`${root}dashboard/lab/${from}`, `${root}${site}/${to}`);
 }
-buildSync({
-  absWorkingDir: root,
-  entryPoints: ['dist/dashboard/lab/main.js'],
-  outfile: `${site}/lab.js`,
-  bundle: true,
-  minify: true,
-  format: 'esm',
-  platform: 'browser',
-  logLevel: 'warning',
-});
+bundle('dist/dashboard/lab/main.js', `${site}/lab.js`);
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
-buildSync({
-  absWorkingDir: root,
-  entryPoints: ['dist/dashboard/main.js'],
-  outfile: `${site}/dashboard.js`,
-  bundle: true,
-  minify: true,
-  format: 'esm',
-  platform: 'browser',
-  logLevel: 'warning',
-});
+bundle('dist/dashboard/main.js', `${site}/dashboard.js`);

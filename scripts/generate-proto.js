@@ -10,10 +10,17 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = resolve(process.argv[2] ?? join(root, 'src/wire/generated'));
 const schema = 'proto/keelson/v1/wire.proto';
 
+// One file for what is exchanged and one for what is published, so that a page that only contributes does not load how
+// releases are read: static methods are not shaken off by bundlers.
+const outputs = {
+  frames: ['ClientFrame', 'ServerFrame', 'BatchBody'],
+  logs: ['ReleaseBody', 'HeadBody'],
+};
+
 // Static code only: the reflection build compiles with Function(), which a strict content security
 // policy forbids. What the codec does not call is left out.
 const shape = [
-  '--target', 'static-module', '--wrap', 'esm', '--root', 'keelson',
+  '--target', 'static-module', '--wrap', 'esm',
   '--no-create', '--no-verify', '--no-convert', '--no-delimited', '--no-typeurl', '--no-service',
 ];
 
@@ -25,16 +32,40 @@ function run(tool, parameters) {
   });
 }
 
+/** The schema with these messages and what their fields are made of, and nothing else: pbjs filters top packages only. */
+function reduced(descriptor, messages) {
+  const { nested } = descriptor.nested.keelson.nested.v1;
+  const kept = new Set();
+  const keep = (name) => {
+    if (!(name in nested) || kept.has(name)) return;
+    kept.add(name);
+    for (const { type } of Object.values(nested[name].fields ?? {})) keep(type);
+  };
+  for (const name of messages) {
+    if (!(name in nested)) throw new Error(`${schema} has no message ${name}`);
+    keep(name);
+  }
+  for (const name of Object.keys(nested)) if (!kept.has(name)) delete nested[name];
+  return descriptor;
+}
+
 const banner = `// Generated from ${schema} by scripts/generate-proto.js. Do not edit.\n`;
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-proto-'));
 try {
-  // The declarations are read off the JSDoc comments, which the shipped code does without.
-  const commented = join(scratch, 'wire.js');
-  writeFileSync(commented, run('pbjs', [...shape, schema]));
-  const declarations = run('pbts', ['--import', '$protobuf=protobufjs/minimal.js', '--no-comments', commented]);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'wire.js'), banner + run('pbjs', [...shape, '--no-comments', schema]));
-  writeFileSync(join(folder, 'wire.d.ts'), banner + declarations);
+  const descriptor = run('pbjs', ['--target', 'json', schema]);
+  for (const [name, messages] of Object.entries(outputs)) {
+    const part = join(scratch, `${name}.json`);
+    writeFileSync(part, JSON.stringify(reduced(JSON.parse(descriptor), messages)));
+    // A root of its own: the generated files would otherwise replace each other's messages.
+    const parameters = [...shape, '--root', `keelson-${name}`];
+    // The declarations are read off the JSDoc comments, which the shipped code does without.
+    const commented = join(scratch, `${name}.js`);
+    writeFileSync(commented, run('pbjs', [...parameters, part]));
+    const declarations = run('pbts', ['--import', '$protobuf=protobufjs/minimal.js', '--no-comments', commented]);
+    writeFileSync(join(folder, `${name}.js`), banner + run('pbjs', [...parameters, '--no-comments', part]));
+    writeFileSync(join(folder, `${name}.d.ts`), banner + declarations);
+  }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

@@ -10,8 +10,8 @@ const pages = {
   '/': ['text/html; charset=utf-8', here('index.html')],
   '/survey.css': ['text/css; charset=utf-8', here('survey.css')],
   '/survey.js': ['text/javascript; charset=utf-8', here('survey.js')],
-  // In a project of your own: node_modules/keelson/dist/browser/keelson-client.js
-  '/keelson-client.js': ['text/javascript; charset=utf-8', here('../../dist/browser/keelson-client.js')],
+  // In a project of your own: node_modules/keelson/dist/browser/keelson-contribute.js
+  '/keelson-contribute.js': ['text/javascript; charset=utf-8', here('../../dist/browser/keelson-contribute.js')],
   '/settings.json': ['application/json; charset=utf-8', JSON.stringify({ aggregator })],
 };
 

@@ -1,5 +1,5 @@
 // One row from one person, kept in the browser until the aggregator has it on disk: closing the page loses nothing.
-import { createContributor, openOutbox, openSeed } from './keelson-client.js';
+import { createContributor, openOutbox, openSeed } from './keelson-contribute.js';
 
 const study = 'sleep-survey';
 const { aggregator } = await (await fetch('settings.json')).json();

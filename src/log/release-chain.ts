@@ -2,7 +2,7 @@ import { equalBytes, toHex } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
 import { verifyStatement } from '../signing/message.js';
 import type { Signing, Verifier } from '../signing/contract.js';
-import { decodeHeadBody } from '../wire/bodies.js';
+import { decodeHeadBody } from '../wire/head-body.js';
 import type { HeadBody, ReleaseBody, SignedHead, SignedRelease } from '../wire/messages.js';
 import { decodeReleaseBody } from '../wire/release-body.js';
 import type { StudyDocument } from '../wire/study-document.js';

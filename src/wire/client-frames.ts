@@ -1,4 +1,4 @@
-import { keelson } from './generated/wire.js';
+import { keelson } from './generated/frames.js';
 import {
   keyBytes, nonceBytes, ownedEndAligned, ownSized, present, signatureBytes, sized, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';

@@ -1,6 +1,7 @@
 /** The wire codec: bytes on one side, the types of messages.ts on the other. docs/protocol.md explains the exchange. */
-export { decodeBatchBody, decodeHeadBody, encodeBatchBody, encodeHeadBody } from './bodies.js';
+export { decodeBatchBody, encodeBatchBody } from './batch-body.js';
 export { decodeClientFrame, encodeClientFrame } from './client-frames.js';
+export { decodeHeadBody, encodeHeadBody } from './head-body.js';
 export type * from './messages.js';
 export { decodeReleaseBody, encodeReleaseBody } from './release-body.js';
 export { batchRows, encodeRows, firstNonFinite, numberBytes, viewBatchRows } from './rows.js';

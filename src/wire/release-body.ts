@@ -3,7 +3,7 @@ import { entriesOf, partsFault } from '../base/parts.js';
 import {
   digestBytes, keyBytes, oneOf, ownSized, present, sized, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
-import { keelson } from './generated/wire.js';
+import { keelson } from './generated/logs.js';
 import type { LedgerPosition, ReleaseBody, ReleaseCost } from './messages.js';
 import { malformed, readStrictly } from './reader.js';
 import { written } from './writer.js';

@@ -1,4 +1,4 @@
-import { keelson } from './generated/wire.js';
+import { keelson } from './generated/frames.js';
 import {
   codeFromWire, codeToWire, keyBytes, nonceBytes, optionalSized, owned, ownSized, present, signatureBytes, sized,
   stateFromWire, stateToWire, studyIdBytes, toBigint, toLong, uint32,

@@ -33,9 +33,10 @@ describe('the package', () => {
     const paths = packed.files.map(({ path }) => path);
     const needed = [
       'package.json', 'LICENSE', 'bin/keelson.js', 'dist/cli/main.js', 'dist/src/index.js', 'dist/src/index.d.ts',
-      'dist/client/index.js', 'dist/browser/keelson-client.js', 'dist/server/index.js', 'dist/server/store/sqlite/worker.js',
-      'dist/server/epochs/worker.js',
-      'dist/src/wire/generated/wire.js', 'data/flights.bin', 'proto/keelson/v1/wire.proto',
+      'dist/client/index.js', 'dist/browser/keelson-client.js', 'dist/browser/keelson-contribute.js',
+      'dist/server/index.js', 'dist/server/store/sqlite/worker.js', 'dist/server/epochs/worker.js',
+      'dist/src/wire/generated/frames.js', 'dist/src/wire/generated/logs.js', 'data/flights.bin',
+      'proto/keelson/v1/wire.proto',
       'studies/flights-mean.yaml', 'docs/protocol.md',
     ];
     expect(needed.filter((path) => !paths.includes(path))).toEqual([]);

@@ -1,8 +1,6 @@
-import { keelson } from './generated/wire.js';
-import {
-  digestBytes, keyBytes, ownSized, present, sized, stateFromWire, stateToWire, studyIdBytes, toBigint, toLong, uint32,
-} from './fields.js';
-import type { BatchBody, HeadBody } from './messages.js';
+import { keelson } from './generated/frames.js';
+import { ownSized, present, sized, studyIdBytes, toBigint, toLong, uint32 } from './fields.js';
+import type { BatchBody } from './messages.js';
 import { malformed, readStrictly } from './reader.js';
 import { written } from './writer.js';
 
@@ -44,31 +42,6 @@ export function decodeBatchBody(bytes: Uint8Array): BatchBody {
       dataType: present(dataTypes[body.dataType], 'data type'),
       // The generated default for no data is a Buffer that everyone shares.
       data: body.data.length === 0 ? new Uint8Array(0) : body.data,
-    };
-  });
-}
-
-/** The bytes that the server signs as the head of a release log. */
-export function encodeHeadBody(body: HeadBody): Uint8Array {
-  return written(keelson.v1.HeadBody.encode({
-    serverKey: sized(body.serverKey, keyBytes, 'server key'),
-    studyId: sized(body.studyId, studyIdBytes, 'study id'),
-    count: toLong(body.count, 'count'),
-    digest: sized(body.digest, digestBytes, 'digest'),
-    state: stateToWire(body.state),
-  }));
-}
-
-/** @throws WireError('malformed') for any other bytes; never anything else. */
-export function decodeHeadBody(bytes: Uint8Array): HeadBody {
-  return readStrictly(bytes, 'head body', (reader) => {
-    const body = keelson.v1.HeadBody.decode(reader);
-    return {
-      serverKey: ownSized(body.serverKey, keyBytes, 'server key'),
-      studyId: ownSized(body.studyId, studyIdBytes, 'study id'),
-      count: toBigint(body.count),
-      digest: ownSized(body.digest, digestBytes, 'digest'),
-      state: stateFromWire(body.state),
     };
   });
 }

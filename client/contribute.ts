@@ -1,0 +1,15 @@
+/**
+ * The half of `keelson/client` that contributes: what a page needs that sends rows and reads no releases. It leaves out
+ * how releases are read and verified, and so stays below 45,000 bytes compressed.
+ *
+ * @example
+ * import { createContributor, openOutbox, openSeed } from 'keelson/client/contribute';
+ *
+ * const [seed, outbox] = await Promise.all([openSeed('survey'), openOutbox('survey')]);
+ * const contributor = createContributor({ url: 'wss://answers.example', study: 'survey', seed, outbox });
+ */
+export { openOutbox, openSeed } from '#outbox';
+export { InvalidInputError, InvalidParameterError, KeelsonError, WireError } from '../src/base/errors.js';
+export { createContributor, publicKeyOf } from './contributor.js';
+export type { Contributor, ContributorOptions } from './contributor-contract.js';
+export { memoryOutbox } from './outbox/memory.js';

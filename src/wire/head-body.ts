@@ -1,0 +1,32 @@
+import {
+  digestBytes, keyBytes, ownSized, sized, stateFromWire, stateToWire, studyIdBytes, toBigint, toLong,
+} from './fields.js';
+import { keelson } from './generated/logs.js';
+import type { HeadBody } from './messages.js';
+import { readStrictly } from './reader.js';
+import { written } from './writer.js';
+
+/** The bytes that the server signs as the head of a release log. */
+export function encodeHeadBody(body: HeadBody): Uint8Array {
+  return written(keelson.v1.HeadBody.encode({
+    serverKey: sized(body.serverKey, keyBytes, 'server key'),
+    studyId: sized(body.studyId, studyIdBytes, 'study id'),
+    count: toLong(body.count, 'count'),
+    digest: sized(body.digest, digestBytes, 'digest'),
+    state: stateToWire(body.state),
+  }));
+}
+
+/** @throws WireError('malformed') for any other bytes; never anything else. */
+export function decodeHeadBody(bytes: Uint8Array): HeadBody {
+  return readStrictly(bytes, 'head body', (reader) => {
+    const body = keelson.v1.HeadBody.decode(reader);
+    return {
+      serverKey: ownSized(body.serverKey, keyBytes, 'server key'),
+      studyId: ownSized(body.studyId, studyIdBytes, 'study id'),
+      count: toBigint(body.count),
+      digest: ownSized(body.digest, digestBytes, 'digest'),
+      state: stateFromWire(body.state),
+    };
+  });
+}
