@@ -5,6 +5,7 @@ import { covariance } from './covariance/covariance.js';
 import { count } from './everyday/count.js';
 import { histogram } from './everyday/histogram.js';
 import { quantile } from './everyday/quantile.js';
+import { gaussian } from './gaussian/gaussian.js';
 import { heavyTailed } from './heavy/columns.js';
 import { heavyTailed1d } from './heavy/one-column.js';
 import { heavyTailedPure } from './heavy/pure-columns.js';
@@ -23,7 +24,7 @@ import { subspace } from './subspace/subspace.js';
 /** Every estimator, in the order in which commands list them. Names are stable: study files and logs hold them. */
 export const estimators: readonly Estimator[] = Object.freeze([
   mean, robustMean, prime, spectralFilter, stableMean, stableMeanDual, populousMean, count, histogram, quantile, subspace,
-  covariance, heavyTailed, heavyTailed1d, heavyTailedPure,
+  covariance, gaussian, heavyTailed, heavyTailed1d, heavyTailedPure,
   select, mixtureLine, resilience, tukeyMedian,
 ]);
 

@@ -52,6 +52,17 @@ const samples: Readonly<Record<string, ComplianceSample>> = {
     truth: () => [9, 0, 0, 9],
     location: false,
   },
+  gaussian: {
+    parameters: { 'variance-low': 0.1, 'variance-high': 10 },
+    dimension: 2,
+    cohort: 8_000,
+    // Total variation is at most sqrt(|m|^2 + |F|^2 / 2) / 2: between 2 and 2.8 times smaller than the distance of the
+    // vectors, for rows of variance 1.
+    scale: 2.4,
+    honest: (data) => data.normals(2),
+    truth: () => [0, 0, 1, 0, 0, 1],
+    location: false,
+  },
   'mixture-1d': {
     parameters: { components: 1 },
     dimension: 1,

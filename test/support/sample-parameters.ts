@@ -1,6 +1,7 @@
 /** Parameters with which an estimator can be planned in two columns; those that take a scale need nothing else. */
 const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   covariance: { 'variance-low': 0.01, 'variance-high': 100 },
+  gaussian: { 'variance-low': 0.01, 'variance-high': 100 },
   count: { column: 0, threshold: 0.5 },
   histogram: { column: 0, edges: '-1,0,1' },
   'heavy-tailed-1d': { scale: 1, column: 0 },

@@ -1,0 +1,97 @@
+import { InvalidParameterError } from '../../base/errors.js';
+import { costOfEvents } from '../../privacy/composition.js';
+import type { Infeasible, ParameterValues, Plan, StudyFacts } from '../contract.js';
+import { rowsSummary } from '../summaries/rows.js';
+import { gaussianDesign, type GaussianDesign } from './design.js';
+import { partsOf } from './outcome.js';
+import { choiceFrom, columnsMax, type GaussianChoice } from './parameters.js';
+import { releaseGaussian } from './release.js';
+
+/** @throws InvalidParameterError past 100 columns, or when the variance bounds are the wrong way round. */
+export function planGaussian(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
+  if (facts.dimension > columnsMax) {
+    throw new InvalidParameterError(
+      `estimator gaussian takes at most ${columnsMax} columns: leave out columns, or plan several studies`,
+      { path: 'columns', dimension: facts.dimension, columnsMax },
+    );
+  }
+  if (!(facts.target.rho > 0 && facts.target.delta > 0)) {
+    return {
+      kind: 'infeasible',
+      reason: 'finding where the mean is needs a positive rho and a positive delta',
+      remedy: 'ask for (epsilon, delta) with delta > 0',
+    };
+  }
+  const choice = choiceFrom(values);
+  const design = gaussianDesign(facts, choice);
+  if (design === null || design.distance.total > choice.accuracy) return infeasible(facts, choice, design);
+  return planFor(facts, design);
+}
+
+function infeasible(facts: StudyFacts, choice: GaussianChoice, design: GaussianDesign | null): Infeasible {
+  const { dimension, cohort, target: { rho } } = facts;
+  const { accuracy, varianceLow, varianceHigh } = choice;
+  const setting = `with ${cohort} contributors, ${dimension} columns and rho ${rho.toPrecision(3)}`;
+  const reason = design === null
+    ? `${setting} the noise hides directions of variance between ${varianceLow} and ${varianceHigh} from each other`
+    : `${setting} the expected total variation distance is ${design.distance.total.toPrecision(3)}, not ${accuracy}`;
+  const others = 'closer bounds variance-low and variance-high, fewer columns, a larger accuracy or a larger epsilon';
+  const cohortNeeded = cohortFor(facts, choice);
+  if (cohortNeeded === Infinity) return { kind: 'infeasible', reason, remedy: others };
+  return { kind: 'infeasible', reason, remedy: `a cohort of ${cohortNeeded}, ${others}`, cohortNeeded };
+}
+
+/** The smallest cohort that keeps the promise, to a hundredth; Infinity when a thousand million are too few. */
+function cohortFor(facts: StudyFacts, choice: GaussianChoice): number {
+  const fits = (cohort: number): boolean => {
+    const design = gaussianDesign({ ...facts, cohort }, choice);
+    return design !== null && design.distance.total <= choice.accuracy;
+  };
+  let high = 64;
+  while (high < 1e9 && !fits(high)) high *= 2;
+  if (high >= 1e9) return Infinity;
+  let low = high / 2;
+  while (high - low > Math.max(1, 0.01 * low)) {
+    const middle = Math.floor((low + high) / 2);
+    if (fits(middle)) high = middle;
+    else low = middle;
+  }
+  return Math.ceil(high);
+}
+
+function planFor(study: StudyFacts, design: GaussianDesign): Plan {
+  const { dimension } = study;
+  const { choice, covariance, mean, distance, events, cohorts, disjoint } = design;
+  return Object.freeze<Plan>({
+    kind: 'plan',
+    cohorts,
+    cost: costOfEvents(events, { disjoint }),
+    events,
+    guarantee: {
+      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      theorem: 'a private covariance, then a private mean where rows vary alike; proofs in src/estimators/covariance, '
+        + 'src/privacy/centre and src/privacy/clipped-mean',
+      assumptions: [
+        `for accuracy: rows are Gaussian, of variance between ${choice.varianceLow} and ${choice.varianceHigh} in every `
+          + 'direction',
+      ],
+      corruptionMax: 0,
+    },
+    outputShape: [dimension + dimension ** 2],
+    parts: partsOf(dimension),
+    noise: [],
+    facts: {
+      errorsAreIn: 'total variation distance between the normal distribution answered and the true one, at most',
+      cohorts: choice.isShared ? 'shared' : 'split',
+      rounds: covariance.preconditioner.rounds,
+      pairsPlanned: Math.floor(covariance.pairs),
+      pairsNeeded: covariance.preconditioner.pairsNeeded,
+      covarianceErrorExpected: Math.hypot(covariance.sampling, covariance.noise),
+      meanErrorExpectedInDeviations: Math.hypot(mean.error.sampling, mean.error.noise),
+      clipRadiusAfterTheMap: mean.clipped.ball.radius,
+    },
+    expectedError: (corruption) => (corruption === 0 ? distance : { ...distance, total: Infinity, bias: Infinity }),
+    summary: () => rowsSummary(dimension),
+    release: (summaries, mechanisms, compute) => releaseGaussian(study, design, summaries, mechanisms, compute),
+  });
+}
