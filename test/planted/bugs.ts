@@ -1,10 +1,15 @@
 import { Released, Sensitive } from '../../src/base/brands.js';
+import { inlineCompute } from '../../src/estimators/compute.js';
 import type { Plan, StudyFacts } from '../../src/estimators/contract.js';
 import type { TrialSubject } from '../../src/audit/index.js';
 import { lineScores } from '../../src/estimators/mixtures/contests.js';
 import { countGaps, gapsEvent, usedFrom } from '../../src/estimators/mixtures/gaps.js';
 import { lineDistribution, quantilesOf } from '../../src/estimators/mixtures/line.js';
+import { stepRows } from '../../src/estimators/stable/dual-rows.js';
+import { gapMax, sensitivitiesOf } from '../../src/estimators/stable/mean-design.js';
+import { weightedSums } from '../../src/estimators/stable/mean.js';
 import { laplaceEvent, laplaceHistogramEvent, exponentialEvent } from '../../src/privacy/calibration.js';
+import { clipBall } from '../../src/privacy/clip.js';
 import type { MechanismEvent, SymmetricGaussianEvent } from '../../src/privacy/events.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
@@ -345,7 +350,39 @@ const steepScores: PlantedBug = {
   },
 };
 
+/** The weight that rows keep under a bound on their width, by a solver that stops at once: feasible, and far from stable. */
+const uncertifiedWeights: PlantedBug = {
+  name: 'solver gap not charged',
+  ...wide,
+  trials: 10_000,
+  cohort: 60,
+  inSensitivity: true,
+  make(facts, planted) {
+    const { dimension, cohort, target } = facts;
+    const rowsMax = 2 * cohort;
+    const bound = cohort;
+    const ball = clipBall(50, { products: true, rowsMax });
+    const { weight } = sensitivitiesOf({ bound, radius: ball.radius, rowsMax, dimension });
+    const asked = { unit: ball.grid, bound, rowsMax, gap: planted ? Infinity : gapMax };
+    const [middle, unit] = [new Float64Array(dimension), new Float64Array(dimension).fill(1)];
+    const plan = smallPlan({
+      facts,
+      length: 1,
+      events: [tightGaussian('weight', 1, weight, target)],
+      async release(rows, mechanisms) {
+        const kept = await rows('rows').mapAsync(async (block) => {
+          const pool = { ...block, tags: new BigUint64Array(block.count) };
+          const steps = await stepRows(inlineCompute(), pool, rowsMax, ball, middle, unit);
+          return Float64Array.of((await weightedSums(inlineCompute(), steps, asked)).kept);
+        });
+        return mechanisms.gaussian('weight', kept).map((noisy) => Array.from(noisy));
+      },
+    });
+    return subject(plan, facts);
+  },
+};
+
 export const plantedBugs: readonly PlantedBug[] = [
   halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, redrawn, reused, dataDependentBins,
-  steepScores, listedBuckets,
+  steepScores, listedBuckets, uncertifiedWeights,
 ];

@@ -19,7 +19,7 @@ export interface SmallPlan {
   readonly release: (
     rows: (cohort: string) => Sensitive<RowBlock>,
     mechanisms: Mechanisms,
-  ) => Released<readonly number[]>;
+  ) => Released<readonly number[]> | Promise<Released<readonly number[]>>;
 }
 
 export function smallPlan({ facts, events, cohorts = ['rows'], length, release }: SmallPlan): Plan {
@@ -37,7 +37,7 @@ export function smallPlan({ facts, events, cohorts = ['rows'], length, release }
     expectedError: () => ({ total: 0, sampling: 0, noise: 0, bias: 0 }),
     summary: () => rowsSummary(facts.dimension),
     release: async (summaries, mechanisms) =>
-      release((cohort) => blockOf(summaries, cohort), mechanisms).map((estimate): Outcome =>
+      (await release((cohort) => blockOf(summaries, cohort), mechanisms)).map((estimate): Outcome =>
         ({ kind: 'value', estimate, shape: [estimate.length], uncertainty: { kind: 'none' } })),
   };
 }
