@@ -30,7 +30,7 @@ export type Picture =
 /** The picture of an estimate, and which of its numbers are drawn over epochs: the first `charts` of them. */
 export function pictureOf(entry: StudyEntry, outcome: Value): { readonly picture: Picture | null; readonly charts: number } {
   const size = outcome.estimate.length;
-  const picture = matrixOf(entry, outcome) ?? mixtureOf(entry, outcome) ?? binsOf(entry, outcome) ?? choiceOf(entry, outcome);
+  const picture = mixtureOf(entry, outcome) ?? matrixOf(entry, outcome) ?? binsOf(entry, outcome) ?? choiceOf(entry, outcome);
   if (picture === null) return { picture, charts: size };
   // A mean in front of a matrix goes over time like any other.
   return { picture, charts: picture.kind === 'matrix' && picture.centre !== null ? picture.centre.length : 0 };
@@ -38,7 +38,8 @@ export function pictureOf(entry: StudyEntry, outcome: Value): { readonly picture
 
 function matrixOf({ document }: StudyEntry, { estimate, shape, parts }: Value): Picture | null {
   const size = document.columns.length;
-  const isSquare = (lengths: readonly number[]): boolean => lengths.length === 2 && lengths[0] === lengths[1];
+  const isSquare = (lengths: readonly number[]): boolean =>
+    lengths.length === 2 && lengths[0] === size && lengths[1] === size;
   if (parts === undefined) {
     // One column's square is a number like any other.
     return isSquare(shape) && size > 1 ? { kind: 'matrix', name: 'matrix', size: shape[0]!, entries: estimate, centre: null } : null;

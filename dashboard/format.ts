@@ -2,9 +2,9 @@
 
 const locale = 'en-GB';
 
-/** A true minus, a no-break space in exponents, and no minus zero. */
+/** A true minus, and no minus zero. */
 function tidy(text: string): string {
-  return (/^-0(\.0*)?$/.test(text) ? text.slice(1) : text).replace('-', '−');
+  return (/^-0(\.0*)?$/.test(text) ? text.slice(1) : text).replace(/^-/, '−');
 }
 
 /** Decimals that show two significant digits of `halfWidth`; at most 12, never negative. */
@@ -21,7 +21,7 @@ export function shown(value: number | null | undefined, halfWidth?: number | nul
   if (value === null || value === undefined || Number.isNaN(value)) return 'none';
   const size = Math.abs(value);
   if (size >= 1e9 || (size !== 0 && size < 1e-4 && !(halfWidth !== undefined && halfWidth !== null && halfWidth > 1e-4))) {
-    return tidy(value.toExponential(2).replace('e+', 'e'));
+    return tidy(value.toExponential(2)).replace('e+', 'e').replace('e-', 'e−');
   }
   if (halfWidth !== undefined && halfWidth !== null && halfWidth > 0) {
     const decimals = decimalsFor(halfWidth);
@@ -33,9 +33,16 @@ export function shown(value: number | null | undefined, halfWidth?: number | nul
 /** 3.21, 0.0412, 8: three significant digits, none for show. */
 export function amount(value: number): string {
   if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) {
-    return tidy(value.toExponential(1).replace('.0e', 'e').replace('e+', 'e'));
+    return tidy(value.toExponential(1).replace('.0e', 'e')).replace('e+', 'e').replace('e-', 'e−');
   }
   return tidy(value.toLocaleString(locale, { maximumSignificantDigits: 3 }));
+}
+
+/** All digits of a number that somebody chose: 0.05, 10,000,000, 1e−12. */
+export function exact(value: number): string {
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-6 || size >= 1e12)) return tidy(value.toExponential()).replace('e+', 'e').replace('e-', 'e−');
+  return tidy(value.toLocaleString(locale, { maximumFractionDigits: 20 }));
 }
 
 /** 12,480. */
@@ -71,7 +78,13 @@ export function clockTime(unixMs: number): string {
   });
 }
 
-/** `delay_minutes` as `delay minutes`. */
+/** `delay_minutes below -15` as `delay minutes below −15`. */
 export function spoken(name: string): string {
-  return name.replaceAll('_', ' ');
+  return name.replaceAll('_', ' ').replace(/(?<=^|\s)-(?=\d)/g, '−');
+}
+
+/** `below −15`, `0 to 15`, `120 and more`. */
+export function binText(from: number | null, to: number | null): string {
+  if (from === null) return `below ${shown(to)}`;
+  return to === null ? `${shown(from)} and more` : `${shown(from)} to ${shown(to)}`;
 }

@@ -5,11 +5,12 @@ export type Route = { readonly kind: 'list' } | { readonly kind: 'study'; readon
 
 export const route = signal<Route>(routeOf(location.hash));
 
-/** Follows the address from here on; the top of a page that was gone to is in view. */
+/** Follows the address from here on. The top of a page that was gone to is in view, and the keyboard goes on there. */
 export function startRouting(): void {
   addEventListener('hashchange', () => {
     route.value = routeOf(location.hash);
     scrollTo(0, 0);
+    document.getElementById('content')?.focus({ preventScroll: true });
   });
 }
 

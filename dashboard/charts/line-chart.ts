@@ -10,7 +10,7 @@ export interface LineChart {
 }
 
 const font = '12px system-ui, sans-serif';
-const height = 208;
+const height = 224;
 /** Few enough releases that each may be told from the next. */
 const pointsMax = 40;
 
@@ -32,7 +32,7 @@ export function createLineChart(host: HTMLElement, first: Series, onPoint: (plac
       y: { range: (_, low, high) => roomFor(low, high) },
     },
     axes: [
-      { ...axis, size: 26, gap: 6, space: 56, incrs: wholeSteps, grid: { show: false },
+      { ...axis, size: 26, gap: 6, space: 56, label: 'epoch', labelSize: 16, labelGap: -2, labelFont: font, incrs: wholeSteps, grid: { show: false },
         values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? String(value) : '')) },
       { ...axis, size: (_, values) => 14 + 7 * Math.max(3, ...(values ?? []).map((text) => text.length)), gap: 8, space: 36,
         values: (_, splits) => splits.map((value) => shown(value)) },

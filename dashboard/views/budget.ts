@@ -27,7 +27,8 @@ export function Budget({ followed }: { readonly followed: Followed }): VNode {
       <div><dt>Lasts for</dt><dd>${lastsFor(state, everyMs, news.value.state)}</dd></div>
       <div><dt>One release alone</dt><dd>ε ${amount(state.epsilonPerRelease)}</dd></div>
       <div><dt>Delta</dt><dd>${amount(budget.delta)}</dd></div>
-    </dl>${windowWords(state)}</section>`;
+    </dl>${windowWords(state)}${budget.rule !== 'pure' && html`<p class="quiet small">Shares are of what releases add up in (rho);
+      ε grows with its square root, so it looks more spent than it is.</p>`}</section>`;
 }
 
 function Bar({ state }: { readonly state: BudgetState | null }): VNode {

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { signing } from '../../client/index.js';
 import { listIn } from '../answer.js';
-import { duration, percent, spoken, whole } from '../format.js';
+import { duration, exact, spoken, whole } from '../format.js';
 import { html } from '../html.js';
 import { historyOf, serverKey, type Followed } from '../session.js';
 
@@ -14,8 +14,8 @@ export function Verification({ followed }: { readonly followed: Followed }): VNo
   const [tone, text] = kind === 'failed'
     ? ['bad', 'The log does not verify']
     : kind === 'live' || kind === 'ended'
-      ? ['good', history.count === 0 ? 'Nothing to verify yet' : `All ${count} releases verified`]
-      : ['quiet', history.count === 0 ? 'Nothing verified yet' : `${count} releases verified so far`];
+      ? ['good', history.count === 0 ? 'Nothing to verify yet' : history.count === 1 ? 'The only release is verified' : `All ${count} releases verified`]
+      : ['quiet', history.count === 0 ? 'Nothing verified yet' : `Verified so far: ${count}`];
   return html`<section class="card"><h2>Verification</h2><p class=${`verdict ${tone}`}><${Mark} of=${tone} />${text}</p>
     <p class="quiet small">This browser checks every signature, and that each release continues the one before.</p>
     <dl class="facts"><div><dt>Key</dt><dd><${Fingerprint} /></dd></div></dl></section>`;
@@ -43,7 +43,7 @@ function Fingerprint(): VNode {
 export function Question({ followed: { entry } }: { readonly followed: Followed }): VNode {
   const { document, parameterWords, id } = entry;
   const rows = Object.entries(document.parameters).filter(([, value]) => value !== undefined);
-  return html`<section class="card"><h2>The question</h2><dl class="facts">
+  return html`<section class="card question"><h2>The question</h2><dl class="facts">
       <div><dt>Estimator</dt><dd class="code">${document.estimator}</dd></div>
       ${rows.map(([name, value]) => html`<div key=${name} title=${parameterWords[name]}><dt>${spoken(name).replaceAll('-', ' ')}</dt>
         <dd>${parameterText(value)}</dd></div>`)}
@@ -63,9 +63,9 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
 }
 
 function parameterText(value: unknown): string {
-  if (typeof value === 'number') return value > 0 && value < 0.5 ? `${value} (${percent(value)})` : String(value);
+  if (typeof value === 'number') return exact(value);
   if (Array.isArray(value) && value.every((each) => typeof each === 'number')) {
-    return value.length > 8 ? `${value.slice(0, 8).join(', ')}, and ${value.length - 8} more` : value.join(', ');
+    return value.length > 8 ? `${value.slice(0, 8).map(exact).join(', ')}, and ${value.length - 8} more` : value.map(exact).join(', ');
   }
   const list = listIn(value);
   if (list !== null) return `a list of ${list.length}`;

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { pictureOf } from '../answer.js';
+import { summaryOf } from '../summary.js';
 import { shown, spoken, whole } from '../format.js';
 import { html } from '../html.js';
 import { labelsOf, reasonInWords, type Series } from '../model.js';
@@ -13,8 +14,8 @@ import { EpochLine, LinkBadge } from './status.js';
 export function ListPage({ list }: { readonly list: readonly Followed[] }): VNode {
   const open = list.filter(({ news }) => news.value.state === 'open').length;
   return html`<main class="page"><div class="title"><div><h1>Studies</h1>
-    <p class="quiet subtitle">${whole(list.length)} studies, ${whole(open)} of them open. Noised answers over what people contribute,
-      verified in this browser.</p></div></div>
+    <p class="quiet subtitle">${whole(list.length)} studies, ${whole(open)} of them open. Every answer is noised, and verified in this
+      browser.</p></div></div>
     <ul class="studies">${list.map((each) => html`<${StudyCard} key=${each.entry.id} followed=${each} />`)}</ul></main>`;
 }
 
@@ -37,7 +38,8 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
   const { lastValue } = history;
   if (lastValue === null) return html`<p class="quiet waiting">No answer yet</p>`;
   const { picture, charts } = pictureOf(entry, lastValue.outcome);
-  if (charts === 0) return html`<p class="waiting">${pictureWords[picture!.kind]}</p>`;
+  if (charts === 0 && picture !== null) return html`<dl class="newest">${summaryOf(picture, entry.document.columns).map(([what, much]) =>
+    html`<div class="plain" key=${what}><dt>${what}</dt><dd>${much}</dd></div>`)}</dl>`;
   const names = labelsOf(entry, lastValue.outcome.estimate.length);
   const series = names.slice(0, Math.min(numbersShown, charts)).map((_, place) => history.series(place));
   return html`<dl class="newest">${series.map((each, place) => {
@@ -46,13 +48,6 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
       <${Sparkline} series=${each} /></div>`;
   })}${charts > series.length && html`<div class="more quiet small">and ${whole(charts - series.length)} more</div>`}</dl>`;
 }
-
-const pictureWords = {
-  matrix: 'A matrix over all pairs of columns',
-  mixture: 'A mixture of normals',
-  bins: 'Counts per bin',
-  choice: 'The best of a list',
-} as const;
 
 const sparkPoints = 60;
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Picture } from '../answer.js';
-import { shown, spoken } from '../format.js';
+import { amount, spoken } from '../format.js';
 import { html } from '../html.js';
 import { coloursOf, paint } from '../theme.js';
 
@@ -39,7 +39,7 @@ interface HeatFacts {
 function NumberedHeat({ picture: { size, entries }, share, names, isCovariance, onPair }: HeatFacts): VNode {
   const text = (i: number, j: number): string => {
     const place = i * size + j;
-    if (isCovariance && i === j) return shown(Math.sqrt(Math.max(0, entries[place]!)));
+    if (isCovariance && i === j) return amount(Math.sqrt(Math.max(0, entries[place]!)));
     return (Math.round(share[place]! * 100) / 100 + 0).toFixed(2).replace('-', '−');
   };
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Matrix"><table class="heat"><thead><tr><td></td>
@@ -104,7 +104,7 @@ function Ellipse({ xx, yy, xy, x, y }: EllipseFacts): VNode {
   const unit = 44;
   const ring = (deviations: number): VNode => html`<ellipse class=${`ring-${deviations}`} transform="rotate(-45)"
     rx=${deviations * unit * Math.sqrt(1 + correlation)} ry=${deviations * unit * Math.sqrt(1 - correlation)} />`;
-  const said = `${x} and ${y}: correlation ${correlation.toFixed(2)}, standard deviations ${shown(Math.sqrt(xx))} and ${shown(Math.sqrt(yy))}`;
+  const said = `${x} and ${y}: correlation ${correlation.toFixed(2)}, standard deviations ${amount(Math.sqrt(xx))} and ${amount(Math.sqrt(yy))}`;
   const ticks = [-2, 2].map((at) => html`<g key=${at}>
     <text x=${at * unit} y="112" text-anchor="middle">${signed(at * Math.sqrt(xx))}</text>
     <text x="-98" y=${-at * unit + 4} text-anchor="end">${signed(at * Math.sqrt(yy))}</text></g>`);
@@ -118,7 +118,7 @@ function Ellipse({ xx, yy, xy, x, y }: EllipseFacts): VNode {
 }
 
 function signed(value: number): string {
-  return `${value > 0 ? '+' : ''}${shown(Number(value.toPrecision(3)))}`;
+  return `${value > 0 ? '+' : ''}${amount(value)}`;
 }
 
 function correlationsOf({ size, entries }: MatrixPicture): readonly number[] {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { Bin, Component, Picture } from '../answer.js';
-import { percent, shown, spoken, whole } from '../format.js';
+import { binText, percent, shown, spoken, whole } from '../format.js';
 import { html } from '../html.js';
 import { Matrix } from './matrix.js';
 
@@ -74,11 +74,6 @@ function Bins({ bins, column }: { readonly bins: readonly Bin[]; readonly column
         }}></span>`}</span></td>
       <td class="bin-count">${whole(Math.round(count))}${low !== null && end !== null && end > low
         ? html`<span class="quiet"> ± ${whole(Math.round((end - low) / 2))}</span>` : null}</td></tr>`)}</tbody></table></section>`;
-}
-
-function binText(from: number | null, to: number | null): string {
-  if (from === null) return `below ${shown(to)}`;
-  return to === null ? `${shown(from)} and more` : `${shown(from)} to ${shown(to)}`;
 }
 
 /** Which of the candidates fits best. */

@@ -44,6 +44,6 @@ function cell(series: Series, place: number): VNode {
 
 function footnote(count: number, listed: number, hidden: number): string {
   const rows = count > listed ? `The newest ${whole(listed)} of ${whole(count)} releases. ` : '';
-  return `${rows}± is half of the 95 % interval. ${hidden > 0 ? `${whole(hidden)} more numbers of each release are in the log. ` : ''}`
+  return `${rows}± is half of the 95 % interval. ${hidden > 0 ? `The log has ${whole(hidden)} more of each release. ` : ''}`
     + 'The downloaded log can be checked offline: keelson verify FILE.';
 }

@@ -21,10 +21,17 @@ export function useNow(): number {
   return now;
 }
 
+interface CountdownFacts {
+  readonly atMs: number;
+  readonly lead: string;
+  /** Said when no time is left. */
+  readonly over: string;
+}
+
 /** Seconds until `atMs`, for eyes only: a screen reader would read out every one of them. */
-export function Countdown({ atMs, lead }: { readonly atMs: number; readonly lead: string }): VNode {
+export function Countdown({ atMs, lead, over }: CountdownFacts): VNode {
   const left = Math.ceil((atMs - useNow()) / 1000);
-  return html`<span class="count" aria-hidden="true">${left > 0 ? `${lead} ${duration(left * 1000)}` : 'now'}</span>`;
+  return html`<span class="count" aria-hidden="true">${left > 0 ? `${lead} ${duration(left * 1000)}` : over}</span>`;
 }
 
 const words: Readonly<Record<Link['kind'], readonly [tone: string, text: string]>> = {
@@ -54,7 +61,7 @@ export function EpochLine({ followed: { link, news } }: { readonly followed: Fol
   if (epoch === 0n) return html`<span>No epoch is open</span>`;
   const isKnown = closesAtMs !== null && link.value.kind !== 'reconnecting';
   return html`<span>Epoch ${whole(epoch)} is open${isKnown
-    && html`, <${Countdown} atMs=${closesAtMs} lead="closes in" />`}</span>`;
+    && html`, <${Countdown} atMs=${closesAtMs} lead="closes in" over="closing now" />`}</span>`;
 }
 
 /** What keeps the page from being live, across its whole width. Nothing while it is. */
@@ -66,7 +73,7 @@ export function LinkNotice({ followed }: { readonly followed: Followed }): VNode
     case 'reconnecting':
       return html`<${Notice} tone="warn" title="The connection was lost.">
         ${history.count > 0 ? 'What is shown is from before.' : ''} This page connects again by itself, ${' '}
-        <${Countdown} atMs=${now.retryAtMs} lead="in" /><span class="quiet"> (${now.reason})</span>.<//>`;
+        <${Countdown} atMs=${now.retryAtMs} lead="in" over="now" /><span class="quiet"> (${now.reason})</span>.<//>`;
     case 'failed':
       return html`<${Notice} tone="bad" title="This log does not verify." alert>${now.text}. The ${whole(history.count)}
         releases up to there are what the server signed; believe nothing after them. Ask the operator, and keep the log

@@ -24,9 +24,9 @@ export function StudyPage({ followed }: { readonly followed: Followed }): VNode 
         <span class="quiet"><${EpochLine} followed=${followed} /></span></div></div>
     <${LinkNotice} followed=${followed} /><${RefusalNotice} followed=${followed} />
     <div class="split"><div class="answers"><${Answer} followed=${followed} /></div>
-      <div class="side"><${Budget} followed=${followed} /><${Guarantee} followed=${followed} />
-        <${Verification} followed=${followed} /><${Question} followed=${followed} /></div>
-      <${Releases} followed=${followed} /></div></main>`;
+      <div class="side"><${Budget} followed=${followed} /><${Verification} followed=${followed} />
+        <${Guarantee} followed=${followed} /></div>
+      <div class="rest"><${Releases} followed=${followed} /><${Question} followed=${followed} /></div></div></main>`;
 }
 
 function RefusalNotice({ followed }: { readonly followed: Followed }): VNode | null {

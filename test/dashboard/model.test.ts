@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { pictureOf } from '../../dashboard/answer.js';
+import { budgetOf, guaranteeInWords } from '../../dashboard/budget.js';
+import { amount, decimalsFor, duration, exact, percent, shown, spoken } from '../../dashboard/format.js';
+import { History, intervalOf, labelsOf, reasonInWords, type StudyEntry } from '../../dashboard/model.js';
+import { summaryOf } from '../../dashboard/summary.js';
+import { refusalReasons } from '../../src/base/outcome.js';
+import type { ReleaseBody } from '../../src/wire/index.js';
+import { document, releaseBody } from '../support/wire-samples.js';
+import { refusal, valueOf } from './stage.js';
+
+const entry: StudyEntry = {
+  id: '', name: 'a', state: 'open', epoch: '7', closesAtMs: 0, releases: 0, title: '', parameterWords: {}, document,
+};
+const release = (number: number, outcome: ReleaseBody['outcome']): ReleaseBody =>
+  ({ ...releaseBody, epoch: BigInt(number), index: BigInt(number), outcome });
+
+describe('history', () => {
+  it('keeps gaps where releases refused, from the first on', () => {
+    const history = new History();
+    history.take(release(1, refusal));
+    expect(history.lastValue).toBeNull();
+    history.take(release(2, valueOf([1, 2], [0.5, 1])));
+    history.take(release(3, refusal));
+    expect(history.series(1)).toEqual({
+      epochs: [1, 2, 3], values: [null, 2, null], lows: [null, 1, null], highs: [null, 3, null],
+      refusals: ['participation-below-plan', null, 'participation-below-plan'],
+    });
+    expect([history.count, history.refused, history.last?.epoch, history.lastValue?.epoch]).toEqual([3, 2, 3n, 2n]);
+    expect(history.rows.map(({ refusal: why }) => why?.reason ?? null)).toEqual(history.refusals);
+  });
+
+  it('forgets what is older than it keeps, in every list alike, and draws a dozen numbers at most', () => {
+    const history = new History(10);
+    for (let i = 0; i < 1000; i++) history.take(release(i, valueOf(Array.from({ length: 40 }, (_, j) => i + j), [])));
+    expect(history.count).toBe(1000);
+    expect(history.epochs.length).toBeLessThan(20);
+    expect(history.rows).toHaveLength(history.epochs.length);
+    const { epochs, values } = history.series(11);
+    expect(epochs).toEqual([990, 991, 992, 993, 994, 995, 996, 997, 998, 999]);
+    expect(values).toEqual(epochs.map((epoch) => epoch + 11));
+    expect(history.series(12).values).toEqual([]);
+  });
+
+  it('takes the interval of the release, else that of its noise, else none', () => {
+    const plain = { kind: 'value', estimate: [10], shape: [1] } as const;
+    const gaussian = { kind: 'gaussian', standardDeviation: [2] } as const;
+    expect(intervalOf({ ...plain, uncertainty: gaussian, interval95: { low: [1], high: [30] } }, 0)).toEqual([1, 30]);
+    expect(intervalOf({ ...plain, uncertainty: gaussian }, 0)).toEqual([10 - 3.92, 10 + 3.92]);
+    expect(intervalOf({ ...plain, uncertainty: { kind: 'grid', spacing: 1 } }, 0)).toBeNull();
+  });
+});
+
+describe('the budget', () => {
+  const body = (spent: bigint, cost: bigint, deltaSpent = 0n, deltaCost = 0n): ReleaseBody => ({
+    ...releaseBody,
+    cost: { ...releaseBody.cost, rhoAmount: cost, deltaAmount: deltaCost },
+    ledger: { ...releaseBody.ledger, rhoSpent: spent, rhoCap: 100n, deltaSpent, deltaCap: 100n },
+  });
+
+  it('counts what is spent, set aside and left, and whole epochs only', () => {
+    expect(budgetOf(body(30n, 8n), true)).toMatchObject({ spentShare: 0.3, reservedShare: 0.08, epochsLeft: 7 });
+    expect(budgetOf(body(30n, 8n), true).leftShare).toBeCloseTo(0.62, 12);
+    expect(budgetOf(body(30n, 8n), false)).toMatchObject({ reservedShare: 0, epochsLeft: 8 });
+    expect(budgetOf(body(96n, 8n), true)).toMatchObject({ reservedShare: 0, epochsLeft: 0 });
+    expect(budgetOf(body(100n, 8n), false)).toMatchObject({ spentShare: 1, leftShare: 0, epochsLeft: 0 });
+  });
+
+  it('goes by what runs out first', () => {
+    expect(budgetOf(body(30n, 8n, 50n, 25n), false)).toMatchObject({ spentShare: 0.5, epochsLeft: 2 });
+    expect(budgetOf(body(30n, 0n), false).epochsLeft).toBeNull();
+  });
+
+  it('promises no more than the study does', () => {
+    const of = (change: object): string => guaranteeInWords({ ...document, ...change }).sentence;
+    expect(of({ participation: 'public' })).toContain('but not that it took part');
+    expect(of({ budget: { ...document.budget, scope: 'study' } })).toContain('whether it took part at all');
+    expect(guaranteeInWords(document).oddsInAll).toBe(Math.exp(8));
+  });
+});
+
+describe('numbers for people', () => {
+  it('have as many digits as the noise leaves meaning in', () => {
+    expect([0.031, 0.99, 1, 16, 99.9, 100, 1600, 0, Infinity].map(decimalsFor)).toEqual([3, 2, 1, 0, 0, 0, 0, 0, 0]);
+    expect(shown(8.256, 1.04)).toBe('8.3');
+    expect(shown(731.5, 16.3)).toBe('732');
+    expect(shown(-0.004, 0.5)).toBe('0.00');
+    expect(shown(-1234.56)).toBe('−1,235');
+    expect(shown(3.2e12, 1e9)).toBe('3.20e12');
+    expect(shown(0.00001234)).toBe('1.23e−5');
+    expect(shown(null)).toBe('none');
+  });
+
+  it('are short for amounts, shares and times, and whole for what somebody chose', () => {
+    expect([8, 6.5727, 0.00001, 2980.96].map(amount)).toEqual(['8', '6.57', '1e−5', '2,980']);
+    expect([0.05, 10_000_000, -15, 1e-12].map(exact)).toEqual(['0.05', '10,000,000', '−15', '1e−12']);
+    expect([0, 0.0004, 0.025, 0.68, 1].map(percent).map((text) => text.replaceAll('\u00a0', ' ')))
+      .toEqual(['0 %', '< 0.1 %', '2.5 %', '68 %', '100 %']);
+    expect([9_400, 170_000, 16_200_000, 259_200_000].map(duration)).toEqual(['9 s', '3 min', '4 h 30 min', '3 days']);
+    expect(spoken('delay_minutes below -15')).toBe('delay minutes below −15');
+  });
+
+  it('have the names that the server gives, else the columns, else their places', () => {
+    expect(labelsOf({ ...entry, labels: ['p50', 'p90'] }, 2)).toEqual(['p50', 'p90']);
+    expect(labelsOf(entry, 2)).toEqual(document.columns);
+    expect(labelsOf(entry, 1)).toEqual(['number 1 of 1']);
+  });
+
+  it('have words for every reason to refuse', () => {
+    expect(refusalReasons.filter((reason) => reasonInWords(reason) === reason.replaceAll('-', ' '))).toEqual([]);
+  });
+});
+
+describe('pictures', () => {
+  const of = (estimate: readonly number[], change: object, parameters: object = {}, estimator = 'x') => {
+    const outcome = { kind: 'value', estimate, shape: [estimate.length], uncertainty: { kind: 'none' }, ...change } as const;
+    return pictureOf({ ...entry, document: { ...document, estimator, parameters: { ...parameters } } }, outcome);
+  };
+
+  it('of a mean before a covariance draw both', () => {
+    const parts = [{ name: 'mean', shape: [2] }, { name: 'covariance', shape: [2, 2] }];
+    const { picture, charts } = of([1, 2, 4, -3, -3, 9], { parts });
+    expect(picture).toEqual({ kind: 'matrix', name: 'covariance', size: 2, entries: [4, -3, -3, 9], centre: [1, 2] });
+    expect(charts).toBe(2);
+    expect(summaryOf(picture!, document.columns)).toEqual([['delay minutes and distance miles', '−0.50']]);
+  });
+
+  it('of mixtures are drawn by their named parts, or by the form of mixture-1d', () => {
+    const parts = ['weights', 'means', 'scales'].map((name) => ({ name, shape: [2] }));
+    const components = [{ weight: 0.25, mean: 1, deviation: 2 }, { weight: 0.75, mean: 5, deviation: 3 }];
+    expect(of([0.25, 0.75, 1, 5, 2, 3], { parts }).picture).toEqual({ kind: 'mixture', components });
+    const rows = [0.25, 1, 2, 0.75, 5, 3, 0, 0, 0];
+    expect(of(rows, { shape: [3, 3] }, {}, 'mixture-1d').picture).toEqual({ kind: 'mixture', components });
+  });
+
+  it('of bins without bounds leave out the places that nothing was found for', () => {
+    const { picture } = of([20, 50, -10, 80, 0, 0], { shape: [3, 2] }, { width: 10 }, 'histogram');
+    expect(picture).toMatchObject({ kind: 'bins', bins: [{ from: -10, to: 0, count: 80 }, { from: 20, to: 30, count: 50 }] });
+    expect(summaryOf(picture!, [])).toEqual([['−10 to 0', '80'], ['20 to 30', '50']]);
+  });
+
+  it('are none where the numbers speak for themselves', () => {
+    expect(of([1, 2], {})).toEqual({ picture: null, charts: 2 });
+    expect(of([0], {}, { hypotheses: 'not a list' }, 'select').picture).toBeNull();
+  });
+});

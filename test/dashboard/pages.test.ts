@@ -1,0 +1,227 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser, launchBrowser, type LaunchedBrowser } from '../support/browser.js';
+import { refusal, Stage, valueOf } from './stage.js';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
+const value = valueOf([8.26, 731.5], [1, 16]);
+const limitMs = 10_000;
+
+describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
+  let chromium: LaunchedBrowser;
+  beforeAll(async () => { chromium = await launchBrowser(); });
+  afterAll(() => chromium?.close());
+
+  /** A page of its own, and whatever its console said that it should not: policy violations, missing files, errors. */
+  async function open(address: string, prepare?: (page: Page) => Promise<void>): Promise<{ page: Page; wrong: string[] }> {
+    const page = await chromium.browser.newPage();
+    page.setDefaultTimeout(8_000);
+    const wrong: string[] = [];
+    page.on('pageerror', (error) => wrong.push(String(error)));
+    page.on('console', (message) => { if (message.type() === 'error') wrong.push(message.text()); });
+    await page.setViewport({ width: 1440, height: 900 });
+    await prepare?.(page);
+    await page.goto(address);
+    return { page, wrong };
+  }
+
+  const says = (page: Page, selector: string, text: string): Promise<unknown> => page.waitForFunction(
+    (where, what) => [...document.querySelectorAll(where)].some((each) => each.textContent.includes(what)), {}, selector, text,
+  );
+
+  it('shows answers as they come, a refusal in words, and that the budget is used up', async () => {
+    const stage = await Stage.start({});
+    const { page, wrong } = await open(stage.address);
+    await says(page, '.empty', 'No answer yet');
+    await says(page, '[role=status]', 'Live');
+    stage.publish('flight-delays', value);
+    await says(page, '.value', '8.3');
+    await says(page, '.range', '95 % interval 7.3 to 9.3');
+    await says(page, '.title', 'Epoch 8 is open');
+    stage.publish('flight-delays', refusal);
+    await says(page, '.notice', 'Epoch 8 has no answer: fewer people took part');
+    await says(page, 'td.refusal', 'fewer people took part');
+    expect(await page.$eval('.value', (each) => each.textContent)).toBe('8.3');
+    await says(page, '.facts', '37 more epochs, about 6 min');
+    for (let i = 2; i < stage.affords; i++) stage.publish('flight-delays', value);
+    stage.stop('flight-delays', 'exhausted');
+    await says(page, '.notice', 'The privacy budget is used up');
+    await says(page, '.verdict.good', 'All 40 releases verified');
+    await says(page, '.facts', 'no further epoch');
+    const link = await page.$eval('a[download]', (each) => (each).href);
+    expect((await (await fetch(link)).text()).trim().split('\n')).toHaveLength(stage.affords + 2);
+    expect(wrong).toEqual([]);
+  }, limitMs);
+
+  it('says that the server is gone, and goes on by itself when it is back', async () => {
+    const stage = await Stage.start({});
+    stage.publish('flight-delays', value);
+    const { page } = await open(stage.address);
+    await says(page, '.verdict', 'The only release is verified');
+    await stage.down();
+    await says(page, '.notice.warn', 'The connection was lost');
+    await says(page, '[role=status]', 'Reconnecting');
+    expect(await page.$$('.column canvas')).toHaveLength(2);
+    stage.publish('flight-delays', valueOf([12.5, 700], [1, 16]));
+    await stage.up();
+    await says(page, '.value', '12.5');
+    await says(page, '.verdict', 'All 2 releases verified');
+    expect(await page.$('.notice')).toBeNull();
+  }, limitMs);
+
+  it('shows nothing of a log after the place where it does not verify', async () => {
+    const stage = await Stage.start({});
+    stage.publish('flight-delays', value);
+    stage.publish('flight-delays', valueOf([99, 99], [1, 16]), { previousDigest: new Uint8Array(64).fill(1) });
+    const { page } = await open(stage.address);
+    await says(page, '[role=alert]', 'This log does not verify');
+    await says(page, '.verdict.bad', 'does not verify');
+    expect(await page.$eval('.value', (each) => each.textContent)).toBe('8.3');
+    expect(await page.$$('tbody tr')).toHaveLength(1);
+  }, limitMs);
+
+  it('says that there is no study, no such study, or no server, and finds what comes', async () => {
+    const none = await Stage.start();
+    const { page: empty } = await open(none.address);
+    await says(empty, '.empty', 'No study yet');
+    const stage = await Stage.start({});
+    const { page: elsewhere } = await open(`${stage.address}/#/study/${'0'.repeat(64)}`);
+    await says(elsewhere, '.notice', 'no such study');
+    let isGone = true;
+    const { page } = await open(stage.address, async (fresh) => {
+      await fresh.setRequestInterception(true);
+      fresh.on('request', (request) => void (isGone && request.url().endsWith('/v1/studies') ? request.abort() : request.continue()));
+    });
+    await says(page, '.empty', 'The aggregator does not answer');
+    isGone = false;
+    await page.click('.empty button');
+    await says(page, 'h1', 'flight-delays');
+  }, limitMs);
+
+  it('leads by keyboard from the list to a study, its table and its theme', async () => {
+    const stage = await Stage.start({}, { study: 'second', columns: ['a'] });
+    stage.publish('flight-delays', value);
+    const { page } = await open(stage.address);
+    await page.waitForSelector('.newest');
+    const tab = async (): Promise<string> => {
+      await page.keyboard.press('Tab');
+      return page.evaluate(() => `${document.activeElement!.tagName} ${document.activeElement!.textContent}`);
+    };
+    expect(await tab()).toBe('A Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await tab()).toBe('A flight-delays');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.column canvas');
+    const seen = [await tab(), await tab(), await tab(), (await tab()).slice(0, 9), await tab()];
+    expect(seen).toEqual(['A ← All studies', 'SUMMARY In exact words', 'A Download the log', 'DIV Epoch', 'SUMMARY What the parameters mean']);
+    const colour = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body.parentElement!).backgroundColor);
+    const before = await colour();
+    await page.evaluate(() => { (document.querySelector('.column canvas') as HTMLElement).dataset['old'] = 'yes'; });
+    await page.focus('.segments button:last-child');
+    await page.keyboard.press('Enter');
+    expect(await colour()).not.toBe(before);
+    await page.waitForFunction(() => document.querySelector('.column canvas[data-old]') === null);
+    await page.reload();
+    await page.waitForSelector('.column canvas');
+    expect(await colour()).not.toBe(before);
+    await page.click('.segments button:first-child');
+    expect(await colour()).toBe(before);
+  }, limitMs);
+});
+
+const matrix = valueOf([1420, -5200, 300, -5200, 348000, 1200, 300, 1200, 90], [30, 900, 20, 900, 9000, 100, 20, 100, 5], {
+  shape: [3, 3], parts: [{ name: 'covariance', shape: [3, 3] }],
+});
+const mixture = { kind: 'value', shape: [3, 3], uncertainty: { kind: 'none' } } as const;
+
+describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
+  let chromium: LaunchedBrowser;
+  let page: Page;
+  let stage: Stage;
+  const wrong: string[] = [];
+
+  async function start(): Promise<void> {
+    stage = await Stage.start(
+      {},
+      { study: 'covariance', estimator: 'covariance', columns: ['delay', 'distance', 'taxi'], parameters: { 'variance-low': 1, 'variance-high': 1e7 } },
+      { study: 'mixture', estimator: 'mixture-1d', columns: ['delay'], parameters: { components: 3, resolution: 1 } },
+      { study: 'histogram', estimator: 'histogram', parameters: { column: 0, edges: [-15, 0, 15] } },
+      { study: 'select', estimator: 'select', columns: ['delay'], parameters: {
+        alpha: 0.1, hypotheses: JSON.stringify([{ normal: { mean: 10, deviation: 40 } }, { laplace: { centre: -5, scale: 20 } }]) } },
+    );
+    for (const outcome of [value, refusal]) stage.publish('flight-delays', outcome);
+    stage.publish('covariance', matrix);
+    stage.publish('mixture', { ...mixture, estimate: [0.7, -4.2, 9.5, 0.3, 60, 22, 0, 0, 0] });
+    stage.publish('histogram', valueOf([214, 880, 431, -3], [18, 18, 18, 18]));
+    stage.publish('select', { ...mixture, estimate: [1], shape: [1] });
+  }
+
+  beforeAll(async () => {
+    chromium = await launchBrowser();
+    page = await chromium.browser.newPage();
+    page.setDefaultTimeout(8_000);
+    page.on('pageerror', (error) => wrong.push(String(error)));
+    page.on('console', (message) => { if (message.type() === 'error') wrong.push(message.text()); });
+  });
+  afterAll(() => chromium?.close());
+
+  /** Fits both widths, and nothing serious for axe-core in either theme. */
+  async function inspect(address: string, wait: string): Promise<void> {
+    for (const [width, theme] of [[380, 'dark'], [1440, 'light']] as const) {
+      await page.setViewport({ width, height: 900 });
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }, { name: 'prefers-reduced-motion', value: 'reduce' }]);
+      await page.goto('about:blank');
+      await page.goto(address);
+      await page.waitForSelector(wait);
+      await page.waitForFunction(() => document.querySelector('.dot.live') !== null);
+      expect(await page.evaluate('document.documentElement.scrollWidth'), `${address} at ${width} px`).toBeLessThanOrEqual(width);
+      // By the debugger's own channel: the page's policy forbids scripts from elsewhere.
+      await page.evaluate(axe);
+      const found = await page.evaluate('axe.run()') as { violations: { id: string; impact: string; nodes: { html: string }[] }[] };
+      const serious = found.violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
+      expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), `${address} in ${theme}`).toEqual([]);
+    }
+  }
+
+  it('fit narrow and wide pages and are accessible, on the list and on a study', async () => {
+    await start();
+    await inspect(`${stage.address}/`, '.newest');
+    await inspect(stage.page('flight-delays'), '.column canvas');
+    expect(wrong).toEqual([]);
+  }, limitMs);
+
+  it('are a heat map with an ellipse for two columns that are chosen', async () => {
+    await start();
+    await inspect(stage.page('covariance'), '.ellipse');
+    expect(await page.$$eval('.heat tbody td', (cells) => cells.map((cell) => cell.textContent))).toEqual(
+      ['37.7', '−0.23', '0.84', '−0.23', '590', '0.21', '0.84', '0.21', '9.49'],
+    );
+    await page.select('.pair select', '2');
+    await page.waitForFunction(() => document.querySelector('.ellipse')!.getAttribute('aria-label')!.startsWith('taxi and distance: correlation 0.21'));
+    const [rx, ry] = await page.$eval('.ring-1', (ring) => ['rx', 'ry'].map((name) => Number(ring.getAttribute(name))));
+    // The half axes along (1, 1) and (1, -1) in standard deviations: sqrt(1 + r) and sqrt(1 - r).
+    expect((rx! / ry!) ** 2).toBeCloseTo((1 + 1200 / Math.sqrt(90 * 348000)) / (1 - 1200 / Math.sqrt(90 * 348000)), 6);
+    expect(wrong).toEqual([]);
+  }, limitMs);
+
+  it('are a density, bars with their intervals, or the best of a list', async () => {
+    await start();
+    await inspect(stage.page('mixture'), '.density');
+    expect(await page.$eval('.density', (each) => each.getAttribute('aria-label'))).toContain('70\u00a0% around −4.2');
+    expect(await page.$$('.density .part')).toHaveLength(2);
+    await page.goto(stage.page('histogram'));
+    await page.waitForSelector('.bins');
+    const text = (cells: readonly Element[]): string[] => cells.map((cell) => cell.textContent);
+    expect(await page.$$eval('.bins tbody th', text)).toEqual(['below −15', '−15 to 0', '0 to 15', '15 and more']);
+    expect(await page.$$eval('.bin-count', text)).toEqual(['214 ± 18', '880 ± 18', '431 ± 18', '−3 ± 18']);
+    const widths = await page.$$eval('.bar-fill', (bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+    expect(widths[0]! / widths[1]!).toBeCloseTo(214 / 880, 2);
+    expect(widths[3]).toBe(0);
+    await page.goto(stage.page('select'));
+    await page.waitForSelector('.chosen');
+    expect(await page.$eval('.chosen', (each) => each.textContent)).toContain('laplace, centre -5, scale 20');
+    expect(wrong).toEqual([]);
+  }, limitMs);
+});
