@@ -7,7 +7,7 @@ const themeNames = { system: 'System', light: 'Light', dark: 'Dark' } as const;
 /** The strip on top of every page: where one is, what `children` add, and the choice of a theme. */
 export function Header({ title, children }: { readonly title?: string; readonly children?: ComponentChildren }): VNode {
   return html`<header class="bar"><div class="bar-inside">
-    <a class="brand" href="#/"><img src="/favicon.svg" alt="" width="26" height="26" />Keelson${
+    <a class="brand" href="/#/"><img src="/favicon.svg" alt="" width="26" height="26" />Keelson${
       title === undefined ? null : html`<span class="brand-part">${title}</span>`}</a>
     <div class="bar-end">${children}<${ThemeChoice} /></div></div></header>`;
 }

@@ -32,10 +32,11 @@ mkdirSync(`${root}${site}`, { recursive: true });
 for (const name of ['index.html', 'shell.css', 'dashboard.css', 'favicon.svg']) {
   cpSync(`${root}dashboard/${name}`, `${root}${site}/${name}`);
 }
-// The laboratory's page stands beside it.
-for (const [from, to] of [['index.html', 'lab.html'], ['lab.css', 'lab.css']]) {
-  cpSync(`${root}dashboard/lab/${from}`, `${root}${site}/${to}`);
+// The operator's page and the laboratory's stand beside it.
+for (const name of ['operator', 'lab']) {
+  cpSync(`${root}dashboard/${name}/index.html`, `${root}${site}/${name}.html`);
+  cpSync(`${root}dashboard/${name}/${name}.css`, `${root}${site}/${name}.css`);
+  bundle(`dist/dashboard/${name}/main.js`, `${site}/${name}.js`);
 }
-bundle('dist/dashboard/lab/main.js', `${site}/lab.js`);
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
 bundle('dist/dashboard/main.js', `${site}/dashboard.js`);

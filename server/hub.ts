@@ -3,6 +3,7 @@ import type { Spend } from '../src/wire/messages.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import type { ContributorState, LedgerBalance, ReleaseRecord, StudyStateName } from './store/contract.js';
 import type { EpochProgress } from './epochs/contract.js';
+import type { ContributorEvidence } from './studies/evidence-contract.js';
 
 /** One study as sessions, HTTP and metrics see it. */
 export interface StudyView {
@@ -76,5 +77,7 @@ export interface StudyHub {
   progress(studyId: string): Promise<EpochProgress | null>;
   /** Contributors that the open epoch left out because their own budget did not pay for it. For the operator only. */
   leftOut?(studyId: string): Promise<number>;
+  /** How far a contributor's own rows are from published answers. For the operator only; it decides nothing. */
+  evidence?(studyId: string, contributor: Uint8Array): Promise<ContributorEvidence>;
   onEvent(listener: (event: HubEvent) => void): () => void;
 }

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.js';
 import type { StudyHub, StudyView } from '../hub.js';
 import type { ClientAddress } from '../listener/client-address.js';
@@ -6,6 +6,7 @@ import type { ListenerLimits, ListenerLogger } from '../listener/options.js';
 import type { StoreHealth } from '../store/contract.js';
 import { HttpError } from './http-error.js';
 import type { ServerMetrics } from './server-metrics.js';
+import type { OperatorSessions } from './sessions.js';
 
 /** What HTTP answers from. */
 export interface HttpOptions {
@@ -23,10 +24,14 @@ export interface HttpOptions {
 
 /** One request, checked for access. */
 export interface Exchange extends HttpOptions {
+  readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly sessions: OperatorSessions;
   readonly query: URLSearchParams;
-  /** The request carries the operator's token. */
+  /** The request carries the operator's token, or the cookie of a browser that signed in with it. */
   readonly operator: boolean;
+  /** It carries the token itself. */
+  readonly withToken: boolean;
   readonly isHead: boolean;
 }
 

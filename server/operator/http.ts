@@ -3,7 +3,8 @@ import { AddressRates } from '../listener/rates.js';
 import { createOperatorCheck } from './auth.js';
 import type { Exchange, HttpOptions } from './exchange.js';
 import { HttpError } from './http-error.js';
-import { routes } from './routes.js';
+import { routes, type Route } from './routes.js';
+import { createOperatorSessions, isFromOwnPage } from './sessions.js';
 
 /** Sent with everything: answers are data, never pages, and never kept. */
 const headersOfAll = {
@@ -19,6 +20,7 @@ const headersOfAll = {
 export function createHttpHandler(options: HttpOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const { clock, limits, logger } = options;
   const isOperator = createOperatorCheck(options.operatorToken);
+  const sessions = createOperatorSessions(clock);
   const rates = new AddressRates(clock, limits.httpPerSecond, limits.httpBurst, limits.rateAddresses);
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -34,17 +36,15 @@ export function createHttpHandler(options: HttpOptions): (request: IncomingMessa
     if (route === undefined) {
       throw new HttpError(404, 'not-found', `no such resource: there are ${Object.keys(routes).join(', ')}`);
     }
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.setHeader('Allow', 'GET, HEAD');
-      throw new HttpError(405, 'method-not-allowed', 'use GET');
-    }
-    const operator = isOperator(request);
+    checkMethod(route, request, response);
+    const withToken = isOperator(request);
+    const operator = withToken || sessions.holds(request);
     if (route.access === 'operator' && !operator) {
       response.setHeader('WWW-Authenticate', 'Bearer realm="keelson"');
       throw new HttpError(401, 'unauthorized', 'send the operator token: Authorization: Bearer TOKEN');
     }
     const isHead = request.method === 'HEAD';
-    const exchange: Exchange = { ...options, response, query: url.searchParams, operator, isHead };
+    const exchange: Exchange = { ...options, request, response, sessions, query: url.searchParams, operator, withToken, isHead };
     await route.answer(exchange);
   };
 
@@ -56,6 +56,18 @@ export function createHttpHandler(options: HttpOptions): (request: IncomingMessa
       fail(response, new HttpError(500, 'internal', 'the server failed: try again'));
     });
   };
+}
+
+/** A page elsewhere may make a browser send a POST; what changes something here is asked for by own pages or refused. */
+function checkMethod(route: Route, request: IncomingMessage, response: ServerResponse): void {
+  const allowed = route.changes === true ? ['POST'] : ['GET', 'HEAD'];
+  if (!allowed.includes(request.method ?? '')) {
+    response.setHeader('Allow', allowed.join(', '));
+    throw new HttpError(405, 'method-not-allowed', `use ${allowed[0]}`);
+  }
+  if (route.changes === true && !isFromOwnPage(request)) {
+    throw new HttpError(403, 'not-own-page', 'only pages of this server may ask for this: open /operator');
+  }
 }
 
 function urlOf(request: IncomingMessage): URL {

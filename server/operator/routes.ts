@@ -1,12 +1,16 @@
 import { toBase64, toHex } from '../../src/base/bytes.js';
 import { aboutEstimator } from './about-estimator.js';
+import { evidence } from './evidence-route.js';
 import type { Exchange } from './exchange.js';
 import { ledgerView } from './ledger-view.js';
 import { pageFile } from './pages.js';
 import { releaseLog } from './release-download.js';
+import { signIn, signOut } from './session-routes.js';
 
 export interface Route {
   readonly access: 'public' | 'operator';
+  /** Changes something: POST, from this server's own pages only. Default: it only reads, and takes GET and HEAD. */
+  readonly changes?: true;
   answer(exchange: Exchange): Promise<void>;
 }
 
@@ -18,18 +22,24 @@ export const routes: Readonly<Record<string, Route>> = {
   '/dashboard.css': { access: 'public', answer: pageFile('dashboard.css', 'text/css') },
   '/dashboard.js': { access: 'public', answer: pageFile('dashboard.js', 'text/javascript') },
   '/uplot.css': { access: 'public', answer: pageFile('uplot.css', 'text/css') },
+  '/operator': { access: 'public', answer: pageFile('operator.html', 'text/html') },
+  '/operator.css': { access: 'public', answer: pageFile('operator.css', 'text/css') },
+  '/operator.js': { access: 'public', answer: pageFile('operator.js', 'text/javascript') },
   '/healthz': { access: 'public', answer: health },
   '/metrics': { access: 'operator', answer: metrics },
   '/v1/studies': { access: 'public', answer: studies },
   '/v1/releases': { access: 'public', answer: releaseLog },
   '/v1/ledger': { access: 'public', answer: ledger },
   '/v1/operator/progress': { access: 'operator', answer: progress },
+  '/v1/operator/evidence': { access: 'operator', answer: async (exchange) => sendJson(exchange, await evidence(exchange)) },
+  '/v1/operator/sign-in': { access: 'operator', changes: true, answer: signIn },
+  '/v1/operator/sign-out': { access: 'public', changes: true, answer: signOut },
 };
 
 function sendJson(exchange: Exchange, value: unknown, status = 200): void {
   exchange.response.statusCode = status;
   exchange.response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  exchange.response.end(exchange.isHead ? undefined : `${JSON.stringify(value)}\n`);
+  exchange.response.end(exchange.isHead ? undefined : `${JSON.stringify(value, (_name, each: unknown) => (typeof each === 'bigint' ? String(each) : each))}\n`);
 }
 
 /** Public: that it runs. For the operator: what it carries. */
@@ -82,6 +92,9 @@ async function progress(exchange: Exchange): Promise<void> {
     state: view.state,
     epoch: String(view.epoch),
     closesAtMs: view.closesAtMs,
+    cohort: view.document.cohort,
+    everyMs: 'everyMs' in view.document.epoch ? view.document.epoch.everyMs : null,
+    releases: view.releaseCount,
     progress: await hub.progress(view.studyId),
     leftOut: (await hub.leftOut?.(view.studyId)) ?? 0,
     batches: {
@@ -90,5 +103,6 @@ async function progress(exchange: Exchange): Promise<void> {
       refused: Object.fromEntries(counted.refused.by('code', { study: view.name })),
     },
   })));
-  sendJson(exchange, { studies: rows });
+  const unattributed = Object.fromEntries(counted.refused.by('code', { study: '' }));
+  sendJson(exchange, { atMs: exchange.clock.nowMs(), studies: rows, refused: unattributed });
 }

@@ -9,6 +9,8 @@ import type { AdmissionRequest, ContributorState, LedgerBalance, ReleaseRecord }
 import { AdmissionQueue } from './admission-queue.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
+import { gatherEvidence } from './evidence.js';
+import type { ContributorEvidence } from './evidence-contract.js';
 import type { RunningHub, StudyHubOptions } from './hub-options.js';
 import type { LiveStudy } from './live-study.js';
 import { signHead } from './release-body.js';
@@ -127,6 +129,10 @@ class Hub implements RunningHub {
 
   leftOut(studyId: string): Promise<number> {
     return this.options.store.leftOutCount(studyId, this.#study(studyId).view.epoch);
+  }
+
+  evidence(studyId: string, contributor: Uint8Array): Promise<ContributorEvidence> {
+    return gatherEvidence(this.options.store, this.#study(studyId).view, contributor);
   }
 
   async progress(studyId: string): Promise<EpochProgress | null> {

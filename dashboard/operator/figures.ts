@@ -1,0 +1,56 @@
+import type { VNode } from 'preact';
+import { percent, whole } from '../format.js';
+import { html } from '../html.js';
+import { Notice } from '../shell.js';
+import { bytes, latency, meaningOf, refusalsOf, type Health } from './model.js';
+
+/** A figure with its name; `note` is said smaller beneath it. */
+export function Figure(
+  { name, value, note }: { readonly name: string; readonly value: string; readonly note?: string },
+): VNode {
+  return html`<div class="figure"><dt>${name}</dt><dd>${value}</dd>${note !== undefined && html`<dd class="note">${note}</dd>`}</div>`;
+}
+
+/** How far something has come: a bar with its numbers in words. */
+export function Meter(
+  { name, value, of, tone = 'accent' }:
+  { readonly name: string; readonly value: number; readonly of: number; readonly tone?: string },
+): VNode {
+  const share = of > 0 ? value / of : 0;
+  return html`<div class="meter"><span class="meter-name">${name}</span>
+    <span class="meter-value">${whole(value)} <span class="quiet">of ${whole(of)}, ${percent(share)}</span></span>
+    <meter class=${tone} min="0" max=${Math.max(of, 1)} value=${Math.min(value, of)} aria-label=${name}></meter></div>`;
+}
+
+/** The server as a whole: who is connected, what waits, and how the disk keeps up. */
+export function Server({ health }: { readonly health: Health }): VNode {
+  const { store } = health;
+  return html`<section aria-label="Server" class="stack">
+    ${health.status === 'stopping' && html`<${Notice} tone="warn" title="The server is stopping.">It answers what it has received, and
+      takes nothing new.<//>`}
+    ${health.overloaded && html`<${Notice} tone="bad" title="The journal is behind." alert>New batches are refused for now, and clients
+      send them again. Look at the time of a commit below: the disk is slower than what arrives.<//>`}
+    <dl class="figures card">
+      <${Figure} name="Connections" value=${whole(health.sockets)} note=${`${whole(health.channels)} contributors' channels`} />
+      <${Figure} name="Subscribers" value=${whole(health.subscriptions)} note="follow releases" />
+      <${Figure} name="Waiting for the disk" value=${whole(health.queuedBatches)} note=${`batches, ${bytes(health.queuedBytes)}`} />
+      ${store !== null && html`<${Figure} name="Commit" value=${latency(store.commitSecondsMedian)}
+        note=${`99 % within ${latency(store.commitSeconds99)}`} />`}
+      ${store !== null && html`<${Figure} name="Journalled" value=${whole(store.batches)}
+        note=${`batches in ${whole(store.commits)} commits`} />`}
+      ${store !== null && html`<${Figure} name="On disk" value=${bytes(store.fileBytes + store.walBytes)}
+        note=${`${bytes(store.walBytes)} of it log`} />`}
+    </dl></section>`;
+}
+
+/** Why batches were refused since the server started, most frequent first. */
+export function Refusals({ refused }: { readonly refused: Readonly<Record<string, number>> }): VNode {
+  const found = refusalsOf(refused);
+  if (found.length === 0) return html`<p class="quiet small">Nothing refused since the server started.</p>`;
+  const most = found[0]![1];
+  return html`<table class="refusals"><thead class="hidden"><tr><th>Reason</th><th>Share</th><th>Count</th></tr></thead>
+    <tbody>${found.map(([code, count]) => html`<tr key=${code}>
+      <th scope="row"><span class="code">${code}</span><span class="meaning">${meaningOf(code)}</span></th>
+      <td class="share"><meter class="warn" min="0" max=${most} value=${count} aria-hidden="true"></meter></td>
+      <td class="count">${whole(count)}</td></tr>`)}</tbody></table>`;
+}

@@ -1,0 +1,129 @@
+/** One study as `/v1/operator/progress` tells of it. */
+export interface StudyProgress {
+  readonly id: string;
+  readonly name: string;
+  readonly state: 'open' | 'exhausted' | 'ended';
+  readonly epoch: string;
+  /** Unix milliseconds by the server's clock; 0 when the epoch closes on a count or none is open. */
+  readonly closesAtMs: number;
+  /** Contributors that the study's plan expects per epoch. */
+  readonly cohort: number;
+  /** Null when epochs close on a count. */
+  readonly everyMs: number | null;
+  readonly releases: number;
+  readonly progress: EpochProgress | null;
+  /** Contributors whose own budget did not pay for the open epoch. */
+  readonly leftOut: number;
+  readonly batches: {
+    readonly accepted: number;
+    readonly duplicates: number;
+    readonly refused: Readonly<Record<string, number>>;
+  };
+}
+
+/** The open epoch, exactly. */
+export interface EpochProgress {
+  readonly contributors: number;
+  readonly complete: number;
+  readonly groupsReached: number;
+  readonly groups: number;
+}
+
+/** The answer of `/v1/operator/progress`. */
+export interface Progress {
+  /** The server's clock. */
+  readonly atMs: number;
+  readonly studies: readonly StudyProgress[];
+  /** By code: refused before it was known for which study. */
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+/** The answer of `/healthz` for the operator. */
+export interface Health {
+  readonly status: 'ok' | 'stopping';
+  readonly overloaded: boolean;
+  readonly sockets: number;
+  readonly channels: number;
+  readonly subscriptions: number;
+  readonly queuedBatches: number;
+  readonly queuedBytes: number;
+  readonly store: StoreHealth | null;
+}
+
+export interface StoreHealth {
+  readonly commits: number;
+  readonly batches: number;
+  readonly commitSecondsMedian: number;
+  readonly commitSeconds99: number;
+  readonly fileBytes: number;
+  readonly walBytes: number;
+}
+
+/** The answer of `/v1/operator/evidence`. */
+export interface Evidence {
+  readonly study: string;
+  readonly contributor: string;
+  readonly answer: { readonly index: number; readonly epoch: string } | null;
+  readonly unit: 'scale' | 'columns';
+  readonly epochs: readonly {
+    readonly epoch: string;
+    readonly released: boolean;
+    readonly rows: number;
+    readonly complete: boolean;
+    readonly distance: number | null;
+    readonly farthest: number | null;
+  }[];
+  readonly truncated: boolean;
+}
+
+const meanings: Readonly<Record<string, string>> = {
+  'malformed': 'bytes that are no message',
+  'unknown-study': 'an id that this server does not run',
+  'invalid-key': 'a public key that anybody could sign for',
+  'key-not-allowed': 'not on the list of keys',
+  'bad-signature': 'signed with another key, or for another server',
+  'unknown-channel': 'sent before the handshake was over',
+  'wrong-dimension': 'rows with other columns',
+  'not-finite': 'NaN or infinities in rows',
+  'too-many-rows': 'a batch above the limit',
+  'contribution-full': 'more than one contribution in an epoch',
+  'mutated': 'a sequence used again for other bytes',
+  'stale-epoch': 'rows for an epoch that has closed',
+  'epoch-not-open': 'between epochs; sent again by itself',
+  'study-ended': 'the study has ended',
+  'budget-exhausted': 'the budget pays for no further epoch',
+  'sequence-too-far': 'far ahead of unsettled batches',
+  'credit-exceeded': 'a client that ignores flow control',
+  'overloaded': 'the journal was behind',
+  'rate-limited': 'too many handshakes from one address',
+  'too-many-channels': 'a limit per socket or server',
+  'contributor-budget-exhausted': 'the contributor\'s own budget is used up',
+  'shutting-down': 'the server was stopping',
+  'unsupported': 'a request that this version does not serve',
+  'internal': 'a failure that the log explains',
+};
+
+/** What a refusal code means, in a few words. */
+export function meaningOf(code: string): string {
+  return meanings[code] ?? 'unspecified';
+}
+
+/** Codes and counts, most frequent first. */
+export function refusalsOf(refused: Readonly<Record<string, number>>): readonly (readonly [string, number])[] {
+  return Object.entries(refused).filter(([, count]) => count > 0).sort((left, right) => right[1] - left[1]);
+}
+
+/** `14 KB`, `3.2 MB`. */
+export function bytes(count: number): string {
+  const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];
+  const step = count < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
+  const value = count / 1000 ** step;
+  return `${step > 0 && value < 10 ? value.toFixed(1) : Math.round(value)} ${units[step]}`;
+}
+
+/** `0.4 ms`, `12 ms`, `1.3 s`. */
+export function latency(seconds: number): string {
+  if (seconds >= 1) return `${seconds.toFixed(1)} s`;
+  const milliseconds = seconds * 1000;
+  return `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
+}

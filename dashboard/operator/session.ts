@@ -1,0 +1,96 @@
+import { signal } from '@preact/signals';
+import { systemRuntime } from '../../client/index.js';
+import type { Evidence, Health, Progress } from './model.js';
+
+/** What the page knows, and since when by its own clock. */
+export interface Seen {
+  readonly progress: Progress;
+  readonly health: Health;
+  readonly atMs: number;
+  /** Batches accepted per second since the answer before, by study id; null at first. */
+  readonly rates: Readonly<Record<string, number>> | null;
+}
+
+/** `asking`: it is not known yet whether this browser is signed in. */
+export const access = signal<'asking' | 'out' | 'in'>('asking');
+export const seen = signal<Seen | null>(null);
+/** What keeps the figures from being fresh, in words; empty when nothing does. */
+export const trouble = signal('');
+
+const everyMs = 2_000;
+const timeoutMs = 8_000;
+let cancelNext = (): void => undefined;
+
+/** Asks for the figures now, and again every two seconds while this browser is signed in. */
+export async function watch(): Promise<void> {
+  cancelNext();
+  try {
+    const [progress, health] = await Promise.all([
+      read<Progress>('/v1/operator/progress'),
+      // A server that stops answers 503 and still tells.
+      read<Health>('/healthz', 503),
+    ]);
+    const atMs = systemRuntime.nowMs();
+    seen.value = { progress, health, atMs, rates: ratesSince(seen.value, progress, atMs) };
+    trouble.value = '';
+    access.value = 'in';
+  } catch (error) {
+    if (error instanceof SignedOut) {
+      access.value = 'out';
+      seen.value = null;
+      return;
+    }
+    trouble.value = error instanceof Refused
+      ? `The server refuses: ${error.message}.`
+      : 'The server does not answer. This page asks again by itself.';
+  }
+  cancelNext = systemRuntime.after(everyMs, () => void watch());
+}
+
+/** @returns what was wrong, in words; empty when this browser is signed in now. */
+export async function signIn(token: string): Promise<string> {
+  try {
+    // In a header, so that no form of another page can send it.
+    await read('/v1/operator/sign-in', undefined, { method: 'POST', headers: { Authorization: `Bearer ${token.trim()}` } });
+  } catch (error) {
+    if (error instanceof SignedOut) return 'That is not this server\'s token.';
+    return error instanceof Refused ? `The server refuses: ${error.message}.` : 'The server does not answer.';
+  }
+  await watch();
+  return '';
+}
+
+export async function signOut(): Promise<void> {
+  cancelNext();
+  await read('/v1/operator/sign-out', undefined, { method: 'POST' }).catch(() => undefined);
+  access.value = 'out';
+  seen.value = null;
+}
+
+/** @throws Refused with the server's words, or the network's error. */
+export function askEvidence(study: string, contributor: string): Promise<Evidence> {
+  const query = new URLSearchParams({ study, contributor: contributor.trim().toLowerCase() });
+  return read<Evidence>(`/v1/operator/evidence?${query.toString()}`);
+}
+
+class SignedOut extends Error {}
+
+/** The server answered, and its answer is no. */
+export class Refused extends Error {}
+
+async function read<T>(path: string, alsoGood?: number, init: RequestInit = {}): Promise<T> {
+  const answer = await fetch(path, { ...init, credentials: 'same-origin', signal: AbortSignal.timeout(timeoutMs) });
+  if (answer.status === 401) throw new SignedOut();
+  if (answer.status === 204) return undefined as T;
+  const body = (await answer.json()) as T & { readonly error?: { readonly text: string } };
+  if (!answer.ok && answer.status !== alsoGood) throw new Refused(body.error?.text ?? String(answer.status));
+  return body;
+}
+
+function ratesSince(before: Seen | null, now: Progress, atMs: number): Seen['rates'] {
+  if (before === null || atMs <= before.atMs) return before?.rates ?? null;
+  const was = new Map(before.progress.studies.map(({ id, batches }) => [id, batches.accepted]));
+  const seconds = (atMs - before.atMs) / 1000;
+  return Object.fromEntries(now.studies.map(({ id, batches: { accepted } }) =>
+    [id, Math.max(0, accepted - (was.get(id) ?? accepted)) / seconds]));
+}

@@ -1,0 +1,46 @@
+import type { VNode } from 'preact';
+import { duration, whole } from '../format.js';
+import { html } from '../html.js';
+import { Badge } from '../shell.js';
+import { useNow } from '../views/status.js';
+import { Figure, Meter, Refusals } from './figures.js';
+import type { StudyProgress } from './model.js';
+
+const states = {
+  open: ['good', 'Open'], exhausted: ['accent', 'Budget used up'], ended: ['quiet', 'Ended'],
+} as const;
+
+/** One study: its epoch, who came, its groups, and what was refused. */
+export function StudyCard(
+  { study, skewMs, rate }:
+  /** `skewMs` is added to the server's times to get this page's. */
+  { readonly study: StudyProgress; readonly skewMs: number; readonly rate: number | null },
+): VNode {
+  const { progress, batches } = study;
+  const [tone, state] = states[study.state];
+  return html`<section class="card study" aria-label=${study.name}>
+    <div class="card-head"><h2><a href=${`/#/study/${study.id}`}>${study.name}</a></h2><${Badge} tone=${tone}>${state}<//></div>
+    <${Epoch} study=${study} skewMs=${skewMs} />
+    ${progress !== null && html`<div class="meters">
+      <${Meter} name="Contributors, of the planned cohort" value=${progress.contributors} of=${study.cohort} />
+      ${progress.groups > 1 && html`<${Meter} name="Groups reached" value=${progress.groupsReached} of=${progress.groups} />`}
+      <${Meter} name="Contributions complete" value=${progress.complete} of=${progress.contributors} tone="good" /></div>`}
+    ${study.leftOut > 0 && html`<p class="small warn-text">${whole(study.leftOut)} contributors are left out of this epoch: their own
+      budget does not pay for it.</p>`}
+    <dl class="figures three">
+      <${Figure} name="Accepted" value=${whole(batches.accepted)} note=${rate === null ? 'batches' : `batches, ${whole(rate)} a second`} />
+      <${Figure} name="Sent twice" value=${whole(batches.duplicates)} note="counted once" />
+      <${Figure} name="Releases" value=${whole(study.releases)} note="in the log" /></dl>
+    <div class="stack"><h3>Refused</h3><${Refusals} refused=${batches.refused} /></div></section>`;
+}
+
+/** Which epoch is open and how much of its time has passed. */
+function Epoch({ study: { state, epoch, closesAtMs, everyMs }, skewMs }: { readonly study: StudyProgress; readonly skewMs: number }): VNode {
+  const leftMs = Math.max(0, closesAtMs + skewMs - useNow());
+  if (state !== 'open') return html`<p class="quiet">No epoch is open, and none will be.</p>`;
+  if (epoch === '0') return html`<p class="quiet">No epoch is open now.</p>`;
+  if (everyMs === null || closesAtMs === 0) return html`<p class="epoch">Epoch ${whole(BigInt(epoch))} closes on a count.</p>`;
+  return html`<div class="meter"><span class="meter-name epoch">Epoch ${whole(BigInt(epoch))}</span>
+    <span class="meter-value" aria-hidden="true">${leftMs > 0 ? `closes in ${duration(Math.ceil(leftMs / 1000) * 1000)}` : 'closing'}</span>
+    <meter class="quiet" min="0" max="1" value=${Math.min(1, Math.max(0, 1 - leftMs / everyMs))} aria-label="Time of the epoch passed"></meter></div>`;
+}

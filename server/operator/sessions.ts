@@ -1,0 +1,84 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../clock.js';
+
+/** A browser in which the operator is signed in stays so for this long. */
+const lifetimeMs = 12 * 3_600_000;
+/** Browsers signed in at once; one more signs the oldest out. */
+const sessionsMax = 64;
+
+/** Browsers in which the operator has signed in: in memory, so a restart signs everybody out. */
+export interface OperatorSessions {
+  /** @returns the `Set-Cookie` header of a new session for the browser that sent `request`. */
+  open(request: IncomingMessage): string;
+  /** Whether the request carries the cookie of a session that is neither over nor closed. */
+  holds(request: IncomingMessage): boolean;
+  /** Forgets the request's session. @returns the `Set-Cookie` header that makes the browser forget it too. */
+  close(request: IncomingMessage): string;
+}
+
+/**
+ * Sessions hold a digest of the cookie, never the cookie: looking one up compares digests, whose timing tells nothing
+ * about a cookie of 32 random bytes. The cookie is not the token, is out of reach of scripts, and is sent with requests
+ * of the server's own pages only.
+ */
+export function createOperatorSessions(clock: Clock): OperatorSessions {
+  const ends = new Map<string, number>();
+  const clean = (): void => {
+    const now = clock.monotonicMs();
+    for (const [digest, endsMs] of ends) if (endsMs <= now) ends.delete(digest);
+    for (const digest of ends.keys()) {
+      if (ends.size < sessionsMax) break;
+      ends.delete(digest);
+    }
+  };
+  return {
+    open(request) {
+      clean();
+      const id = randomBytes(32).toString('base64url');
+      ends.set(digestOf(id), clock.monotonicMs() + lifetimeMs);
+      return cookie(request, id, lifetimeMs / 1000);
+    },
+    holds(request) {
+      const id = sentBy(request);
+      if (id === undefined) return false;
+      const endsMs = ends.get(digestOf(id));
+      return endsMs !== undefined && clock.monotonicMs() < endsMs;
+    },
+    close(request) {
+      const id = sentBy(request);
+      if (id !== undefined) ends.delete(digestOf(id));
+      return cookie(request, '', 0);
+    },
+  };
+}
+
+/**
+ * Whether a page of this server sent the request. Browsers put the sending page's origin on every POST, and pages cannot
+ * change it; a name that only points here (DNS rebinding) has another session, and so none.
+ */
+export function isFromOwnPage({ headers: { origin, host } }: IncomingMessage): boolean {
+  if (origin === undefined || host === undefined) return false;
+  return origin === `http://${host}` || origin === `https://${host}`;
+}
+
+/** Cookies know no ports: servers of one machine that differ in the port must not sign each other out. */
+function nameFor(request: IncomingMessage): string {
+  return `keelson-operator-${request.socket.localPort ?? 0}`;
+}
+
+function cookie(request: IncomingMessage, value: string, maxAgeS: number): string {
+  // Also behind a proxy that speaks TLS for this server: the page's own address says so.
+  const secure = request.headers.origin?.startsWith('https:') === true ? '; Secure' : '';
+  return `${nameFor(request)}=${value}; Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`;
+}
+
+function sentBy(request: IncomingMessage): string | undefined {
+  const name = `${nameFor(request)}=`;
+  const found = request.headers.cookie?.split('; ').find((part) => part.startsWith(name));
+  return found?.slice(name.length);
+}
+
+function digestOf(id: string): string {
+  return createHash('sha256').update(id, 'utf8').digest('base64');
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operatorToken, startRig, type Rig } from '../listener/harness.js';
+import { hasBrowser, launchBrowser, type LaunchedBrowser } from '../support/browser.js';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
+const storeHealth = async () => ({
+  commits: 412, batches: 31_240, commitSecondsMedian: 0.0031, commitSeconds99: 0.0184, fileBytes: 48_200_000, walBytes: 3_100_000,
+});
+
+describe.skipIf(!hasBrowser)('the operator\'s page', () => {
+  let chromium: LaunchedBrowser;
+  beforeAll(async () => { chromium = await launchBrowser(); });
+  afterAll(async () => { await chromium?.close(); });
+
+  async function opened(rig: Rig): Promise<{ readonly page: Page; readonly errors: unknown[] }> {
+    const person = await chromium.browser.createBrowserContext();
+    const page = await person.newPage();
+    const errors: unknown[] = [];
+    page.on('pageerror', (error) => errors.push(error));
+    await page.goto(rig.url('/operator'));
+    await page.waitForSelector('input[name=token]');
+    return { page, errors };
+  }
+
+  async function signIn(page: Page, token: string): Promise<void> {
+    await page.$eval('input[name=token]', (field) => { (field).value = ''; });
+    await page.type('input[name=token]', token);
+    await page.click('form button');
+  }
+
+  async function expectAccessible(page: Page): Promise<void> {
+    for (const width of [380, 1440]) {
+      await page.setViewport({ width, height: 900 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    }
+    await page.evaluate(axe);
+    const found = await page.evaluate('axe.run()') as { violations: { id: string; impact: string }[] };
+    expect(found.violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))).toEqual([]);
+  }
+
+  it('lets in with the token only, shows exact figures, and lets out again', async () => {
+    const rig = await startRig({ storeHealth });
+    const { page, errors } = await opened(rig);
+    await expectAccessible(page);
+    await signIn(page, 'not the token');
+    await page.waitForSelector('.fault');
+    await signIn(page, operatorToken);
+    await page.waitForSelector('.study');
+    expect(await page.$$eval('.study', (cards) => cards.length)).toBe(2);
+    expect(await page.$eval('.study', (card) => card.textContent)).toContain('41 of');
+    expect(await page.$eval('.figures', (figures) => figures.textContent)).toContain('99 % within 18 ms');
+    // Nothing that a script could read would let it in.
+    expect(await page.evaluate('document.cookie')).toBe('');
+    expect(await page.content()).not.toContain(operatorToken);
+    rig.metrics.refused.add(7, { study: rig.hub.studies()[0]!.name, code: 'mutated' });
+    await page.waitForFunction(() => document.querySelector('.refusals')?.textContent.includes('mutated'));
+    expect(await page.$eval('.refusals .count', (cell) => cell.textContent)).toBe('7');
+    await page.reload();
+    await page.waitForSelector('.study');
+    await expectAccessible(page);
+    await page.evaluate(() => {
+      [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Sign out')!.click();
+    });
+    await page.waitForSelector('input[name=token]');
+    await page.reload();
+    await page.waitForSelector('input[name=token]');
+    expect(errors).toEqual([]);
+  }, 30_000);
+
+  it('measures one contributor when asked, and tells when the server is gone or in trouble', async () => {
+    const rig = await startRig({ storeHealth });
+    const asked: string[] = [];
+    rig.hub.evidence = async (_study, contributor) => {
+      asked.push(Buffer.from(contributor).toString('hex'));
+      return {
+        study: 'x', contributor: asked.at(-1)!, answer: { index: 3, epoch: 9n }, unit: 'scale', truncated: false,
+        epochs: [{ epoch: 10n, released: false, rows: 4, complete: true, distance: 6.3, farthest: 8.1 }],
+      };
+    };
+    const { page, errors } = await opened(rig);
+    await signIn(page, operatorToken);
+    await page.waitForSelector('input[name=contributor]');
+    expect(asked).toEqual([]);
+    await page.type('input[name=contributor]', 'AB'.repeat(32));
+    await page.click('.evidence form button');
+    await page.waitForSelector('.evidence table');
+    expect(asked).toEqual(['ab'.repeat(32)]);
+    expect(await page.$eval('.evidence tbody', (body) => body.textContent)).toContain('6.3');
+    rig.hub.overload = true;
+    await page.waitForFunction(() => document.querySelector('.notice.bad') !== null);
+    await rig.listener.close(false);
+    await page.waitForFunction(() => document.querySelector('.notice.warn') !== null);
+    expect(await page.$('.study')).not.toBeNull();
+    expect(errors).toEqual([]);
+  }, 30_000);
+});
