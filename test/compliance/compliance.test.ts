@@ -63,6 +63,15 @@ const samples: Readonly<Record<string, ComplianceSample>> = {
     truth: () => [0, 0, 1, 0, 0, 1],
     location: false,
   },
+  'stable-covariance': {
+    parameters: {},
+    dimension: 2,
+    cohort: 6_000,
+    scale: 9,
+    honest: (data) => data.normals(2).map((entry) => 3 * entry),
+    truth: () => [9, 0, 0, 9],
+    location: false,
+  },
   'mixture-1d': {
     parameters: { components: 1 },
     dimension: 1,

@@ -31,6 +31,8 @@ export interface Profile {
   readonly high: number;
   /** How far the cut moves the mean of normal rows. */
   readonly shift: number;
+  /** Variance of normal rows after the cut, over that before it. */
+  readonly kept: number;
   /** Standard deviation of `middle` by noise and sampling. */
   readonly deviation: number;
 }
@@ -70,13 +72,17 @@ export function profileOf(counts: Float64Array, noise: number, leastCut: number)
   const [a, b] = [(low - middle) / spread, (high - middle) / spread];
   // Noise on how many rows are on either side of the median, and sampling, over the density there.
   const perRow = spread / (normalDensity(0) * total);
+  const mass = normalCdf(b) - normalCdf(a);
+  const moved = (density(a) - density(b)) / mass;
   return {
     middle, spread, low, high,
-    shift: (spread * (density(a) - density(b))) / (normalCdf(b) - normalCdf(a)),
+    shift: spread * moved,
+    kept: 1 + (times(a) - times(b)) / mass - moved ** 2,
     deviation: perRow * Math.hypot((noise * Math.sqrt(profileBins)) / 2, Math.sqrt(total) / 2),
   };
 }
 
+const times = (x: number): number => (Number.isFinite(x) ? x * normalDensity(x) : 0);
 const density = (x: number): number => (Number.isFinite(x) ? normalDensity(x) : 0);
 
 interface Shape {

@@ -1,16 +1,15 @@
 import { Released, type Sensitive } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
-import type { GaussianEvent } from '../../privacy/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import { answerOf, participationBelowPlan } from '../centred-mean.js';
-import type { Compute, PooledRows } from '../contract.js';
+import type { CentredPool } from '../centred-release.js';
+import type { Compute } from '../contract.js';
 import { clippedRows, momentsOf, type ClippedRows } from '../filters/clipped-rows.js';
 import { lookOf, type Look } from '../filters/weights.js';
 import { widestAxes } from './axes.js';
+import { profileAlong, projectionsOn, removeOutside, type EntryOf } from './cuts.js';
 import { gateOf, type LookEvents, type RobustDesign } from './design.js';
-import {
-  binOf, leastCutAlongAxes, leastCutInDistance, profileBins, profileOf, type Profile,
-} from './profile.js';
+import { leastCutAlongAxes, leastCutInDistance, type Profile } from './profile.js';
 
 /** What a release draws with. */
 export interface RobustRun {
@@ -25,9 +24,9 @@ interface Seen {
   readonly profile: Profile;
 }
 
-/** Draws every event after the scale and the centre. @param centre, scale - public or released. */
+/** Draws every event after the scale and the centre. */
 export async function releaseRobust(
-  run: RobustRun, pool: Sensitive<PooledRows>, centre: Float64Array, scale: Float64Array,
+  run: RobustRun, { pool, centre, scale }: CentredPool,
 ): Promise<Released<Outcome>> {
   const { design, mechanisms, compute } = run;
   const { facts, ball, rowsMax } = design;
@@ -60,16 +59,16 @@ async function lookAround(run: RobustRun, rows: Sensitive<ClippedRows>): Promise
     if (axes.length === 0) break;
     if (events.distance !== null && !isDistanceCut) {
       const distances = distancesOf(look.mean, ball.grid);
-      const high = profileAlong(run, events.distance, rows, distances, leastCutInDistance)?.high ?? Infinity;
+      const high = profileAlong(run.mechanisms, events.distance, rows, distances, leastCutInDistance)?.high ?? Infinity;
       isDistanceCut = high !== Infinity;
-      remove(rows, distances, -Infinity, high);
+      removeOutside(rows, distances, -Infinity, high);
     }
     for (const [k, axis] of axes.entries()) {
       const entries = projectionsOn(axis, ball.grid);
-      const profile = profileAlong(run, events.profiles[k]!, rows, entries, leastCutAlongAxes);
+      const profile = profileAlong(run.mechanisms, events.profiles[k]!, rows, entries, leastCutAlongAxes);
       taken.push(axis);
       if (profile === null) continue;
-      remove(rows, entries, profile.low, profile.high);
+      removeOutside(rows, entries, profile.low, profile.high);
       seen.push({ axis, profile });
     }
   }
@@ -88,18 +87,6 @@ async function lookAt(
   return lookOf(count, sums, products, ball.radius, facts.cohort / 2);
 }
 
-/** A number for the row that starts at `offset` of `steps`, from this row and released numbers alone. */
-type EntryOf = (steps: Float64Array, offset: number) => number;
-
-/** In scales, from the centre. */
-function projectionsOn(axis: Float64Array, grid: number): EntryOf {
-  return (steps, offset) => {
-    let sum = 0;
-    for (let j = 0; j < axis.length; j++) sum += axis[j]! * steps[offset + j]!;
-    return sum * grid;
-  };
-}
-
 /**
  * The cube root of the squared distance per column, centred and scaled so that it is nearly standard normal when the
  * columns are (Wilson and Hilferty 1931).
@@ -114,31 +101,6 @@ function distancesOf(mean: Float64Array, grid: number): EntryOf {
     }
     return (Math.cbrt(sum / mean.length) - (1 - variance)) / Math.sqrt(variance);
   };
-}
-
-/** Releases the histogram of the rows that are left, and what it says. */
-function profileAlong(
-  { mechanisms }: RobustRun, event: GaussianEvent, rows: Sensitive<ClippedRows>, entryOf: EntryOf,
-  leastCut: number,
-): Profile | null {
-  const counts = mechanisms.gaussian(event.name, rows.map(({ count, dimension, steps, alive }) => {
-    const bins = new Float64Array(profileBins);
-    for (let i = 0; i < count; i++) if (alive[i] !== 0) bins[binOf(entryOf(steps, i * dimension))]! += 1;
-    return bins;
-  }));
-  return profileOf(counts.value, event.sigma, leastCut);
-}
-
-/** Removes rows whose entry is below `low` or at least `high`. */
-function remove(rows: Sensitive<ClippedRows>, entryOf: EntryOf, low: number, high: number): void {
-  if (low === -Infinity && high === Infinity) return;
-  rows.map(({ count, dimension, steps, alive }) => {
-    for (let i = 0; i < count; i++) {
-      if (alive[i] === 0) continue;
-      const entry = entryOf(steps, i * dimension);
-      if (entry < low || entry >= high) alive[i] = 0;
-    }
-  });
 }
 
 /** Differences between mean and middle of so many deviations are taken for a bias, smaller ones for noise. */

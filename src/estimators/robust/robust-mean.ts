@@ -1,18 +1,11 @@
-import { assert } from '../../base/assert.js';
-import type { Released } from '../../base/brands.js';
-import type { Outcome } from '../../base/outcome.js';
-import { privateCentre } from '../../privacy/centre.js';
 import { costOfEvents } from '../../privacy/composition.js';
-import { privateScale, slotsFor } from '../../privacy/scale.js';
-import { centreNotFound } from '../centred-mean.js';
-import type {
-  Estimator, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
-} from '../contract.js';
-import { chooseScale, scaleNotFound, type ScaleChoice } from '../scale-choice.js';
+import { releaseAboutCentre } from '../centred-release.js';
+import type { Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts } from '../contract.js';
+import { chooseScale, type ScaleChoice } from '../scale-choice.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
 import { gateOf, robustDesign, robustErrorOf, type RobustDesign } from './design.js';
-import { releaseRobust, type RobustRun } from './release.js';
+import { releaseRobust } from './release.js';
 
 const cohortName = 'rows';
 /** Largest hostile share that can be promised. */
@@ -142,29 +135,9 @@ function planFor(design: RobustDesign, choice: ScaleChoice, facts: StudyFacts, c
     },
     expectedError: (share) => robustErrorOf(design, share, corruption),
     summary: () => rowsSummary(dimension),
-    release: async (summaries, mechanisms, compute) => release({ design, mechanisms, compute }, choice, summaries),
+    release: (summaries, mechanisms, compute) => releaseAboutCentre(
+      { cohort: cohortName, facts: design.facts, choice, summaries, mechanisms },
+      (centred) => releaseRobust({ design, mechanisms, compute }, centred),
+    ),
   });
-}
-
-async function release(run: RobustRun, choice: ScaleChoice, summaries: FinishedSummaries): Promise<Released<Outcome>> {
-  const { design: { facts }, mechanisms } = run;
-  const finished = summaries.get(cohortName);
-  assert(finished !== undefined, 'a release gets the summaries of its plan');
-  const pool = finished.map(([only]) => {
-    assert(only?.kind === 'pooled', 'the rows come in one pool');
-    return only.rows;
-  });
-  let scale: Float64Array;
-  if (choice.kind === 'given') {
-    scale = choice.scale;
-  } else {
-    const found = privateScale(mechanisms, pool, facts.dimension, slotsFor(facts.cohort));
-    const answer = found.value;
-    if (answer.kind === 'failed') return found.map<Outcome>(() => scaleNotFound(facts, answer.coordinates));
-    ({ scale } = answer);
-  }
-  const found = privateCentre(mechanisms, pool, facts.dimension, scale);
-  const { value } = found;
-  if (value.kind === 'failed') return found.map<Outcome>(() => centreNotFound(facts, value.coordinates));
-  return releaseRobust(run, pool, value.centre, scale);
 }
