@@ -13,8 +13,8 @@ import { roundingGap, softness } from './projection.js';
  *
  * Claim. Neighbours: one contributor's row replaced by any other, or by none, or added: rows Z and Z' that differ in
  * row i at most, of norm R at most, a null row weighing nothing. Let v and v' be the weights that `projectOnBound`
- * returns for the same m, and B = (1 + softness) m the bound that it keeps. With e = sqrt(2 (gap + what rounding hides))
- * and c = sqrt(1 / 2) + 2 e,
+ * returns for the same m, and B = (1 + softness) m the bound that it keeps. With c = sqrt(1 / 2) + 2 e and
+ * e = sqrt(2 (gap + what rounding hides)),
  * - sum v_j^(3/2) z_j changes by at most (3 / 2) c sqrt B + 2 min(R, sqrt B);
  * - sum v_j^(3/2), over the rows that are there, by at most (3 / 2) c sqrt(rowsMax) + 1.
  * Why. (1) w and w', the minimisers, differ outside row i by at most sqrt(1 / 2) in norm (the lemma of
@@ -90,7 +90,8 @@ export function meanDesignOf(asked: MeanAsked): MeanDesign {
   const rest = shareOf(target.rho, 1 - centreShare);
   const rhoPresent = shareOf(rest, presentShare);
   const present = gaussianEvent({
-    name: 'present', cohort, dimension: 1, sensitivity: 1, rho: rhoPresent, grid: countGrid(1 / Math.sqrt(2 * rhoPresent)),
+    name: 'present', cohort, dimension: 1, sensitivity: 1, rho: rhoPresent,
+    grid: countGrid(1 / Math.sqrt(2 * rhoPresent)),
   });
   const rho = shareOf(rest, 1 - presentShare);
   const stages = stagesOf(asked, { ball, rowsMax, rho });

@@ -1,15 +1,12 @@
 import { assert } from '../../base/assert.js';
 import { Released, type Sensitive } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
-import { privateCentre } from '../../privacy/centre.js';
 import { costOfEvents } from '../../privacy/composition.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
-import { privateScale, slotsFor } from '../../privacy/scale.js';
-import type {
-  Compute, Estimator, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan, PooledRows, StudyFacts,
-} from '../contract.js';
-import { answerOf, centreNotFound, participationBelowPlan } from '../centred-mean.js';
-import { chooseScale, scaleNotFound, type ScaleChoice } from '../scale-choice.js';
+import { answerOf, participationBelowPlan } from '../centred-mean.js';
+import { releaseAboutCentre, type CentredPool } from '../centred-release.js';
+import type { Compute, Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts } from '../contract.js';
+import { chooseScale, type ScaleChoice } from '../scale-choice.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
 import { ascend, startOfAscent } from './dual-ascent.js';
@@ -57,8 +54,8 @@ const parameters: readonly ParameterSpec[] = [
  *
  * Robust: rows that widen the whole beyond the bound lose weight in proportion to how far out they are along U.
  * What a share c keeps moves the mean by about sqrt(c (spread allowed - 1)), and about c sqrt(log(1 / c)) more that the
- * tails of honest rows hide. The spread allowed is the bound and room for the gradients' noise; with few contributors that is much, and the answer
- * comes down to the clipped mean.
+ * tails of honest rows hide. The spread allowed is the bound and room for the gradients' noise; with few contributors
+ * that is much, and the answer comes down to the clipped mean.
  *
  * Source: the projection of P. Kothari, P. Manurangsi, A. Velingker, Private robust estimation by stabilizing convex
  * relaxations (2022), without the constraint on the sum of weights, and with the dual instead of the weights made
@@ -139,37 +136,18 @@ function planFor(design: DualDesign, choice: ScaleChoice, facts: StudyFacts, cor
     },
     expectedError: (share) => dualErrorOf(design, share, corruption),
     summary: () => rowsSummary(dimension),
-    release: async (summaries, mechanisms, compute) => release(design, choice, summaries, mechanisms, compute),
+    release: async (summaries, mechanisms, compute) =>
+      releaseAboutCentre({ cohort: cohortName, facts: design.facts, choice, summaries, mechanisms }, (centred) =>
+        releaseStages(design, centred, mechanisms, compute)),
   });
 }
 
-async function release(
-  design: DualDesign, choice: ScaleChoice, summaries: FinishedSummaries, mechanisms: Mechanisms, compute: Compute,
-): Promise<Released<Outcome>> {
-  const { facts } = design;
-  const finished = summaries.get(cohortName);
-  assert(finished !== undefined, 'a release gets the summaries of its plan');
-  const pool = finished.map(([only]) => {
-    assert(only?.kind === 'pooled', 'the rows come in one pool');
-    return only.rows;
-  });
-  if (choice.kind === 'given') return releaseInScale(design, pool, choice.scale, mechanisms, compute);
-  const found = privateScale(mechanisms, pool, facts.dimension, slotsFor(facts.cohort));
-  const scale = found.value;
-  if (scale.kind === 'failed') return found.map<Outcome>(() => scaleNotFound(facts, scale.coordinates));
-  return releaseInScale(design, pool, scale.scale, mechanisms, compute);
-}
-
-/** @param scale - public, or released. */
-async function releaseInScale(
-  design: DualDesign, pool: Sensitive<PooledRows>, scale: Float64Array, mechanisms: Mechanisms, compute: Compute,
+async function releaseStages(
+  design: DualDesign, { pool, centre: start, scale }: CentredPool, mechanisms: Mechanisms, compute: Compute,
 ): Promise<Released<Outcome>> {
   const { facts, ball, rowsMax } = design;
-  const { cohort, dimension } = facts;
-  const found = privateCentre(mechanisms, pool, dimension, scale);
-  const first = found.value;
-  if (first.kind === 'failed') return found.map<Outcome>(() => centreNotFound(facts, first.coordinates));
-  let centre = first.centre;
+  const { cohort } = facts;
+  let centre = start;
   let outcome: Released<Outcome> | null = null;
   let present: number | null = null;
   for (const stage of design.stages) {

@@ -27,10 +27,11 @@ import type { StepRows } from './dual-rows.js';
  * It ends. G is k-strongly concave and its gradient L-Lipschitz, L = lambda_max(sum |z|^2 z z^T) + k, since
  * (z^T V z)^2 <= |z|^2 z^T V^2 z. The first phase restarts its momentum when it turns against the gradient, which is
  * fast and has no proof. The second has one: accelerated steps with constant momentum shrink the error by
- * 1 - sqrt(k / L) each (A. Beck, First-order methods in optimization (2017), theorem 10.42). With error r in G the
- * weights are within sqrt(2 r) of w* and M within sqrt(2 r L) of its optimum, so the gap is at most
- * 2 |U*| sqrt(2 r L) + r (1 + 2 L / k); and G(U*) >= 0 bounds |U*| by rows / (2 m), so M_+ = k U* at the optimum
- * is at most half of softness m and no division is called for. The caps follow from this: see `stepsThatSuffice`.
+ * 1 - sqrt(k / L) each (A. Beck, First-order methods in optimization (2017), theorem 10.42). Let r be what G(U) is
+ * short of its maximum. Then |w - w*|^2 <= 2 r, the moments differ by at most sqrt(2 r L), and the positive part at the
+ * optimum is k U*; so F(w) - G(U) <= sqrt(2 r) (sqrt(rows) + |U*| sqrt(L)) + r (2 + L / k). From G(U*) >= 0 follows
+ * |U*| <= rows / (2 m), so the optimum oversteps by half of softness m at most and nothing is divided near it. The gap
+ * of the point that the second phase begins with bounds its r. `stepsThatSuffice` puts these together.
  */
 export interface Projection {
   /** One weight in [0, 1] for each row; 0 for null rows. */
@@ -100,7 +101,7 @@ export async function projectOnBound(compute: Compute, rows: StepRows, asked: Pr
   if (rows.dimension === 1) return projectOnLine(problem);
   const fast = await ascendFast(problem, asked.fastSteps ?? 300);
   if (fast.gap <= asked.gap) return fast;
-  const sure = await ascendSurely(problem, fast.dual);
+  const sure = await ascendSurely(problem, fast);
   const steps = fast.steps + sure.steps;
   return sure.gap <= asked.gap ? { weights: sure.weights, gap: sure.gap, steps } : nothing(problem, steps);
 }
@@ -117,15 +118,15 @@ async function smoothnessOf(compute: Compute, { count, dimension, steps }: StepR
 }
 
 /**
- * How many steps of the second phase certify the gap, by the proof above: the error in G is at most
- * (1 - sqrt(k / L))^t (r_0 + k |U_0 - U*|^2 / 2), and both terms in the bracket are at most rows at the start.
+ * How many steps of the second phase certify the gap, by the proof above: what G is short of its maximum after t of
+ * them is at most (1 - sqrt(k / L))^t (r_0 + k |U_0 - U*|^2 / 2), both terms at most the gap at the start.
  */
-function stepsThatSuffice({ rows: { count }, asked: { bound, gap }, concavity, smoothness }: Problem): number {
+function stepsThatSuffice({ rows: { count }, asked, concavity, smoothness }: Problem, gapAtStart: number): number {
   const condition = smoothness / concavity;
-  const reach = Math.max(1, count / bound);
-  const wanted = Math.min(gap / (4 * (1 + 2 * condition)), (gap / (4 * reach)) ** 2 / (2 * smoothness));
-  const start = count + concavity * reach ** 2 + 1;
-  return Math.ceil(Math.sqrt(condition) * Math.log(start / wanted)) + 1;
+  const reach = Math.max(1, count / (2 * asked.bound));
+  const slope = Math.sqrt(count) + reach * Math.sqrt(smoothness);
+  const wanted = Math.min(asked.gap / (2 * (2 + condition)), (asked.gap / (2 * slope)) ** 2 / 2);
+  return Math.ceil(Math.sqrt(condition) * Math.log((2 * gapAtStart) / wanted)) + 1;
 }
 
 /** Accelerated projected ascent with restarts, until the gap is small or the steps are used up. One pass a step. */
@@ -152,20 +153,22 @@ async function ascendFast(problem: Problem, stepsMax: number): Promise<Seen> {
 const stepsBetweenLooks = 16;
 
 /** Accelerated projected ascent with constant momentum: the phase whose pace is proved. */
-async function ascendSurely(problem: Problem, start: Float64Array): Promise<Seen> {
+async function ascendSurely(problem: Problem, start: Sight): Promise<Seen> {
   const { asked, concavity, smoothness } = problem;
   const root = Math.sqrt(concavity / smoothness);
   const carry = (1 - root) / (1 + root);
-  const stepsMax = stepsThatSuffice(problem);
-  let iterate = start;
-  let ahead = start;
+  const stepsMax = stepsThatSuffice(problem, start.gap);
+  let iterate = start.dual;
+  let ahead = start.dual;
   for (let steps = 1; ; steps++) {
     const next = stepFrom(problem, await see(problem, ahead));
     ahead = next.map((entry, i) => entry + carry * (entry - iterate[i]!));
     iterate = next;
     if (steps % stepsBetweenLooks !== 0 && steps < stepsMax) continue;
     const sight = await see(problem, iterate);
-    if (sight.gap <= asked.gap || steps >= stepsMax) return { ...sight, steps: steps + Math.ceil(steps / stepsBetweenLooks) };
+    if (sight.gap <= asked.gap || steps >= stepsMax) {
+      return { ...sight, steps: steps + Math.ceil(steps / stepsBetweenLooks) };
+    }
   }
 }
 
@@ -174,7 +177,7 @@ function stepFrom({ rows: { dimension }, smoothness }: Problem, { dual, slope }:
   return semidefinitePart(dual.map((entry, i) => entry + slope[i]! / smoothness), dimension);
 }
 
-/** On one column the best dual is where a falling function of one number is 0: bisection, to the last bit if need be. */
+/** On one column the best dual is where a falling function of one number is 0: bisection, to the last bit if needed. */
 async function projectOnLine(problem: Problem): Promise<Projection> {
   const { rows: { count }, asked } = problem;
   let [low, high] = [0, count / (2 * asked.bound)];
