@@ -27,6 +27,7 @@ const flags = {
   epsilon: text('e', `of each release, at delta 1e-6 (default ${defaults.epsilon})`),
   seed: text('text', 'people and attacks follow from it; the noise never does (default 1)'),
   port: text('port', 'where the aggregator listens (default: any free port)'),
+  keep: { type: 'boolean', description: 'go on after the epochs to show, until Ctrl-C: people keep sending' },
   logs: text('folder', `where the release logs go (default ${defaults.logs})`),
 } satisfies ArgsDef;
 
@@ -38,24 +39,23 @@ export const demo = defineCommand({
     + 'studies at once: the private mean, and robust-mean, which does not believe a minority. The hostile ones move '
     + 'together. Every release is printed beside what only the demonstration knows: the honest mean, and how far the '
     + 'undefended mean of all rows is from it. Errors are Euclidean, in units of the studies\' scale.',
+    'The dashboard\'s address is printed first: the page shows releases as they come, for as long as this runs.',
     'Epochs that pass while people connect are charged like any other, but not shown. Release logs are left for '
     + '"keelson verify".',
   ],
   args: flags,
-  examples: ['keelson demo', 'keelson demo --contributors 10000 --epsilon 1 --hostile 0.05 --attack direction'],
+  examples: ['keelson demo', 'keelson demo --keep', 'keelson demo --contributors 10000 --epsilon 1 --hostile 0.05 --attack direction'],
   stopsGently: true,
   async run({ args, io, output }) {
     const randomness = openRandomness(io);
     const report = createReport(output, randomness.insecure);
-    const { serverKey, logs, scores, isComplete } = await runDemo(optionsFrom(args), io, randomness, report);
-    output.text();
-    output.text('check the releases yourself:');
-    for (const log of logs) output.text(`  npx keelson verify ${log} \\\n    --server-key ${serverKey}`);
+    const { scores, isComplete } = await runDemo(optionsFrom(args), io, randomness, report);
     return isComplete && scores.every((score) => score.outcome === 'value') ? 0 : 1;
   },
 });
 
-type Typed = Readonly<Partial<Record<keyof typeof flags, string | undefined>>>;
+type Typed = Readonly<Partial<Record<Exclude<keyof typeof flags, 'keep'>, string | undefined>>>
+  & { readonly keep?: boolean | undefined };
 
 function optionsFrom(typed: Typed): DemoOptions {
   const { contributors, hostile, epochs, every, epsilon, port } = typed;
@@ -68,6 +68,7 @@ function optionsFrom(typed: Typed): DemoOptions {
     epochs: numberFlag(epochs, '--epochs', { whole: true, atLeast: 1, atMost: 1_000 }) ?? defaults.epochs,
     epochMs: 1000 * (numberFlag(every, '--every', { atLeast: 1, atMost: 3600 }) ?? defaults.every),
     epsilon: numberFlag(epsilon, '--epsilon', { above: 0, atMost: 20 }) ?? defaults.epsilon,
+    keep: typed.keep === true,
     seed: typed.seed ?? '1',
     port: numberFlag(port, '--port', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.port,
     logDirectory: typed.logs ?? defaults.logs,

@@ -12,6 +12,15 @@ export interface DemoPlan {
   readonly epochMs: number;
 }
 
+/** What a run left behind. */
+export interface RunFacts {
+  readonly epochs: number;
+  readonly warmUpEpochs: number;
+  readonly serverKey: string;
+  /** Paths of the release logs. */
+  readonly logs: readonly string[];
+}
+
 /** Prints the demonstration as it goes: a table for people, or JSON lines. */
 export interface DemoReport {
   started(plan: DemoPlan): void;
@@ -19,7 +28,9 @@ export interface DemoReport {
   ready(sessions: number, seconds: number): void;
   /** One epoch: a release of each study. */
   round(scores: readonly Score[], warmUpEpochs: number): void;
-  summary(summaries: readonly StudySummary[], facts: Readonly<Record<string, unknown>>): void;
+  summary(summaries: readonly StudySummary[], facts: RunFacts): void;
+  /** All epochs are shown, and it goes on. */
+  kept(): void;
 }
 
 const widths = { epoch: 5, study: 17, release: 16, truth: 16, error: 6 } as const;
@@ -30,7 +41,10 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
   const mark = insecure ? { insecure: true } : {};
   let rounds = 0;
   return {
-    started: (plan) => describe(plan, output),
+    started(plan) {
+      output.jsonLine({ type: 'started', dashboard: plan.address, ...mark });
+      describe(plan, output);
+    },
     ready(sessions, seconds) {
       output.text(`${sessions} sessions connected after ${seconds.toFixed(1)} s; `
         + 'the next epoch is the first with everybody');
@@ -44,6 +58,13 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
       output.jsonLine({ type: 'summary', studies: summaries, ...facts, ...mark });
       output.text(rule);
       for (const summary of summaries) output.text(summaryLine(summary));
+      output.text();
+      output.text('check the releases yourself:');
+      for (const log of facts.logs) output.text(`  npx keelson verify ${log} \\\n    --server-key ${facts.serverKey}`);
+    },
+    kept() {
+      output.text();
+      output.text('the dashboard stays, and people go on sending: Ctrl-C ends it');
     },
   };
 }
@@ -51,8 +72,8 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
 function describe({ address, studies, contributors, hostileShare, attack, epochMs }: DemoPlan, output: Output): void {
   const hostile = Math.round(hostileShare * contributors);
   const seconds = formatNumber(epochMs / 1000);
+  output.text(`dashboard at ${address}/ for as long as this runs`);
   output.text(`${contributors} contributors, ${hostile} of them hostile (${attack}); epochs of ${seconds} s`);
-  output.text(`aggregator at ${address} for as long as this runs`);
   for (const { document, plan, releases } of studies) {
     // From public numbers only: no row has been seen.
     const promised = plan.expectedError(hostileShare).total.toFixed(2);

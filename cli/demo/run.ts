@@ -24,6 +24,8 @@ export interface DemoOptions extends DemoFacts {
   /** Same seed: same people, keys and attacks. Noise is always fresh. */
   readonly seed: string;
   readonly port: number;
+  /** Goes on after the last epoch to show, until it is interrupted. */
+  readonly keep: boolean;
   /** Where the release logs go. */
   readonly logDirectory: string;
 }
@@ -31,8 +33,6 @@ export interface DemoOptions extends DemoFacts {
 /** What a run left behind. */
 export interface DemoResult {
   readonly scores: readonly Score[];
-  readonly logs: readonly string[];
-  readonly serverKey: string;
   /** False when it was interrupted, or the budget ended, before every epoch was shown. */
   readonly isComplete: boolean;
 }
@@ -83,7 +83,7 @@ export async function runDemo(
 }
 
 async function perform(scene: Scene): Promise<DemoResult> {
-  const { options, studies, aggregator, report } = scene;
+  const { options, studies, aggregator, report, stop } = scene;
   const fleet = startFleet(scene);
   const scores: Score[] = [];
   const rounds = new Rounds(studies.map(({ document }) => document.study), options.epochs, (round) => {
@@ -91,13 +91,23 @@ async function perform(scene: Scene): Promise<DemoResult> {
     report.round(round, rounds.warmUpEpochs);
   });
   await Promise.race([Promise.all([gather(fleet, scene), collect(scene, fleet, rounds)]), aggregator.failed]);
-  fleet.abort();
+  if (!options.keep) fleet.abort();
   const logs = await saveLogs(aggregator, studies, options.logDirectory);
   const summaries = studies.map(({ document }) =>
     summarise(document.study, scores.filter((score) => score.study === document.study)));
   const serverKey = toHex(aggregator.serverKey);
   report.summary(summaries, { epochs: options.epochs, warmUpEpochs: rounds.warmUpEpochs, serverKey, logs });
-  return { scores, logs, serverKey, isComplete: rounds.isDone };
+  if (options.keep && !stop.signal.aborted) {
+    report.kept();
+    await Promise.race([aborted(stop.signal), aggregator.failed]);
+  }
+  fleet.abort();
+  return { scores, isComplete: rounds.isDone };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 async function startAggregator(

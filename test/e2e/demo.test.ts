@@ -17,7 +17,9 @@ describe('keelson demo --json', () => {
 
   beforeAll(async () => {
     run = await stage.run([...small, '--json', '--logs', stage.path('logs')]);
-    lines = linesOf(run);
+    const [started, ...rest] = linesOf(run);
+    expect(started).toEqual({ type: 'started', dashboard: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string });
+    lines = rest;
   });
 
   it('writes a line per release, both studies of an epoch together, and a summary', () => {
@@ -74,7 +76,7 @@ describe('keelson demo with repeatable noise', () => {
   it('warns and says so in every line', async () => {
     const run = await stage.run([...small, '--json', '--logs', stage.path('insecure')], { environment });
     expect(run.stderr).toContain('NOT private');
-    expect(linesOf(run).map(({ insecure }) => insecure)).toEqual(Array(5).fill(true));
+    expect(linesOf(run).map(({ insecure }) => insecure)).toEqual(Array(6).fill(true));
   });
 
   it('is refused to serve', async () => {
@@ -87,10 +89,32 @@ describe('keelson demo with repeatable noise', () => {
 it('prints a table that fits a terminal, and stops at once on an interrupt', async () => {
   const words = ['demo', '--contributors', '400', '--epochs', '8', '--every', '2', '--epsilon', '12'];
   const run = stage.start([...words, '--logs', stage.path('table')]);
+  while (!run.stdout.includes('\n')) await run.next();
+  // The first line is where to look, and the page is there before anybody is connected.
+  const [address] = /^dashboard at (\S+)/.exec(run.stdout)!.slice(1);
+  expect(run.stdout).not.toContain('connected');
+  expect(await (await fetch(address!)).text()).toContain('dashboard.js');
   while (!/^ +\d+ flights-mean .*\n +flights-robust /m.test(run.stdout)) await run.next();
   const { status, stdout, stderr } = await run.interrupt();
   // Not all of its epochs were shown.
   expect([status, stderr]).toEqual([1, '']);
   expect(stdout).toContain('check the releases yourself');
   for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(90);
+});
+
+it('holds the dashboard open when it is asked to, with people still sending', async () => {
+  const words = ['demo', '--contributors', '400', '--epochs', '1', '--every', '2', '--epsilon', '12', '--keep'];
+  const run = stage.start([...words, '--logs', stage.path('kept')]);
+  while (!run.stdout.includes('Ctrl-C ends it')) await run.next();
+  const [address] = /^dashboard at (\S+)/.exec(run.stdout)!.slice(1);
+  const newest = async (): Promise<number> => {
+    const { studies: all } = (await (await fetch(new URL('/v1/studies', address))).json()) as { studies: { releases: number }[] };
+    return Math.min(...all.map(({ releases }) => releases));
+  };
+  const shown = await newest();
+  while ((await newest()) <= shown) await new Promise((resolve) => setTimeout(resolve, 100));
+  const { stdout, stderr } = await run.interrupt();
+  expect(stderr).toBe('');
+  // The table was over before; what goes on is for the page.
+  expect(stdout.trimEnd().endsWith('Ctrl-C ends it')).toBe(true);
 });
