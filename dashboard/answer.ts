@@ -1,4 +1,5 @@
 import { partsByName, type ReleaseBody } from '../client/index.js';
+import { exact } from './format.js';
 import type { StudyEntry } from './model.js';
 
 type Value = Extract<ReleaseBody['outcome'], { kind: 'value' }>;
@@ -28,9 +29,12 @@ export type Picture =
   | { readonly kind: 'choice'; readonly chosen: number; readonly names: readonly string[] };
 
 /** The picture of an estimate, and which of its numbers are drawn over epochs: the first `charts` of them. */
-export function pictureOf(entry: StudyEntry, outcome: Value): { readonly picture: Picture | null; readonly charts: number } {
+export function pictureOf(
+  entry: StudyEntry, outcome: Value,
+): { readonly picture: Picture | null; readonly charts: number } {
   const size = outcome.estimate.length;
-  const picture = mixtureOf(entry, outcome) ?? matrixOf(entry, outcome) ?? binsOf(entry, outcome) ?? choiceOf(entry, outcome);
+  const picture = mixtureOf(entry, outcome) ?? matrixOf(entry, outcome) ?? binsOf(entry, outcome)
+    ?? choiceOf(entry, outcome);
   if (picture === null) return { picture, charts: size };
   // A mean in front of a matrix goes over time like any other.
   return { picture, charts: picture.kind === 'matrix' && picture.centre !== null ? picture.centre.length : 0 };
@@ -42,13 +46,14 @@ function matrixOf({ document }: StudyEntry, { estimate, shape, parts }: Value): 
     lengths.length === 2 && lengths[0] === size && lengths[1] === size;
   if (parts === undefined) {
     // One column's square is a number like any other.
-    return isSquare(shape) && size > 1 ? { kind: 'matrix', name: 'matrix', size: shape[0]!, entries: estimate, centre: null } : null;
+    if (!isSquare(shape) || size < 2) return null;
+    return { kind: 'matrix', name: 'matrix', size, entries: estimate, centre: null };
   }
   let offset = 0;
   let centre: readonly number[] | null = null;
   for (const part of parts) {
     const entries = estimate.slice(offset, offset + part.shape.reduce((product, length) => product * length, 1));
-    if (isSquare(part.shape) && size > 1) return { kind: 'matrix', name: part.name, size: part.shape[0]!, entries, centre };
+    if (isSquare(part.shape) && size > 1) return { kind: 'matrix', name: part.name, size, entries, centre };
     if (offset === 0 && part.shape.length === 1 && part.shape[0] === size) centre = entries;
     offset += entries.length;
   }
@@ -105,8 +110,10 @@ function hypothesisInWords(hypothesis: unknown): string {
   if (typeof hypothesis !== 'object' || hypothesis === null) return String(hypothesis);
   return Object.entries(hypothesis).map(([name, facts]) => {
     if (typeof facts !== 'object' || facts === null) return `${name} ${String(facts)}`;
-    const said = Object.entries(facts as object).map(([fact, value]) =>
-      (typeof value === 'number' ? `${fact} ${value}` : Array.isArray(value) ? `${value.length} ${fact}` : fact));
+    const said = Object.entries(facts as object).map(([fact, value]) => {
+      if (typeof value === 'number') return `${fact} ${exact(value)}`;
+      return Array.isArray(value) ? `${value.length} ${fact}` : fact;
+    });
     return [name, ...said].join(', ');
   }).join('; ');
 }

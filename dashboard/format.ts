@@ -7,6 +7,11 @@ function tidy(text: string): string {
   return (/^-0(\.0*)?$/.test(text) ? text.slice(1) : text).replace(/^-/, '−');
 }
 
+/** `-1.2e+9` as `−1.2e9`. */
+function power(text: string): string {
+  return tidy(text).replace('e+', 'e').replace('e-', 'e−');
+}
+
 /** Decimals that show two significant digits of `halfWidth`; at most 12, never negative. */
 export function decimalsFor(halfWidth: number): number {
   if (!(halfWidth > 0) || !Number.isFinite(halfWidth)) return 0;
@@ -20,11 +25,10 @@ export function decimalsFor(halfWidth: number): number {
 export function shown(value: number | null | undefined, halfWidth?: number | null): string {
   if (value === null || value === undefined || Number.isNaN(value)) return 'none';
   const size = Math.abs(value);
-  if (size >= 1e9 || (size !== 0 && size < 1e-4 && !(halfWidth !== undefined && halfWidth !== null && halfWidth > 1e-4))) {
-    return tidy(value.toExponential(2)).replace('e+', 'e').replace('e-', 'e−');
-  }
-  if (halfWidth !== undefined && halfWidth !== null && halfWidth > 0) {
-    const decimals = decimalsFor(halfWidth);
+  const half = halfWidth ?? 0;
+  if (size >= 1e9 || (size !== 0 && size < 1e-4 && half < 1e-4)) return power(value.toExponential(2));
+  if (half > 0) {
+    const decimals = decimalsFor(half);
     return tidy(value.toLocaleString(locale, { minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
   }
   return tidy(value.toLocaleString(locale, { maximumSignificantDigits: 4 }));
@@ -33,7 +37,7 @@ export function shown(value: number | null | undefined, halfWidth?: number | nul
 /** 3.21, 0.0412, 8: three significant digits, none for show. */
 export function amount(value: number): string {
   if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) {
-    return tidy(value.toExponential(1).replace('.0e', 'e')).replace('e+', 'e').replace('e-', 'e−');
+    return power(value.toExponential(1).replace('.0e', 'e'));
   }
   return tidy(value.toLocaleString(locale, { maximumSignificantDigits: 3 }));
 }
@@ -41,7 +45,7 @@ export function amount(value: number): string {
 /** All digits of a number that somebody chose: 0.05, 10,000,000, 1e−12. */
 export function exact(value: number): string {
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-6 || size >= 1e12)) return tidy(value.toExponential()).replace('e+', 'e').replace('e-', 'e−');
+  if (size !== 0 && (size < 1e-6 || size >= 1e12)) return power(value.toExponential());
   return tidy(value.toLocaleString(locale, { maximumFractionDigits: 20 }));
 }
 

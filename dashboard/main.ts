@@ -26,15 +26,18 @@ function Content(): VNode {
   if (list.length === 0) return html`<${NoStudies} />`;
   const { value: at } = route;
   // With one study there is nothing to choose.
-  const wanted = at.kind === 'study' ? list.find(({ entry }) => entry.id === at.id) : list.length === 1 ? list[0] : undefined;
+  const only = list.length === 1 ? list[0] : undefined;
+  const wanted = at.kind === 'study' ? list.find(({ entry }) => entry.id === at.id) : only;
   if (wanted !== undefined) return html`<${StudyPage} key=${wanted.entry.id} followed=${wanted} />`;
   if (at.kind === 'list') return html`<${ListPage} list=${list} />`;
-  return html`<main class="page"><${Notice} tone="warn" title="There is no such study here.">A study whose facts were changed
-    is a new one, with a new address. <a href="#/">All studies of this server</a><//></main>`;
+  return html`<main class="page"><${Notice} tone="warn" title="There is no such study here.">
+    A study whose facts were changed is a new one, with a new address.${' '}
+    <a href="#/">All studies of this server</a><//></main>`;
 }
 
 function Loading(): VNode {
-  return html`<main class="page"><h1 class="hidden">Keelson</h1><p role="status" class="hidden">Asking the aggregator for its studies.</p>
+  return html`<main class="page"><h1 class="hidden">Keelson</h1>
+    <p role="status" class="hidden">Asking the aggregator for its studies.</p>
     <div class="split" aria-hidden="true"><div class="ghost tall"></div><div class="ghost"></div></div></main>`;
 }
 

@@ -24,7 +24,7 @@ export interface Followed {
   readonly version: Signal<number>;
   readonly link: Signal<Link>;
   /** By the server's word; `closesAtMs` on the page's own clock. */
-  readonly news: Signal<{ readonly state: StudyNews['state']; readonly epoch: bigint; readonly closesAtMs: number | null }>;
+  readonly news: Signal<Pick<StudyNews, 'state' | 'epoch'> & { readonly closesAtMs: number | null }>;
 }
 
 /** What is known of a study's releases. A view that asks is drawn again when that changes. */

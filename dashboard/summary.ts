@@ -1,8 +1,10 @@
 import type { Picture } from './answer.js';
 import { binText, percent, shown, spoken, whole } from './format.js';
 
+type Line = readonly [what: string, much: string];
+
 /** What a picture says, in at most three short lines of what and how much. */
-export function summaryOf(picture: Picture, columns: readonly string[]): readonly (readonly [what: string, much: string])[] {
+export function summaryOf(picture: Picture, columns: readonly string[]): readonly Line[] {
   switch (picture.kind) {
     case 'mixture':
       return [...picture.components].sort((one, two) => two.weight - one.weight).slice(0, 3)
@@ -20,7 +22,7 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
 /** The three pairs of columns that go together most, whichever way. */
 function strongest(
   { size, entries }: Extract<Picture, { kind: 'matrix' }>, columns: readonly string[],
-): readonly (readonly [string, string])[] {
+): readonly Line[] {
   const pairs: { readonly what: string; readonly correlation: number }[] = [];
   for (let i = 0; i < size; i++) {
     for (let j = 0; j < i; j++) {

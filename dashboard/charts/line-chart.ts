@@ -32,14 +32,22 @@ export function createLineChart(host: HTMLElement, first: Series, onPoint: (plac
       y: { range: (_, low, high) => roomFor(low, high) },
     },
     axes: [
-      { ...axis, size: 26, gap: 6, space: 56, label: 'epoch', labelSize: 16, labelGap: -2, labelFont: font, incrs: wholeSteps, grid: { show: false },
-        values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? String(value) : '')) },
-      { ...axis, size: (_, values) => 14 + 7 * Math.max(3, ...(values ?? []).map((text) => text.length)), gap: 8, space: 36,
-        values: (_, splits) => splits.map((value) => shown(value)) },
+      {
+        ...axis, size: 26, gap: 6, space: 56, label: 'epoch', labelSize: 16, labelGap: -2, labelFont: font,
+        incrs: wholeSteps, grid: { show: false },
+        values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? String(value) : '')),
+      },
+      {
+        ...axis, gap: 8, space: 36, values: (_, splits) => splits.map((value) => shown(value)),
+        size: (_, values) => 14 + 7 * Math.max(3, ...(values ?? []).map((text) => text.length)),
+      },
     ],
     series: [
       {}, edge, edge,
-      { stroke: colours.accent, width: 2, points: { show: (of) => of.data[0].length <= pointsMax, size: 5, fill: colours.accent } },
+      {
+        stroke: colours.accent, width: 2,
+        points: { show: (of) => of.data[0].length <= pointsMax, size: 5, fill: colours.accent },
+      },
     ],
     bands: [{ series: [1, 2], fill: fade(colours.accent) }],
     hooks: {
@@ -72,7 +80,8 @@ function roomFor(low: number | null, high: number | null): [number, number] {
 }
 
 function dataOf({ epochs, values, lows, highs }: Series): uPlot.AlignedData {
-  const orNulls = (list: readonly (number | null)[]): (number | null)[] => (list.length === 0 ? epochs.map(() => null) : [...list]);
+  const orNulls = (list: readonly (number | null)[]): (number | null)[] =>
+    (list.length === 0 ? epochs.map(() => null) : [...list]);
   return [[...epochs], orNulls(highs), orNulls(lows), orNulls(values)];
 }
 

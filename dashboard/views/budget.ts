@@ -13,28 +13,33 @@ export function Budget({ followed }: { readonly followed: Followed }): VNode {
   if (history.last === null) {
     return html`<section class="card"><h2>Privacy budget</h2>
       <${Bar} state=${null} /><p class="quiet">Nothing is spent yet. Each release costs ε ${amount(privacy.epsilon)}, and
-      the study has ε ${amount(budget.epsilon)}${budget.perMs === undefined ? '' : ` per ${duration(budget.perMs)}`}.</p></section>`;
+        the study has ε ${amount(budget.epsilon)}${budget.perMs === undefined ? '' : ` per ${duration(budget.perMs)}`}.</p>
+      </section>`;
   }
   const state = budgetOf(history.last, isOpen);
   const everyMs = 'everyMs' in epoch ? epoch.everyMs : null;
-  return html`<section class="card"><h2>Privacy budget</h2><p class="budget-lead"><strong>ε ${amount(state.epsilonSpent)}</strong>
+  return html`<section class="card"><h2>Privacy budget</h2>
+    <p class="budget-lead"><strong>ε ${amount(state.epsilonSpent)}</strong>
     <span class="quiet"> of ${amount(state.epsilonCap)} ${spentWords(budget.scope)}</span></p>
     <${Bar} state=${state} />
     <dl class="facts">
       <div><dt><span class="key spent"></span>Spent</dt><dd>${percent(state.spentShare)}</dd></div>
-      <div><dt><span class="key reserved"></span>This epoch</dt><dd>${isOpen ? percent(state.reservedShare) : 'none open'}</dd></div>
+      <div><dt><span class="key reserved"></span>This epoch</dt>
+        <dd>${isOpen ? percent(state.reservedShare) : 'none open'}</dd></div>
       <div><dt><span class="key left"></span>Left</dt><dd>${percent(state.leftShare)}</dd></div>
       <div><dt>Lasts for</dt><dd>${lastsFor(state, everyMs, news.value.state)}</dd></div>
       <div><dt>One release alone</dt><dd>ε ${amount(state.epsilonPerRelease)}</dd></div>
       <div><dt>Delta</dt><dd>${amount(budget.delta)}</dd></div>
-    </dl>${windowWords(state)}${budget.rule !== 'pure' && html`<p class="quiet small">Shares are of what releases add up in (rho);
-      ε grows with its square root, so it looks more spent than it is.</p>`}</section>`;
+    </dl>${windowWords(state)}
+    ${budget.rule !== 'pure' && html`<p class="quiet small">Shares are of what releases add up in (rho); ε grows with
+      its square root, so it looks more spent than it is.</p>`}</section>`;
 }
 
 function Bar({ state }: { readonly state: BudgetState | null }): VNode {
   const label = state === null
     ? 'nothing spent'
-    : `${percent(state.spentShare)} spent, ${percent(state.reservedShare)} set aside for this epoch, ${percent(state.leftShare)} left`;
+    : `${percent(state.spentShare)} spent, ${percent(state.reservedShare)} set aside for this epoch, `
+      + `${percent(state.leftShare)} left`;
   const width = (share: number): { width: string } => ({ width: `${share * 100}%` });
   return html`<div class="budget-bar" role="img" aria-label=${label}>
     <span class="spent" style=${width(state?.spentShare ?? 0)}></span>
@@ -47,7 +52,9 @@ export function BudgetLine({ followed }: { readonly followed: Followed }): VNode
   const { last } = historyOf(followed);
   const state = last === null ? null : budgetOf(last, news.value.state === 'open' && news.value.epoch > 0n);
   return html`<div class="budget-line"><${Bar} state=${state} />
-    <span class="quiet">${state === null ? 'nothing spent' : `${percent(state.spentShare)} of the privacy budget spent`}</span></div>`;
+    <span class="quiet">
+      ${state === null ? 'nothing spent' : `${percent(state.spentShare)} of the privacy budget spent`}</span>
+    </div>`;
 }
 
 function spentWords(scope: 'study' | 'contributor' | 'population'): string {
@@ -74,12 +81,13 @@ export function Guarantee({ followed }: { readonly followed: Followed }): VNode 
   const { sentence, notAgainst, oddsPerRelease, oddsInAll } = guaranteeInWords(document);
   const exact = historyOf(followed).last?.guarantee;
   const corruption = document.parameters['corruption'];
-  return html`<section class="card"><h2>What is promised</h2><p>${sentence} ${' '}<span class="quiet">${notAgainst}</span></p>
+  return html`<section class="card"><h2>What is promised</h2>
+    <p>${sentence} <span class="quiet">${notAgainst}</span></p>
     ${typeof corruption === 'number' && corruption > 0 && html`<p>The answer stays useful while up to
       ${` ${percent(corruption)}`} of the contributors send whatever they like, together.</p>`}
     <details><summary>In exact words</summary>
       ${exact && html`<p class="small">${exact.charAt(0).toUpperCase()}${exact.slice(1)}.</p>`}
-      <p class="small">One release changes anybody’s odds about one contributor at most by a factor of ${amount(oddsPerRelease)},
-        all that the budget allows together by ${amount(oddsInAll)}, except with a probability of ${amount(document.budget.delta)}
-        or less. Usually it is far less.</p></details></section>`;
+      <p class="small">One release changes anybody’s odds about one contributor at most by a factor of
+        ${` ${amount(oddsPerRelease)}`}, all that the budget allows together by ${amount(oddsInAll)}, except with a
+        probability of ${amount(document.budget.delta)} or less. Usually it is far less.</p></details></section>`;
 }

@@ -10,11 +10,12 @@ import { paint } from '../theme.js';
 export function Column({ name, series }: { readonly name: string; readonly series: Series }): VNode {
   const [pointed, setPointed] = useState<number | null>(null);
   const newest = series.values.findLastIndex((value) => value !== null);
+  const now = shown(series.values[newest], halfOf(series, newest));
   return html`<section class="card column"><h3>${spoken(name)}</h3>
-    <p class="value">${shown(series.values[newest], halfOf(series, newest))}</p>
+    <p class="value">${now}</p>
     <p class="range quiet">${rangeText(series, newest)}</p>
     <${Chart} series=${series} onPoint=${setPointed}
-      label=${`${spoken(name)} over epochs, now ${shown(series.values[newest], halfOf(series, newest))}; the table of releases has every number`} />
+      label=${`${spoken(name)} over epochs, now ${now}; the table of releases has every number`} />
     <p class="readout quiet" aria-hidden="true">${readoutOf(series, pointed)}</p></section>`;
 }
 

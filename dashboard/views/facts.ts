@@ -11,11 +11,12 @@ export function Verification({ followed }: { readonly followed: Followed }): VNo
   const { kind } = followed.link.value;
   const history = historyOf(followed);
   const count = whole(history.count);
+  const all = history.count === 1 ? 'The only release is verified' : `All ${count} releases verified`;
   const [tone, text] = kind === 'failed'
     ? ['bad', 'The log does not verify']
-    : kind === 'live' || kind === 'ended'
-      ? ['good', history.count === 0 ? 'Nothing to verify yet' : history.count === 1 ? 'The only release is verified' : `All ${count} releases verified`]
-      : ['quiet', history.count === 0 ? 'Nothing verified yet' : `Verified so far: ${count}`];
+    : history.count === 0
+      ? ['quiet', 'Nothing to verify yet']
+      : kind === 'live' || kind === 'ended' ? ['good', all] : ['quiet', `Verified so far: ${count}`];
   return html`<section class="card"><h2>Verification</h2><p class=${`verdict ${tone}`}><${Mark} of=${tone} />${text}</p>
     <p class="quiet small">This browser checks every signature, and that each release continues the one before.</p>
     <dl class="facts"><div><dt>Key</dt><dd><${Fingerprint} /></dd></div></dl></section>`;
@@ -45,18 +46,21 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
   const rows = Object.entries(document.parameters).filter(([, value]) => value !== undefined);
   return html`<section class="card question"><h2>The question</h2><dl class="facts">
       <div><dt>Estimator</dt><dd class="code">${document.estimator}</dd></div>
-      ${rows.map(([name, value]) => html`<div key=${name} title=${parameterWords[name]}><dt>${spoken(name).replaceAll('-', ' ')}</dt>
+      ${rows.map(([name, value]) => html`<div key=${name} title=${parameterWords[name]}>
+        <dt>${spoken(name).replaceAll('-', ' ')}</dt>
         <dd>${parameterText(value)}</dd></div>`)}
       <div><dt>Columns</dt><dd>${document.columns.map(spoken).join(', ')}</dd></div>
       <div><dt>Contributors</dt><dd>about ${whole(document.cohort)} an epoch</dd></div>
       <div><dt>Epoch</dt><dd>${'everyMs' in document.epoch
         ? `every ${duration(document.epoch.everyMs)}`
         : `every ${whole(document.epoch.contributors)} contributors`}</dd></div>
-      <div><dt>Rows each</dt><dd>up to ${whole(document.contribution.rowsMax)}, ${document.contribution.reduce === 'mean'
-        ? 'averaged' : 'one counts'}</dd></div>
+      <div><dt>Rows each</dt><dd>up to ${whole(document.contribution.rowsMax)},
+        ${document.contribution.reduce === 'mean' ? ' averaged' : ' one counts'}</dd></div>
       <div><dt>Rows are kept</dt><dd>${document.retention.kind === 'release'
         ? 'until the release' : `${duration(document.retention.keepMs)} after it`}</dd></div>
-    </dl>${rows.some(([name]) => parameterWords[name] !== undefined) && html`<details><summary>What the parameters mean</summary>
+    </dl>
+    ${rows.some(([name]) => parameterWords[name] !== undefined) && html`<details>
+      <summary>What the parameters mean</summary>
       <dl class="words small">${rows.map(([name]) => html`<div key=${name}><dt>${spoken(name).replaceAll('-', ' ')}</dt>
         <dd>${parameterWords[name] ?? 'no description'}</dd></div>`)}</dl></details>`}
     <p class="small quiet study-id">Study id <span class="code">${id.slice(0, 16)}…</span></p></section>`;
@@ -65,7 +69,8 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
 function parameterText(value: unknown): string {
   if (typeof value === 'number') return exact(value);
   if (Array.isArray(value) && value.every((each) => typeof each === 'number')) {
-    return value.length > 8 ? `${value.slice(0, 8).map(exact).join(', ')}, and ${value.length - 8} more` : value.map(exact).join(', ');
+    const first = value.slice(0, 8).map(exact).join(', ');
+    return value.length > 8 ? `${first}, and ${value.length - 8} more` : first;
   }
   const list = listIn(value);
   if (list !== null) return `a list of ${list.length}`;

@@ -14,9 +14,10 @@ import { EpochLine, LinkBadge } from './status.js';
 export function ListPage({ list }: { readonly list: readonly Followed[] }): VNode {
   const open = list.filter(({ news }) => news.value.state === 'open').length;
   return html`<main class="page"><div class="title"><div><h1>Studies</h1>
-    <p class="quiet subtitle">${whole(list.length)} studies, ${whole(open)} of them open. Every answer is noised, and verified in this
-      browser.</p></div></div>
-    <ul class="studies">${list.map((each) => html`<${StudyCard} key=${each.entry.id} followed=${each} />`)}</ul></main>`;
+    <p class="quiet subtitle">${whole(list.length)} studies, ${whole(open)} of them open. Every answer is noised, and
+      verified in this browser.</p></div></div>
+    <ul class="studies">${list.map((each) => html`<${StudyCard} key=${each.entry.id} followed=${each} />`)}</ul>
+    </main>`;
 }
 
 function StudyCard({ followed }: { readonly followed: Followed }): VNode {
@@ -27,7 +28,8 @@ function StudyCard({ followed }: { readonly followed: Followed }): VNode {
     <p class="quiet small clamp">${entry.title}</p><${Newest} followed=${followed} />
     ${last?.outcome.kind === 'refused' && html`<p class="warn-text small">Epoch ${whole(last.epoch)} has no answer:
       ${` ${reasonInWords(last.outcome.reason)}`}.</p>`}
-    <div class="card-foot"><${BudgetLine} followed=${followed} /><p class="quiet small"><${EpochLine} followed=${followed} /></p></div></li>`;
+    <div class="card-foot"><${BudgetLine} followed=${followed} />
+      <p class="quiet small"><${EpochLine} followed=${followed} /></p></div></li>`;
 }
 
 const numbersShown = 3;
@@ -38,7 +40,8 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
   const { lastValue } = history;
   if (lastValue === null) return html`<p class="quiet waiting">No answer yet</p>`;
   const { picture, charts } = pictureOf(entry, lastValue.outcome);
-  if (charts === 0 && picture !== null) return html`<dl class="newest">${summaryOf(picture, entry.document.columns).map(([what, much]) =>
+  if (charts === 0 && picture !== null) return html`<dl class="newest">
+    ${summaryOf(picture, entry.document.columns).map(([what, much]) =>
     html`<div class="plain" key=${what}><dt>${what}</dt><dd>${much}</dd></div>`)}</dl>`;
   const names = labelsOf(entry, lastValue.outcome.estimate.length);
   const series = names.slice(0, Math.min(numbersShown, charts)).map((_, place) => history.series(place));
@@ -46,7 +49,9 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
     const at = each.values.findLastIndex((value) => value !== null);
     return html`<div key=${place}><dt>${spoken(names[place]!)}</dt><dd>${shown(each.values[at], halfOf(each, at))}</dd>
       <${Sparkline} series=${each} /></div>`;
-  })}${charts > series.length && html`<div class="more quiet small">and ${whole(charts - series.length)} more</div>`}</dl>`;
+  })}
+    ${charts > series.length
+      && html`<div class="more quiet small">and ${whole(charts - series.length)} more</div>`}</dl>`;
 }
 
 const sparkPoints = 60;
@@ -68,5 +73,6 @@ function Sparkline({ series }: { readonly series: Series }): VNode {
     isDrawing = true;
     return `${word}${(i * step).toFixed(1)} ${y(value).toFixed(1)}`;
   }).join('');
-  return html`<svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true"><path d=${path} /></svg>`;
+  return html`<svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
+    <path d=${path} /></svg>`;
 }

@@ -11,21 +11,29 @@ type MatrixPicture = Extract<Picture, { kind: 'matrix' }>;
 const numberedMax = 8;
 
 /** A symmetric matrix as a heat map of correlations, and the ellipse of two columns that are chosen. */
-export function Matrix({ picture, columns }: { readonly picture: MatrixPicture; readonly columns: readonly string[] }): VNode {
+export function Matrix(
+  { picture, columns }: { readonly picture: MatrixPicture; readonly columns: readonly string[] },
+): VNode {
   const { size } = picture;
   const [pair, setPair] = useState<readonly [number, number]>([0, 1]);
   // A projector is no covariance: its entries are shares of directions already.
   const isCovariance = picture.name !== 'matrix';
   const share = isCovariance ? correlationsOf(picture) : picture.entries;
-  const names = columns.length === size ? columns.map(spoken) : picture.entries.slice(0, size).map((_, i) => `entry ${i + 1}`);
-  return html`<section class="card matrix-card"><h2>${isCovariance ? 'How columns vary together' : 'The leading directions'}</h2>
+  const names = columns.map(spoken);
+  return html`<section class="card matrix-card">
+    <h2>${isCovariance ? 'How columns vary together' : 'The leading directions'}</h2>
     <div class="matrix-parts"><div class="matrix-heat">
-      <p class="quiet small">${isCovariance ? 'Correlation; the standard deviation on the diagonal.' : 'The projector onto them.'}</p>
+      <p class="quiet small">${isCovariance
+        ? 'Correlation; the standard deviation on the diagonal.'
+        : 'The projector onto them.'}</p>
       ${size <= numberedMax
-        ? html`<${NumberedHeat} picture=${picture} share=${share} names=${names} isCovariance=${isCovariance} onPair=${setPair} />`
+        ? html`<${NumberedHeat} picture=${picture} share=${share} names=${names} isCovariance=${isCovariance}
+          onPair=${setPair} />`
         : html`<${DrawnHeat} size=${size} share=${share} />`}
-      <div class="heat-scale" aria-hidden="true"><span>−1</span><span class="heat-ramp"></span><span>+1</span></div></div>
-      ${isCovariance && html`<${Pair} picture=${picture} names=${names} pair=${pair} onPair=${setPair} />`}</div></section>`;
+      <div class="heat-scale" aria-hidden="true"><span>−1</span><span class="heat-ramp"></span>
+        <span>+1</span></div></div>
+      ${isCovariance && html`<${Pair} picture=${picture} names=${names} pair=${pair} onPair=${setPair} />`}
+    </div></section>`;
 }
 
 interface HeatFacts {
@@ -42,7 +50,8 @@ function NumberedHeat({ picture: { size, entries }, share, names, isCovariance, 
     if (isCovariance && i === j) return amount(Math.sqrt(Math.max(0, entries[place]!)));
     return (Math.round(share[place]! * 100) / 100 + 0).toFixed(2).replace('-', '−');
   };
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Matrix"><table class="heat"><thead><tr><td></td>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Matrix"><table class="heat">
+    <thead><tr><td></td>
     ${names.map((name, j) => html`<th scope="col" key=${j}>${name}</th>`)}</tr></thead>
     <tbody>${names.map((name, i) => html`<tr key=${i}><th scope="row">${name}</th>
       ${names.map((_, j) => html`<td key=${j} class=${share[i * size + j]! < 0 ? 'minus' : 'plus'}
@@ -104,7 +113,8 @@ function Ellipse({ xx, yy, xy, x, y }: EllipseFacts): VNode {
   const unit = 44;
   const ring = (deviations: number): VNode => html`<ellipse class=${`ring-${deviations}`} transform="rotate(-45)"
     rx=${deviations * unit * Math.sqrt(1 + correlation)} ry=${deviations * unit * Math.sqrt(1 - correlation)} />`;
-  const said = `${x} and ${y}: correlation ${correlation.toFixed(2)}, standard deviations ${amount(Math.sqrt(xx))} and ${amount(Math.sqrt(yy))}`;
+  const said = `${x} and ${y}: correlation ${correlation.toFixed(2)}, standard deviations ${amount(Math.sqrt(xx))} `
+    + `and ${amount(Math.sqrt(yy))}`;
   const ticks = [-2, 2].map((at) => html`<g key=${at}>
     <text x=${at * unit} y="112" text-anchor="middle">${signed(at * Math.sqrt(xx))}</text>
     <text x="-98" y=${-at * unit + 4} text-anchor="end">${signed(at * Math.sqrt(yy))}</text></g>`);
@@ -113,8 +123,8 @@ function Ellipse({ xx, yy, xy, x, y }: EllipseFacts): VNode {
     <path class="axes" d="M-92 0H96M0 -96V96" />${[2, 1].map(ring)}${ticks}
     <text class="name" x="2" y="130" text-anchor="middle">${x}</text>
     <text class="name" transform="translate(-154 0) rotate(-90)" text-anchor="middle">${y}</text></svg>
-    <figcaption class="quiet small">Correlation ${correlation.toFixed(2).replace('-', '−')}. Away from the mean, one and two standard
-      deviations: about 39 % and 86 % of normal data.</figcaption></figure>`;
+    <figcaption class="quiet small">Correlation ${correlation.toFixed(2).replace('-', '−')}. Away from the mean, one
+      and two standard deviations: about 39 % and 86 % of normal data.</figcaption></figure>`;
 }
 
 function signed(value: number): string {

@@ -21,17 +21,21 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
   const newest = rows.slice(first).map((row, i) => ({ row, place: first + i })).reverse();
   const offset = rows.length - (series[0]?.epochs.length ?? 0);
   return html`<section class="card releases"><div class="card-head"><h2>Releases</h2>
-      <a class="button" href=${`/v1/releases?study=${entry.id}`} download=${`${entry.name}.jsonl`}>Download the log</a></div>
+      <a class="button" href=${`/v1/releases?study=${entry.id}`} download=${`${entry.name}.jsonl`}>
+        Download the log</a></div>
     ${rows.length === 0
       ? html`<p class="quiet">The log is empty. The first epoch ends in the first release.</p>`
       : html`<div class="scroll" tabindex="0" role="region" aria-label="Table of releases"><table>
-        <thead><tr><th scope="col">Epoch</th><th scope="col">Closed</th>
-          ${names.map((name) => html`<th scope="col" key=${name}>${spoken(name)}</th>`)}</tr></thead>
+        <thead><tr><th scope="col">Epoch</th>
+          ${names.map((name) => html`<th scope="col" key=${name}>${spoken(name)}</th>`)}
+          <th scope="col">Closed</th></tr></thead>
         <tbody>${newest.map(({ row, place }) => html`<tr key=${String(row.epoch)}>
-          <th scope="row">${whole(row.epoch)}</th><td class="when">${clockTime(Number(row.closedAtMs))}</td>
+          <th scope="row">${whole(row.epoch)}</th>
           ${row.refusal === null
             ? series.map((each, i) => html`<td key=${i}>${cell(each, place - offset)}</td>`)
-            : html`<td class="refusal" colspan=${Math.max(1, names.length)}>Refused: ${reasonInWords(row.refusal.reason)}</td>`}
+            : html`<td class="refusal" colspan=${Math.max(1, names.length)}>
+              Refused: ${reasonInWords(row.refusal.reason)}</td>`}
+          <td class="when">${clockTime(Number(row.closedAtMs))}</td>
         </tr>`)}</tbody></table></div>
         <p class="quiet small">${footnote(history.count, newest.length, size - names.length)}</p>`}</section>`;
 }
@@ -44,6 +48,7 @@ function cell(series: Series, place: number): VNode {
 
 function footnote(count: number, listed: number, hidden: number): string {
   const rows = count > listed ? `The newest ${whole(listed)} of ${whole(count)} releases. ` : '';
-  return `${rows}± is half of the 95 % interval. ${hidden > 0 ? `The log has ${whole(hidden)} more of each release. ` : ''}`
+  const more = hidden > 0 ? `The log has ${whole(hidden)} more of each release. ` : '';
+  return `${rows}± is half of the 95 % interval. ${more}`
     + 'The downloaded log can be checked offline: keelson verify FILE.';
 }

@@ -79,8 +79,8 @@ export function LinkNotice({ followed }: { readonly followed: Followed }): VNode
         releases up to there are what the server signed; believe nothing after them. Ask the operator, and keep the log
         as it is.<//>`;
     case 'error':
-      return html`<${Notice} tone="bad" title="This study cannot be followed." alert>${now.text}. Reload this page to try
-        again.<//>`;
+      return html`<${Notice} tone="bad" title="This study cannot be followed." alert>
+        ${now.text}. Reload this page to try again.<//>`;
     case 'ended':
       return now.state === 'exhausted'
         ? html`<${Notice} tone="accent" title="The privacy budget is used up.">No further epoch opens: another answer
@@ -89,7 +89,8 @@ export function LinkNotice({ followed }: { readonly followed: Followed }): VNode
     case 'catching-up':
       return entry.releases - history.count > 20
         ? html`<${Notice} tone="quiet" title="Checking the log."><label>${whole(history.count)} of
-          ${` ${whole(entry.releases)}`} releases verified <progress max=${entry.releases} value=${history.count}></progress>
+          ${` ${whole(entry.releases)}`} releases verified <progress max=${entry.releases} value=${history.count}>
+          </progress>
           </label><//>`
         : null;
     default:

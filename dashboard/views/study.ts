@@ -48,21 +48,26 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
   const series = useMemo(
     () => Array.from({ length: charts }, (_, place) => history.series(place)), [version.value, charts],
   );
-  if (history.lastValue === null || found === null) return html`<${NoAnswer} isReading=${link.value.kind !== 'live'} />`;
+  if (history.lastValue === null || found === null) {
+    return html`<${NoAnswer} isReading=${!['live', 'ended'].includes(link.value.kind)} />`;
+  }
   const names = labelsOf(entry, size);
   const { columns, parameters } = entry.document;
   const column = columns[typeof parameters['column'] === 'number' ? parameters['column'] : 0] ?? '';
   const { epoch, closedAtMs } = history.lastValue;
-  return html`<div class="answer-parts"><p class="quiet as-of">Answer of epoch ${whole(epoch)}, closed ${clockTime(Number(closedAtMs))}</p>
+  return html`<div class="answer-parts">
+    <p class="quiet as-of">Answer of epoch ${whole(epoch)}, closed ${clockTime(Number(closedAtMs))}</p>
     ${found.picture !== null && html`<${PictureView} picture=${found.picture} columns=${columns} column=${column} />`}
-    <div class="columns">${series.map((each, place) => html`<${Column} key=${place} name=${names[place] ?? ''} series=${each} />`)}</div>
-    ${found.charts > charts && html`<p class="quiet small">Charts of the first ${charts} of ${whole(found.charts)} numbers; the
-      downloaded log has all.</p>`}</div>`;
+    <div class="columns">${series.map((each, place) => html`
+      <${Column} key=${place} name=${names[place] ?? ''} series=${each} />`)}</div>
+    ${found.charts > charts && html`<p class="quiet small">Charts of the first ${charts} of ${whole(found.charts)}
+      ${' numbers'}; the downloaded log has all.</p>`}</div>`;
 }
 
 /** Not an error: the first epoch is not over yet, or the log is still on its way. */
 function NoAnswer({ isReading }: { readonly isReading: boolean }): VNode {
-  return html`<section class="card empty"><div class="pulse" aria-hidden="true"><span></span><span></span><span></span></div>
+  return html`<section class="card empty">
+    <div class="pulse" aria-hidden="true"><span></span><span></span><span></span></div>
     <h2>${isReading ? 'Reading the log' : 'No answer yet'}</h2>
     <p class="quiet">${isReading
       ? 'The server is asked for the releases so far.'

@@ -113,7 +113,8 @@ describe('numbers for people', () => {
 
 describe('pictures', () => {
   const of = (estimate: readonly number[], change: object, parameters: object = {}, estimator = 'x') => {
-    const outcome = { kind: 'value', estimate, shape: [estimate.length], uncertainty: { kind: 'none' }, ...change } as const;
+    const plain = { kind: 'value', estimate, shape: [estimate.length], uncertainty: { kind: 'none' } } as const;
+    const outcome = { ...plain, ...change };
     return pictureOf({ ...entry, document: { ...document, estimator, parameters: { ...parameters } } }, outcome);
   };
 
@@ -135,7 +136,8 @@ describe('pictures', () => {
 
   it('of bins without bounds leave out the places that nothing was found for', () => {
     const { picture } = of([20, 50, -10, 80, 0, 0], { shape: [3, 2] }, { width: 10 }, 'histogram');
-    expect(picture).toMatchObject({ kind: 'bins', bins: [{ from: -10, to: 0, count: 80 }, { from: 20, to: 30, count: 50 }] });
+    const bins = [{ from: -10, to: 0, count: 80 }, { from: 20, to: 30, count: 50 }];
+    expect(picture).toMatchObject({ kind: 'bins', bins });
     expect(summaryOf(picture!, [])).toEqual([['−10 to 0', '80'], ['20 to 30', '50']]);
   });
 

@@ -66,7 +66,8 @@ export class Stage {
     const share = unit / BigInt(this.affords);
     const { document: facts } = view;
     this.hub.publish(view.studyId, '', {
-      outcome, columns: facts.columns, estimator: facts.estimator, cohort: BigInt(facts.cohort), participation: facts.participation,
+      outcome, columns: facts.columns, estimator: facts.estimator, cohort: BigInt(facts.cohort),
+      participation: facts.participation,
       cost: { epsilon: 1, delta: 1e-6, rhoAmount: share, deltaAmount: 1n },
       ledger: {
         scope: facts.budget.scope, rule: 'zcdp', rhoSpent: number * share, rhoCap: unit, deltaSpent: number,
@@ -74,7 +75,8 @@ export class Stage {
       },
       closedAtMs: 1_767_225_600_000n + number * 10_000n,
       guarantee: 'all releases of this study together lose a contributor at most epsilon 8 at delta 0.00001, for two '
-        + 'data sets that differ in everything that one contributor sent, in any epochs, replaced by anything, including nothing',
+        + 'data sets that differ in everything that one contributor sent, in any epochs, replaced by anything, '
+        + 'including nothing',
       ...change,
     });
     const [epoch, closesAtMs] = [7n + number, Date.now() + 10_000];
@@ -90,9 +92,12 @@ export class Stage {
 }
 
 /** A value with its interval. */
-export function valueOf(estimate: readonly number[], half: readonly number[], change: object = {}): ReleaseBody['outcome'] {
+export function valueOf(
+  estimate: readonly number[], half: readonly number[], change: object = {},
+): ReleaseBody['outcome'] {
   return {
-    kind: 'value', estimate, shape: [estimate.length], uncertainty: { kind: 'gaussian', standardDeviation: half.map((each) => each / 2) },
+    kind: 'value', estimate, shape: [estimate.length],
+    uncertainty: { kind: 'gaussian', standardDeviation: half.map((each) => each / 2) },
     interval95: { low: estimate.map((each, i) => each - half[i]!), high: estimate.map((each, i) => each + half[i]!) },
     ...change,
   };
@@ -101,7 +106,8 @@ export function valueOf(estimate: readonly number[], half: readonly number[], ch
 /** A refusal in the words of an estimator. */
 export const refusal: ReleaseBody['outcome'] = {
   kind: 'refused', reason: 'participation-below-plan',
-  text: 'the noisy count is below a quarter of the 3000 contributors planned for: plan for a smaller cohort or wait longer',
+  text: 'the noisy count is below a quarter of the 3000 contributors planned for: plan for a smaller cohort or '
+    + 'wait longer',
 };
 
 const running: Stage[] = [];
