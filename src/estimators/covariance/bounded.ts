@@ -8,6 +8,7 @@ import type { Compute, Finished, FinishedSummaries, Infeasible, Plan, StudyFacts
 import { rowsSummary } from '../summaries/rows.js';
 import { boundedCohortNeeded, boundedDesign, relativeNoise, type BoundedDesign, type BoundedFacts } from './bounded-design.js';
 import { covarianceOutcome, partName, relativeBound, tooFewPairs } from './outcomes.js';
+import { leadingBlock, padded } from './matrices.js';
 import { pairsOf } from './pairs.js';
 import { flooredAt, noiseNorm, privatePreconditioner, type Preconditioner } from './preconditioner.js';
 import { privateSecondMoments } from './second-moments.js';
@@ -123,18 +124,24 @@ export type BoundedMoments =
   | { readonly kind: 'too-few-pairs' }
   | ({ readonly kind: 'moments'; readonly moments: Float64Array; readonly pairs: number } & Preconditioner);
 
-/** Draws every event of a design. @param rows - pairs. The covariance is inverse moments inverse^T. */
+/**
+ * Draws every event of a design. The covariance is inverse moments inverse^T.
+ * @param rows - pairs.
+ * @param rank - public or released: rows are zero past their first so many columns, and the answer is of those.
+ */
 export async function privateBoundedMoments(
   mechanisms: Mechanisms, compute: Compute, rows: Sensitive<RowBlock>, design: BoundedDesign,
+  rank = design.facts.dimension,
 ): Promise<Released<BoundedMoments>> {
   const { facts: { dimension, varianceHigh }, preconditioner, final, ball } = design;
   const counted = mechanisms.gaussian(design.count.name, rows.map(({ count }) => Float64Array.of(count)));
   const pairs = counted.value[0]!;
   if (pairs < preconditioner.pairsNeeded) return counted.map(() => ({ kind: 'too-few-pairs' }));
-  const map = await privatePreconditioner(mechanisms, compute, rows, preconditioner, { varianceHigh, pairs });
-  const sums = await privateSecondMoments(mechanisms, compute, rows, map.matrix, ball, final.name);
+  const map = await privatePreconditioner(mechanisms, compute, rows, preconditioner, { varianceHigh, pairs, rank });
+  const matrix = padded(map.matrix, rank, dimension);
+  const sums = await privateSecondMoments(mechanisms, compute, rows, matrix, ball, final.name);
   return sums.map((total) => {
-    const { floored } = flooredAt(total.map((entry) => entry / pairs), dimension, leastMoment);
-    return { kind: 'moments', ...map, moments: floored, pairs };
+    const mean = leadingBlock(total, dimension, rank).map((entry) => entry / pairs);
+    return { kind: 'moments', ...map, moments: flooredAt(mean, rank, leastMoment).floored, pairs };
   });
 }

@@ -47,3 +47,16 @@ export function refinedInverse(matrix: Float64Array, inverse: Float64Array, dime
   for (let i = 0; i < dimension; i++) residual[i * dimension + i]! += 2;
   return product(inverse, residual, dimension);
 }
+
+/** The first rows and columns of a square matrix; the matrix itself when it has no more. */
+export function leadingBlock(matrix: Float64Array, dimension: number, size: number): Float64Array {
+  if (size === dimension) return matrix;
+  return Float64Array.from({ length: size ** 2 }, (_, at) => matrix[Math.floor(at / size) * dimension + (at % size)]!);
+}
+
+/** A square matrix as the leading block of a larger one, zero elsewhere. */
+export function padded(matrix: Float64Array, size: number, dimension: number): Float64Array {
+  const whole = new Float64Array(dimension ** 2);
+  for (let i = 0; i < size; i++) whole.set(matrix.subarray(i * size, (i + 1) * size), i * dimension);
+  return whole;
+}

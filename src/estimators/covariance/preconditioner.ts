@@ -1,11 +1,11 @@
-import type { Sensitive } from '../../base/brands.js';
+import type { Released, Sensitive } from '../../base/brands.js';
 import { clipBall, type ClipBall } from '../../privacy/clip.js';
 import type { SymmetricGaussianEvent } from '../../privacy/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../privacy/rows.js';
 import { shareOf } from '../../privacy/target.js';
 import type { Compute } from '../contract.js';
-import { kernels, multipleOfUnit, product, refinedInverse, withEigenvalues } from './matrices.js';
+import { kernels, leadingBlock, multipleOfUnit, padded, product, refinedInverse, withEigenvalues } from './matrices.js';
 import { privateSecondMoments, secondMomentsEvent } from './second-moments.js';
 
 /**
@@ -52,7 +52,8 @@ interface PreconditionerAsked {
   readonly name?: string;
 }
 
-const roundsMax = 200;
+/** No plan has more rounds. */
+export const roundsMax = 200;
 /** A larger share of noise would leave directions far below 1. */
 const shiftMax = 0.25;
 /** Per round a variance below the noise grows at least by one over this much of the shift. */
@@ -72,7 +73,7 @@ function roundRadius(dimension: number): number {
 }
 
 /** b at which `rounds` rounds just reach across the range. */
-function shiftFor(rounds: number, range: number): number {
+export function shiftFor(rounds: number, range: number): number {
   return range === 1 ? shiftMax : Math.min(shiftMax, Math.exp(-Math.log(range) / (rounds - 1)) / growth);
 }
 
@@ -108,33 +109,52 @@ export interface PreconditionerOptions {
   readonly varianceHigh: number;
   /** Released number of pairs, positive. */
   readonly pairs: number;
+  /** Public or released: rows are zero past their first so many columns, and the map is of those. Default: all. */
+  readonly rank?: number;
 }
 
 /** Draws the map with the events of the design. O(rounds (rows d^2 + d^3)). */
 export async function privatePreconditioner(
   mechanisms: Mechanisms, compute: Compute, rows: Sensitive<RowBlock>, design: PreconditionerDesign,
-  { varianceHigh, pairs }: PreconditionerOptions,
+  { varianceHigh, pairs, rank = design.dimension }: PreconditionerOptions,
 ): Promise<Preconditioner> {
   const { dimension, ball, events } = design;
+  return mapOfRounds({
+    rank, events, varianceHigh, pairs,
+    draw: (matrix, event) =>
+      privateSecondMoments(mechanisms, compute, rows, padded(matrix, rank, dimension), ball, event),
+  });
+}
+
+/** What the rounds of a map look at. */
+export interface Rounds extends PreconditionerOptions {
+  readonly events: readonly SymmetricGaussianEvent[];
+  readonly rank: number;
+  /** A noisy sum of second moments after a map, by the named event. */
+  readonly draw: (matrix: Float64Array, event: string) => Promise<Released<Float64Array>>;
+}
+
+/** The map by released second moments, whatever they are of: post-processing of what `draw` releases. */
+export async function mapOfRounds({ events, rank, varianceHigh, pairs, draw }: Rounds): Promise<Preconditioner> {
   const unit = 1 / Math.sqrt(varianceHigh);
-  let matrix = multipleOfUnit(dimension, unit);
-  let inverse = multipleOfUnit(dimension, 1 / unit);
+  let matrix = multipleOfUnit(rank, unit);
+  let inverse = multipleOfUnit(rank, 1 / unit);
   for (const event of events) {
-    const sums = await privateSecondMoments(mechanisms, compute, rows, matrix, ball, event.name);
-    const shift = (noiseNorm(dimension) * event.sigma) / pairs;
-    const moments = sums.value.map((entry) => entry / pairs);
+    const sums = leadingBlock((await draw(matrix, event.name)).value, event.dimension, rank);
+    const shift = (noiseNorm(event.dimension) * event.sigma) / pairs;
+    const moments = sums.map((entry) => entry / pairs);
     const lifted = (value: number): number => Math.max(value + shift, shift / 2);
-    const { values, vectors } = kernels().eigenSymmetric(moments, dimension);
+    const { values, vectors } = kernels().eigenSymmetric(moments, rank);
     const scaled = (power: number): Float64Array => {
-      const result = new Float64Array(dimension ** 2);
+      const result = new Float64Array(rank ** 2);
       const weights = values.map((value) => lifted(value) ** power);
-      kernels().gram(vectors, dimension, dimension, { weights }, result);
+      kernels().gram(vectors, rank, rank, { weights }, result);
       return result;
     };
-    matrix = product(scaled(-0.5), matrix, dimension);
-    inverse = product(inverse, scaled(0.5), dimension);
+    matrix = product(scaled(-0.5), matrix, rank);
+    inverse = product(inverse, scaled(0.5), rank);
   }
-  return { matrix, inverse: refinedInverse(matrix, inverse, dimension) };
+  return { matrix, inverse: refinedInverse(matrix, inverse, rank) };
 }
 
 /** Symmetric part with eigenvalues of at least `least`, and the smallest eigenvalue that it had. */

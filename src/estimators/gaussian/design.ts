@@ -1,28 +1,26 @@
-import { normalUpperQuantile } from '../../numerics/normal.js';
-import { centreEvents } from '../../privacy/centre.js';
-import { clippedMeanEvents, type ClippedMeanEvents } from '../../privacy/clipped-mean.js';
-import { keepingCount } from '../../privacy/mechanisms/bounds.js';
-import type { ExponentialEvent, GaussianHistogramEvent, MechanismEvent } from '../../privacy/events.js';
+import type { GaussianThresholdEvent, MechanismEvent } from '../../privacy/events.js';
 import { shareOf } from '../../privacy/target.js';
 import type { CohortPlan, StudyFacts } from '../contract.js';
 import { boundedDesign, type BoundedDesign } from '../covariance/bounded-design.js';
+import { chooseSubspaceDesign, gapEvent } from '../subspace/design.js';
 import { distanceOf, type Distance, type StageError } from './distance.js';
+import { groupCovarianceDesign, groupMeanDesign, type GroupCovarianceDesign } from './group-design.js';
+import { meanDesign, type MeanDesign, type StageShare } from './mean-design.js';
 import type { GaussianChoice } from './parameters.js';
 
-/** Where rows of a stage come from, and what the stage may spend. */
-export interface StageShare {
-  readonly cohort: string;
-  /** Nominal contributors. */
-  readonly size: number;
-  readonly rho: number;
+/** The search for the affine subspace. */
+export interface FrameDesign {
+  readonly from: StageShare;
+  readonly groups: number;
+  readonly event: GaussianThresholdEvent;
+  readonly unit: number;
 }
 
-/** The public constants of the mean, in coordinates in which rows vary by about 1. */
-export interface MeanDesign {
+/** A covariance from pairs of rows. */
+export interface PairCovarianceDesign {
+  readonly kind: 'pairs';
   readonly from: StageShare;
-  readonly bins: GaussianHistogramEvent;
-  readonly median: ExponentialEvent;
-  readonly clipped: ClippedMeanEvents;
+  readonly bounded: BoundedDesign;
   readonly error: StageError;
 }
 
@@ -30,71 +28,119 @@ export interface MeanDesign {
 export interface GaussianDesign {
   readonly choice: GaussianChoice;
   readonly cohorts: readonly CohortPlan[];
-  readonly covariance: BoundedDesign;
-  readonly covarianceFrom: StageShare;
+  readonly covariance: PairCovarianceDesign | GroupCovarianceDesign;
   readonly mean: MeanDesign;
+  /** Null when no subspace is looked for. */
+  readonly frame: FrameDesign | null;
+  /** Of local: robust; null otherwise. */
+  readonly rowsPerGroup: number | null;
   readonly events: readonly MechanismEvent[];
   /** Cohorts that compose in parallel. */
   readonly disjoint: readonly string[];
   readonly distance: Distance;
 }
 
-/** Part of rho for the covariance when everybody serves both, and of the contributors when nobody does. */
+/**
+ * Parts of rho when everybody serves all stages, and of the contributors when nobody serves two. What finds the
+ * subspace is taken off first.
+ */
 const covarianceShare = 0.65;
+const frameShares = { shared: 0.05, split: 0.1 };
+/** Rows beyond the least number that span an affine subspace, for rows not quite in general position. */
+const rowsSpare = 2;
 /** Part of the mean's rho that finds the centre. */
 const centreShare = 0.3;
-/** Rows vary by a little more or less than 1 after the map; the centre counts in units of this. */
-export const whitenedScale = 1.2;
-/** Share of the rows in the fullest bin, four scales wide, of a Gaussian that straddles two. */
-const fullestBin = 0.45;
-/** Smallest chance, over all columns, at which a plan lets the centre go missing. */
-const centreMissing = 0.01;
+/** Rows a column that a robust group may have: fewer leave more groups, hence less noise; more are fitted better. */
+const rowsPerColumn = [12, 16, 24, 36];
+/** A group of fewer is too likely to lack the rows that a robust fit needs. */
+const rowsPerGroupLeast = 20;
 
-/** Null when no rounds suffice for the covariance, or the noise would hide the centre. */
+/** The best design; null when no rounds suffice for the covariance, or the noise would hide the centre. */
 export function gaussianDesign(facts: StudyFacts, choice: GaussianChoice): GaussianDesign | null {
-  const { covariance: covarianceFrom, mean: meanFrom } = sharesOf(facts, choice);
+  if (choice.corruption === null) return designOf(facts, choice, null);
+  let best: GaussianDesign | null = null;
+  for (const each of rowsPerColumn) {
+    const next = designOf(facts, choice, Math.max(rowsPerGroupLeast, each * facts.dimension));
+    if (next !== null && (best === null || next.distance.total < best.distance.total)) best = next;
+  }
+  return best;
+}
+
+function designOf(facts: StudyFacts, choice: GaussianChoice, rowsPerGroup: number | null): GaussianDesign | null {
+  const shares = sharesOf(facts, choice);
+  const frame = frameDesign(facts, choice, shares.subspace);
+  if (frame === undefined) return null;
   const { dimension } = facts;
-  const covariance = boundedDesign({
-    name: covarianceFrom.cohort, dimension, cohort: covarianceFrom.size, rho: covarianceFrom.rho,
-    varianceLow: choice.varianceLow, varianceHigh: choice.varianceHigh,
-  });
+  const { varianceLow, varianceHigh, corruption } = choice;
+  // The tests for subspace and centre share delta where one contributor is in both.
+  const delta = frame !== null && choice.isShared ? shareOf(facts.target.delta, 0.5) : facts.target.delta;
+  const group = rowsPerGroup === null || corruption === null ? null
+    : { dimension, delta, varianceLow, varianceHigh, corruption, rowsPerGroup };
+  const covariance = group === null
+    ? pairDesign(facts, choice, shares.covariance) : groupCovarianceDesign(group, shares.covariance);
   if (covariance === null) return null;
-  const mean = meanDesign(facts, meanFrom);
+  const mean = group === null
+    ? meanDesign({ dimension, delta }, shares.mean, centreShare) : groupMeanDesign(group, shares.mean, centreShare);
   if (mean === null) return null;
-  const { sampling, noise } = covariance;
+  const cohorts = cohortsOf(shares);
   return {
-    choice, covariance, covarianceFrom, mean,
-    cohorts: cohortsOf(choice),
-    events: [...covariance.events, mean.bins, mean.median, mean.clipped.sum, mean.clipped.count],
-    disjoint: choice.isShared ? [] : ['covariance', 'mean'],
-    distance: distanceOf(mean.error, { sampling, noise, bias: 0 }),
+    choice, covariance, mean, frame, rowsPerGroup, cohorts,
+    events: [
+      ...(frame === null ? [] : [frame.event]), ...covarianceEvents(covariance),
+      mean.bins, mean.median, mean.clipped.sum, mean.clipped.count,
+    ],
+    disjoint: choice.isShared ? [] : cohorts.map(({ name }) => name),
+    distance: distanceOf(mean.error, covariance.error),
   };
 }
 
-function sharesOf(
-  { cohort, target: { rho } }: StudyFacts, { isShared }: GaussianChoice,
-): { readonly covariance: StageShare; readonly mean: StageShare } {
-  const stage = (name: string, share: number): StageShare => (isShared
-    ? { cohort: 'rows', size: cohort, rho: shareOf(rho, share) }
-    : { cohort: name, size: Math.floor(cohort * share), rho: shareOf(rho, 1) });
-  return { covariance: stage('covariance', covarianceShare), mean: stage('mean', 1 - covarianceShare) };
-}
-
-function cohortsOf({ isShared }: GaussianChoice): readonly CohortPlan[] {
-  const pooled = (name: string, share: number): CohortPlan => ({ name, share, unit: 'row', mode: 'pooled', groups: 1 });
-  return isShared ? [pooled('rows', 1)] : [pooled('covariance', covarianceShare), pooled('mean', 1 - covarianceShare)];
-}
-
-function meanDesign({ dimension, target: { delta } }: StudyFacts, from: StageShare): MeanDesign | null {
-  const { cohort, size, rho } = from;
-  const [bins, median] = centreEvents({ cohort, dimension, rho: shareOf(rho, centreShare), delta });
-  const wanted = keepingCount(bins) + bins.sigma * normalUpperQuantile(centreMissing / dimension);
-  if (size * fullestBin < wanted) return null;
-  const clipped = clippedMeanEvents({
-    cohort, dimension, radius: whitenedScale * (1.1 * Math.sqrt(dimension) + 2.5), rho: shareOf(rho, 1 - centreShare),
+/** Null: no subspace is asked for; undefined: it would not be found. */
+function frameDesign(
+  { dimension, target: { delta } }: StudyFacts, { unit, corruption, isShared }: GaussianChoice, from: StageShare | null,
+): FrameDesign | null | undefined {
+  if (from === null || unit === null) return null;
+  const spending = { rho: from.rho, delta: isShared ? shareOf(delta, 0.5) : delta };
+  const chosen = chooseSubspaceDesign({
+    ...spending, cohort: from.size, corruption: corruption ?? 0, rowsWanted: dimension + 1 + rowsSpare,
   });
-  const error = {
-    sampling: Math.sqrt(dimension / size), noise: (clipped.sum.sigma * Math.sqrt(dimension)) / size, bias: 0,
+  if (chosen === null) return undefined;
+  return { from, unit, groups: chosen.groups, event: gapEvent({ ...spending, cohort: from.cohort }) };
+}
+
+function pairDesign(
+  { dimension }: StudyFacts, { varianceLow, varianceHigh }: GaussianChoice, from: StageShare,
+): PairCovarianceDesign | null {
+  const { cohort: name, size: cohort, rho } = from;
+  const bounded = boundedDesign({ name, dimension, cohort, rho, varianceLow, varianceHigh });
+  if (bounded === null) return null;
+  return { kind: 'pairs', from, bounded, error: { sampling: bounded.sampling, noise: bounded.noise, bias: 0 } };
+}
+
+function covarianceEvents(design: PairCovarianceDesign | GroupCovarianceDesign): readonly MechanismEvent[] {
+  return design.kind === 'pairs' ? design.bounded.events : [design.count, ...design.rounds, design.final];
+}
+
+interface Shares {
+  readonly subspace: StageShare | null;
+  readonly covariance: StageShare;
+  readonly mean: StageShare;
+}
+
+function sharesOf({ cohort, target: { rho } }: StudyFacts, { isShared, unit }: GaussianChoice): Shares {
+  const first = unit === null ? 0 : isShared ? frameShares.shared : frameShares.split;
+  const stage = (name: string, share: number): StageShare => (isShared
+    ? { cohort: 'rows', share: 1, size: cohort, rho: shareOf(rho, share) }
+    : { cohort: name, share, size: Math.floor(cohort * share), rho: shareOf(rho, 1) });
+  const covariance = (1 - first) * covarianceShare;
+  return {
+    subspace: unit === null ? null : stage('subspace', first),
+    covariance: stage('covariance', covariance),
+    mean: stage('mean', 1 - first - covariance),
   };
-  return { from, bins, median, clipped, error };
+}
+
+function cohortsOf({ subspace, covariance, mean }: Shares): readonly CohortPlan[] {
+  const stages = [...(subspace === null ? [] : [subspace]), covariance, mean];
+  const named = new Map(stages.map(({ cohort, share }) => [cohort, share]));
+  return [...named].map(([name, share]) => ({ name, share, unit: 'row', mode: 'pooled', groups: 1 }));
 }

@@ -23,6 +23,22 @@ export const parameters: readonly ParameterSpec[] = [
     description: 'shared: every contributor serves covariance and mean, which share the cost; split: one of them each, '
       + 'at the whole cost',
   },
+  {
+    name: 'local', type: 'choice', choices: ['empirical', 'robust'], default: 'empirical',
+    description: 'empirical: from single rows and pairs of rows; robust: from robust estimates of groups of contributors',
+  },
+  {
+    name: 'corruption', type: 'number', default: 0.02, minimum: 0, maximum: 0.1, unit: 'share of contributors',
+    description: 'hostile share that the promise must survive; for local: robust only',
+  },
+  {
+    name: 'subspace', type: 'choice', choices: ['none', 'affine'], default: 'none',
+    description: 'affine: rows of whole numbers may lie in a subspace beside the origin, which is found first, exactly',
+  },
+  {
+    name: 'unit', type: 'number', default: 1, minimum: 1e-100, maximum: 1e100, unit: 'data units',
+    description: 'with subspace: entries are rounded to whole multiples of this before their subspace is looked for',
+  },
 ];
 
 /** What a study asks for. */
@@ -32,6 +48,10 @@ export interface GaussianChoice {
   /** Total variation. */
   readonly accuracy: number;
   readonly isShared: boolean;
+  /** Hostile share that groups are robust against; null when there are no groups. */
+  readonly corruption: number | null;
+  /** Step of whole numbers whose subspace is found first; null when none is looked for. */
+  readonly unit: number | null;
 }
 
 /** @throws InvalidParameterError when the variance bounds are the wrong way round. */
@@ -42,5 +62,7 @@ export function choiceFrom(values: ParameterValues): GaussianChoice {
   }
   return {
     varianceLow, varianceHigh, accuracy: numberOf(values, 'accuracy'), isShared: choiceOf(values, 'cohorts') === 'shared',
+    corruption: choiceOf(values, 'local') === 'robust' ? numberOf(values, 'corruption') : null,
+    unit: choiceOf(values, 'subspace') === 'affine' ? numberOf(values, 'unit') : null,
   };
 }

@@ -2,6 +2,8 @@ import { InvalidParameterError } from '../../base/errors.js';
 import { costOfEvents } from '../../privacy/composition.js';
 import type { Infeasible, ParameterValues, Plan, StudyFacts } from '../contract.js';
 import { rowsSummary } from '../summaries/rows.js';
+import { distanceOf } from './distance.js';
+import { groupBias } from './group-design.js';
 import { gaussianDesign, type GaussianDesign } from './design.js';
 import { partsOf } from './outcome.js';
 import { choiceFrom, columnsMax, type GaussianChoice } from './parameters.js';
@@ -34,8 +36,10 @@ function infeasible(facts: StudyFacts, choice: GaussianChoice, design: GaussianD
   const setting = `with ${cohort} contributors, ${dimension} columns and rho ${rho.toPrecision(3)}`;
   const reason = design === null
     ? `${setting} the noise hides directions of variance between ${varianceLow} and ${varianceHigh} from each other`
+      + (choice.unit === null ? '' : ', or the subspace')
     : `${setting} the expected total variation distance is ${design.distance.total.toPrecision(3)}, not ${accuracy}`;
-  const others = 'closer bounds variance-low and variance-high, fewer columns, a larger accuracy or a larger epsilon';
+  const others = 'closer bounds variance-low and variance-high, fewer columns, a larger accuracy or a larger epsilon'
+    + (choice.corruption === null ? '' : ', or a lower corruption');
   const cohortNeeded = cohortFor(facts, choice);
   if (cohortNeeded === Infinity) return { kind: 'infeasible', reason, remedy: others };
   return { kind: 'infeasible', reason, remedy: `a cohort of ${cohortNeeded}, ${others}`, cohortNeeded };
@@ -61,7 +65,8 @@ function cohortFor(facts: StudyFacts, choice: GaussianChoice): number {
 
 function planFor(study: StudyFacts, design: GaussianDesign): Plan {
   const { dimension } = study;
-  const { choice, covariance, mean, distance, events, cohorts, disjoint } = design;
+  const { choice, distance, events, cohorts, disjoint } = design;
+  const corruptionMax = choice.corruption ?? 0;
   return Object.freeze<Plan>({
     kind: 'plan',
     cohorts,
@@ -69,29 +74,57 @@ function planFor(study: StudyFacts, design: GaussianDesign): Plan {
     events,
     guarantee: {
       neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
-      theorem: 'a private covariance, then a private mean where rows vary alike; proofs in src/estimators/covariance, '
-        + 'src/privacy/centre and src/privacy/clipped-mean',
-      assumptions: [
-        `for accuracy: rows are Gaussian, of variance between ${choice.varianceLow} and ${choice.varianceHigh} in every `
-          + 'direction',
-      ],
-      corruptionMax: 0,
+      theorem: 'a private covariance, then a private mean where rows vary alike; proofs in src/estimators/gaussian, '
+        + 'src/estimators/covariance, src/privacy/centre and src/privacy/clipped-mean',
+      assumptions: assumptionsOf(dimension, choice),
+      corruptionMax,
     },
     outputShape: [dimension + dimension ** 2],
     parts: partsOf(dimension),
     noise: [],
-    facts: {
-      errorsAreIn: 'total variation distance between the normal distribution answered and the true one, at most',
-      cohorts: choice.isShared ? 'shared' : 'split',
-      rounds: covariance.preconditioner.rounds,
-      pairsPlanned: Math.floor(covariance.pairs),
-      pairsNeeded: covariance.preconditioner.pairsNeeded,
-      covarianceErrorExpected: Math.hypot(covariance.sampling, covariance.noise),
-      meanErrorExpectedInDeviations: Math.hypot(mean.error.sampling, mean.error.noise),
-      clipRadiusAfterTheMap: mean.clipped.ball.radius,
+    facts: factsOf(design),
+    expectedError: (corruption) => {
+      if (!(corruption >= 0 && corruption <= corruptionMax)) return { ...distance, total: Infinity, bias: Infinity };
+      const { rowsPerGroup, mean, covariance } = design;
+      if (rowsPerGroup === null) return distance;
+      const bias = groupBias(corruption, dimension);
+      return distanceOf({ ...mean.error, bias: bias.mean }, { ...covariance.error, bias: bias.covariance });
     },
-    expectedError: (corruption) => (corruption === 0 ? distance : { ...distance, total: Infinity, bias: Infinity }),
     summary: () => rowsSummary(dimension),
     release: (summaries, mechanisms, compute) => releaseGaussian(study, design, summaries, mechanisms, compute),
   });
+}
+
+function assumptionsOf(dimension: number, { varianceLow, varianceHigh, unit }: GaussianChoice): readonly string[] {
+  const place = unit === null ? '' : ' of the subspace';
+  return [
+    `for accuracy: rows are Gaussian, of variance between ${varianceLow} and ${varianceHigh} in every direction${place}`,
+    ...(unit === null ? [] : [
+      `for accuracy: once rounded to multiples of ${unit}, honest rows lie in one affine subspace, exactly, and any `
+        + `${dimension + 1} of them span it`,
+    ]),
+  ];
+}
+
+function factsOf({ choice, covariance, mean, frame, rowsPerGroup }: GaussianDesign): Plan['facts'] {
+  const design: Record<string, number | string> = covariance.kind === 'pairs' ? {
+    rounds: covariance.bounded.preconditioner.rounds,
+    pairsPlanned: Math.floor(covariance.bounded.pairs),
+    pairsNeeded: covariance.bounded.preconditioner.pairsNeeded,
+  } : {
+    rounds: covariance.rounds.length,
+    groups: covariance.groups,
+    groupsNeeded: covariance.groupsNeeded,
+    rowsPerGroup: rowsPerGroup ?? 0,
+  };
+  return {
+    errorsAreIn: 'total variation distance between the normal distribution answered and the true one, at most',
+    local: rowsPerGroup === null ? 'empirical' : 'robust',
+    cohorts: choice.isShared ? 'shared' : 'split',
+    ...design,
+    ...(frame === null ? {} : { subspaceGroups: frame.groups, unit: frame.unit }),
+    covarianceErrorExpected: Math.hypot(covariance.error.sampling, covariance.error.noise, covariance.error.bias),
+    meanErrorExpectedInDeviations: Math.hypot(mean.error.sampling, mean.error.noise, mean.error.bias),
+    clipRadiusAfterTheMap: mean.clipped.ball.radius,
+  };
 }

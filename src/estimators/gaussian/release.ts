@@ -6,67 +6,117 @@ import { privateClippedMean } from '../../privacy/clipped-mean.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../privacy/rows.js';
 import { participationBelowPlan } from '../centred-mean.js';
+import type { RobustNormal } from '../../robust/normal-of-rows.js';
 import type { Compute, FinishedSummaries, PooledRows, StudyFacts } from '../contract.js';
-import { privateBoundedMoments } from '../covariance/bounded.js';
+import { privateBoundedMoments, type BoundedMoments } from '../covariance/bounded.js';
 import { kernels, product, transposed, withEigenvalues } from '../covariance/matrices.js';
 import { tooFewPairs } from '../covariance/outcomes.js';
 import { pairsOf } from '../covariance/pairs.js';
-import { whitenedScale, type GaussianDesign, type StageShare } from './design.js';
-import { gaussianOutcome, meanNotFound, type Shape } from './outcome.js';
+import type { GaussianDesign } from './design.js';
+import { outOfFrame, paddedRows, privateFrame, rowsInFrame, wholeFrame, type Frame } from './frame.js';
+import { estimatesOf, meansOf, privateGroupMoments } from './groups.js';
+import type { StageShare } from './mean-design.js';
+import { gaussianOutcome, meanNotFound, pointOutcome, subspaceNotFound, tooFewGroups, type Shape } from './outcome.js';
 
-/** Draws a release: first the covariance, then the mean in the coordinates that it gives. */
+/** What every stage of a release is given. */
+interface Means {
+  readonly study: StudyFacts;
+  readonly design: GaussianDesign;
+  readonly mechanisms: Mechanisms;
+  readonly compute: Compute;
+  /** The rows of a stage, in the coordinates of the frame. */
+  readonly rowsOf: (from: StageShare) => Sensitive<PooledRows>;
+  /** Robust estimates of a stage's groups in the frame, made once for stages of the same contributors. */
+  readonly estimates: (from: StageShare, groups: number) => Sensitive<readonly RobustNormal[]>;
+}
+
+/** Draws a release: the subspace if asked for, the covariance in it, then the mean in the coordinates that this gives. */
 export async function releaseGaussian(
   study: StudyFacts, design: GaussianDesign, summaries: FinishedSummaries, mechanisms: Mechanisms, compute: Compute,
 ): Promise<Released<Outcome>> {
-  const { covariance, covarianceFrom, mean } = design;
-  const { dimension } = study;
-  const pairs = poolOf(summaries, covarianceFrom).map((rows): RowBlock => pairsOf(rows, covariance.slots));
-  const moments = await privateBoundedMoments(mechanisms, compute, pairs, covariance);
+  const { frame: asked } = design;
+  let frame = wholeFrame(study.dimension);
+  if (asked !== null) {
+    const found = privateFrame(mechanisms, poolOf(summaries, asked.from), study.dimension, asked);
+    const { value } = found;
+    if (value === null) return found.map(() => subspaceNotFound(study, asked));
+    if (value.rank === 0) return found.map(() => pointOutcome(value.origin));
+    frame = value;
+  }
+  const rowsOf = (from: StageShare): Sensitive<PooledRows> =>
+    poolOf(summaries, from).map((rows) => rowsInFrame(rows, frame));
+  const known = new Map<string, Sensitive<readonly RobustNormal[]>>();
+  const estimates: Means['estimates'] = (from, groups) => {
+    const key = `${from.cohort} ${groups}`;
+    const found = known.get(key) ?? rowsOf(from).map((whole) => estimatesOf(whole, groups));
+    known.set(key, found);
+    return found;
+  };
+  return releaseInFrame({ study, design, mechanisms, compute, rowsOf, estimates }, frame);
+}
+
+async function releaseInFrame(means: Means, frame: Frame): Promise<Released<Outcome>> {
+  const { study, design: { covariance } } = means;
+  const moments = await momentsOf(means, frame.rank);
   const found = moments.value;
   if (found.kind === 'too-few-pairs') {
-    return moments.map(() => tooFewPairs(covarianceFrom.size, covariance.preconditioner.pairsNeeded));
+    return moments.map(() => (covariance.kind === 'pairs'
+      ? tooFewPairs(study.cohort, covariance.bounded.preconditioner.pairsNeeded)
+      : tooFewGroups(study, covariance.groupsNeeded)));
   }
+  const { map, inverse } = whitening(found, frame.rank);
+  const { final } = covariance.kind === 'pairs' ? covariance.bounded : covariance;
   const shape: Shape = {
-    dimension, ...whitening(found.moments, found.matrix, found.inverse, dimension),
-    pairs: found.pairs, noise: covariance.final.sigma / found.pairs, unmap: found.inverse,
+    frame, inverse: outOfFrame(frame, inverse), unmap: outOfFrame(frame, found.inverse),
+    noise: final.sigma / found.pairs,
+    rows: covariance.kind === 'pairs' ? found.pairs : (found.pairs * covariance.from.size) / covariance.groups,
   };
-  return releaseMean({ study, design, shape }, poolOf(summaries, mean.from), mechanisms);
+  return releaseMean(means, shape, map);
+}
+
+function momentsOf(
+  { study, design: { covariance, choice }, mechanisms, compute, rowsOf, estimates }: Means, rank: number,
+): Promise<Released<BoundedMoments>> {
+  if (covariance.kind === 'pairs') {
+    const { bounded } = covariance;
+    const pairs = rowsOf(covariance.from).map((whole) => paddedRows(pairsOf(whole, bounded.slots), study.dimension));
+    return privateBoundedMoments(mechanisms, compute, pairs, bounded, rank);
+  }
+  const found = estimates(covariance.from, covariance.groups);
+  return privateGroupMoments(mechanisms, found, rank, { ...covariance, varianceHigh: choice.varianceHigh });
 }
 
 /** A map after which the answered covariance is the unit matrix, and its inverse: post-processing. */
 function whitening(
-  moments: Float64Array, matrix: Float64Array, inverse: Float64Array, dimension: number,
+  { moments, matrix, inverse }: Extract<BoundedMoments, { kind: 'moments' }>, rank: number,
 ): { readonly map: Float64Array; readonly inverse: Float64Array } {
-  const power = (exponent: number): Float64Array => withEigenvalues(moments, dimension, (value) => value ** exponent);
-  return { map: product(power(-0.5), matrix, dimension), inverse: product(inverse, power(0.5), dimension) };
-}
-
-interface MeanAsked {
-  readonly study: StudyFacts;
-  readonly design: GaussianDesign;
-  readonly shape: Shape;
+  const power = (exponent: number): Float64Array => withEigenvalues(moments, rank, (value) => value ** exponent);
+  return { map: product(power(-0.5), matrix, rank), inverse: product(inverse, power(0.5), rank) };
 }
 
 function releaseMean(
-  { study, design: { mean }, shape }: MeanAsked, pool: Sensitive<PooledRows>, mechanisms: Mechanisms,
+  { study, design: { mean, rowsPerGroup }, mechanisms, rowsOf, estimates }: Means, shape: Shape, map: Float64Array,
 ): Released<Outcome> {
-  const { dimension } = study;
-  const rows = pool.map((whole) => mapped(whole, shape.map));
-  const centred = privateCentre(mechanisms, rows, dimension, whitenedScale);
+  const { rank } = shape.frame;
+  const rows: Sensitive<RowBlock> = rowsPerGroup === null
+    ? rowsOf(mean.from) : estimates(mean.from, mean.points).map((list) => meansOf(list, rank));
+  const points = rows.map((block) => paddedRows(mapped(block, map), study.dimension));
+  const centred = privateCentre(mechanisms, points, study.dimension, mean.scale);
   const centre = centred.value;
   if (centre.kind === 'failed') return centred.map(() => meanNotFound(study));
-  const options = { centre: centre.centre, ball: mean.clipped.ball, cohort: mean.from.size };
-  return privateClippedMean(mechanisms, rows, options).map((answer) => {
+  const options = { centre: centre.centre, ball: mean.clipped.ball, cohort: mean.points };
+  return privateClippedMean(mechanisms, points, options).map((answer) => {
     if (answer.kind === 'participation-below-plan') return participationBelowPlan(study);
     const moved = answer.mean.map((entry, j) => entry - centre.centre[j]!);
     const noise = moved.map((entry) =>
       Math.hypot(mean.clipped.sum.sigma, entry * mean.clipped.count.sigma) / answer.present);
-    return gaussianOutcome(shape, { mean: answer.mean, noise, rows: answer.present });
+    const behind = (answer.present * mean.from.size) / mean.points;
+    return gaussianOutcome(shape, { mean: answer.mean, noise, rows: behind });
   });
 }
 
 /** Every row times a released map: a function of the row alone. A row that leaves the doubles becomes the null row. */
-function mapped({ count, dimension, values }: PooledRows, map: Float64Array): RowBlock {
+function mapped({ count, dimension, values }: RowBlock, map: Float64Array): RowBlock {
   return { count, dimension, values: kernels().product(values, transposed(map, dimension), count, dimension, dimension) };
 }
 

@@ -35,10 +35,12 @@ const marginEnough = 5;
 const groupsStep = 1.1;
 
 /** The test on the lead of the most frequent label. */
-export function gapEvent({ rho, delta }: Pick<SubspaceFacts, 'rho' | 'delta'>): GaussianThresholdEvent {
+export function gapEvent(
+  { rho, delta, cohort = cohortName }: Pick<SubspaceFacts, 'rho' | 'delta'> & { readonly cohort?: string },
+): GaussianThresholdEvent {
   return gaussianThresholdEvent({
     name: 'lead',
-    cohort: cohortName,
+    cohort,
     sensitivity: modeSensitivity,
     floor: modeFloor,
     rho,
@@ -53,7 +55,7 @@ export function gapEvent({ rho, delta }: Pick<SubspaceFacts, 'rho' | 'delta'>): 
  * with probability .99, or a group would nominally have fewer rows than are needed.
  */
 export function chooseSubspaceDesign(facts: SubspaceFacts): SubspaceDesign | null {
-  const event = gapEvent(facts);
+  const event = gapEvent({ rho: facts.rho, delta: facts.delta });
   const barrier = passingValue(event);
   let best: { design: SubspaceDesign; margin: number } | null = null;
   for (const groups of candidates(facts, barrier)) {
@@ -71,7 +73,7 @@ export function chooseSubspaceDesign(facts: SubspaceFacts): SubspaceDesign | nul
 
 /** The largest hostile share at which a design's test still passes nine times in ten. */
 export function corruptionTolerated(design: SubspaceDesign, facts: SubspaceFacts): number {
-  const event = gapEvent(facts);
+  const event = gapEvent({ rho: facts.rho, delta: facts.delta });
   const barrier = passingValue(event);
   let low = facts.corruption;
   let high = 0.5;

@@ -41,7 +41,7 @@ function solve(matrix: bigint[][], rank: number): bigint {
 }
 
 /** A quotient of long integers as a double, to within one unit in its last place. The divisor is positive. */
-function ratio(numerator: bigint, denominator: bigint): number {
+export function ratio(numerator: bigint, denominator: bigint): number {
   const size = numerator < 0n ? -numerator : numerator;
   const shift = bits(denominator) - bits(size) + 64;
   const quotient = shift >= 0 ? (size << BigInt(shift)) / denominator : size / (denominator << BigInt(-shift));

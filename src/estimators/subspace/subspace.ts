@@ -130,7 +130,7 @@ function planFor(values: ParameterValues, facts: StudyFacts, chosen: SubspaceFac
   const { dimension } = facts;
   const unit = numberOf(values, 'unit');
   const form = choiceOf(values, 'form') === 'affine' ? 'affine' : 'linear';
-  const event = gapEvent(chosen);
+  const event = gapEvent({ rho: chosen.rho, delta: chosen.delta });
   const corruptionMax = corruptionTolerated(design, chosen);
   return Object.freeze<Plan>({
     kind: 'plan',

@@ -1,5 +1,8 @@
 import { createKernels } from '../../../src/numerics/kernels/index.js';
+import { parseParameters } from '../../../src/estimators/parameters.js';
+import { findEstimator } from '../../../src/estimators/registry.js';
 import type { DataSource } from '../../support/data.js';
+import { factsOf } from '../../support/offline.js';
 
 const kernels = createKernels();
 
@@ -59,4 +62,14 @@ export function normalOf(estimate: readonly number[], dimension: number): Normal
   return {
     mean: Float64Array.from(estimate.slice(0, dimension)), covariance: Float64Array.from(estimate.slice(dimension)),
   };
+}
+
+/** The cohort that the plan for a hopeless one proposes. */
+export function cohortFor(dimension: number, epsilon: number, parameters: Readonly<Record<string, unknown>>): number {
+  const estimator = findEstimator('gaussian');
+  const facts = factsOf(dimension, 64, epsilon);
+  const plan = estimator.plan(parseParameters(estimator.parameters, parameters, facts), facts);
+  if (plan.kind !== 'infeasible') throw new Error('64 contributors should not do');
+  if (!plan.remedy.includes(`a cohort of ${plan.cohortNeeded ?? 'none'}`)) throw new Error('the remedy names another cohort');
+  return plan.cohortNeeded!;
 }

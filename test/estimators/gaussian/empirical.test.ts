@@ -1,22 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseParameters } from '../../../src/estimators/parameters.js';
-import { findEstimator } from '../../../src/estimators/registry.js';
 import { dataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 import { cloudOf, rowOf } from '../covariance/data.js';
-import { normalOf, totalVariation, type Normal } from './distance.js';
+import { cohortFor, normalOf, totalVariation, type Normal } from './distance.js';
 
 const bounds = { 'variance-low': 1e-6, 'variance-high': 1e6 };
-
-/** The cohort that the plan for a hopeless one proposes. */
-function cohortFor(dimension: number, epsilon: number, parameters: Readonly<Record<string, unknown>>): number {
-  const estimator = findEstimator('gaussian');
-  const facts = factsOf(dimension, 64, epsilon);
-  const plan = estimator.plan(parseParameters(estimator.parameters, parameters, facts), facts);
-  if (plan.kind !== 'infeasible') throw new Error('64 contributors should not do');
-  expect(plan.remedy).toContain(`a cohort of ${plan.cohortNeeded ?? 'none'}`);
-  return plan.cohortNeeded!;
-}
 
 async function measured(dimension: number, parameters: Readonly<Record<string, unknown>>, seed: string) {
   const cohort = cohortFor(dimension, 2, parameters);
