@@ -1,9 +1,12 @@
 import { InvalidParameterError } from '../../base/errors.js';
 import type { ParameterSpec, ParameterValues } from '../contract.js';
-import { choiceOf, numberOf } from '../values.js';
+import { choiceOf, numberOf, optionalNumberOf } from '../values.js';
 
 /** A release of more columns, with its intervals, is longer than a subscriber's buffer. */
 export const columnsMax = 100;
+
+/** What a few liars among many are usually taken for. */
+const assumedCorruption = 0.02;
 
 export const parameters: readonly ParameterSpec[] = [
   {
@@ -28,8 +31,8 @@ export const parameters: readonly ParameterSpec[] = [
     description: 'empirical: from single rows and pairs of rows; robust: from robust estimates of groups of contributors',
   },
   {
-    name: 'corruption', type: 'number', default: 0.02, minimum: 0, maximum: 0.1, unit: 'share of contributors',
-    description: 'hostile share that the promise must survive; for local: robust only',
+    name: 'corruption', type: 'number', optional: true, minimum: 0, maximum: 0.1, unit: 'share of contributors',
+    description: `hostile share that the promise must survive; ${assumedCorruption} for local: robust when absent, 0 otherwise`,
   },
   {
     name: 'subspace', type: 'choice', choices: ['none', 'affine'], default: 'none',
@@ -62,7 +65,8 @@ export function choiceFrom(values: ParameterValues): GaussianChoice {
   }
   return {
     varianceLow, varianceHigh, accuracy: numberOf(values, 'accuracy'), isShared: choiceOf(values, 'cohorts') === 'shared',
-    corruption: choiceOf(values, 'local') === 'robust' ? numberOf(values, 'corruption') : null,
+    corruption: choiceOf(values, 'local') === 'robust' 
+      ? optionalNumberOf(values, 'corruption') ?? assumedCorruption : null,
     unit: choiceOf(values, 'subspace') === 'affine' ? numberOf(values, 'unit') : null,
   };
 }
