@@ -54,6 +54,11 @@ export function whole(value: number | bigint): string {
   return tidy(value.toLocaleString(locale, { maximumFractionDigits: 0 }));
 }
 
+/** `1 release`, `12,480 releases`. */
+export function counted(count: number, word: string): string {
+  return `${whole(count)} ${word}${count === 1 ? '' : 's'}`;
+}
+
 /** A share as `12 %`, `0.4 %`, `< 0.1 %`. */
 export function percent(share: number): string {
   const value = share * 100;

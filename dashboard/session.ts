@@ -89,7 +89,11 @@ export function follow(followed: Followed): void {
   const subscription = subscribe({ url, study: entry.id, serverKey: key });
   subscriptions.set(entry.id, subscription);
   link.value = { kind: 'connecting' };
-  subscription.onConnected(() => { link.value = { kind: 'catching-up' }; });
+  subscription.onConnected(() => {
+    // A server that was restarted may have other studies.
+    if (link.value.kind === 'reconnecting') void refresh();
+    link.value = { kind: 'catching-up' };
+  });
   subscription.onHead(() => { link.value = { kind: 'live' }; });
   subscription.onReconnecting((reason, retryInMs) => {
     // Seconds may pass before the next word of the server: the epoch that was open may be over by then.

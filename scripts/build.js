@@ -1,7 +1,8 @@
 // Builds the library, the server, the client and the command into dist/.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { buildSync } from 'esbuild';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -40,3 +41,8 @@ for (const name of ['operator', 'lab']) {
 }
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
 bundle('dist/dashboard/main.js', `${site}/dashboard.js`);
+// Beside each file its compressed form, which the server sends to whoever takes it.
+for (const name of readdirSync(`${root}${site}`)) {
+  const path = `${root}${site}/${name}`;
+  if (!name.endsWith('.gz')) writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
+}

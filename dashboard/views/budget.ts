@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { budgetOf, guaranteeInWords, type BudgetState } from '../budget.js';
-import { amount, duration, percent, whole } from '../format.js';
+import { amount, counted, duration, percent } from '../format.js';
 import { html } from '../html.js';
 import { historyOf, type Followed } from '../session.js';
 
@@ -66,7 +66,7 @@ function lastsFor({ epochsLeft, windowMs }: BudgetState, everyMs: number | null,
   if (state !== 'open') return 'no further epoch';
   if (epochsLeft === null) return 'as long as you like';
   if (epochsLeft <= 0) return windowMs === null ? 'no epoch after this one' : 'no epoch until some of it renews';
-  const epochs = `${whole(epochsLeft)} more epoch${epochsLeft === 1 ? '' : 's'}`;
+  const epochs = counted(epochsLeft, 'more epoch');
   return everyMs === null ? epochs : `${epochs}, about ${duration(epochsLeft * everyMs)}`;
 }
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { pictureOf } from '../answer.js';
 import { summaryOf } from '../summary.js';
-import { shown, spoken, whole } from '../format.js';
+import { counted, shown, spoken, whole } from '../format.js';
 import { html } from '../html.js';
 import { labelsOf, reasonInWords, type Series } from '../model.js';
 import { studyAddress } from '../route.js';
@@ -14,8 +14,8 @@ import { EpochLine, LinkBadge } from './status.js';
 export function ListPage({ list }: { readonly list: readonly Followed[] }): VNode {
   const open = list.filter(({ news }) => news.value.state === 'open').length;
   return html`<main class="page"><div class="title"><div><h1>Studies</h1>
-    <p class="quiet subtitle">${whole(list.length)} studies, ${whole(open)} of them open. Every answer is noised, and
-      verified in this browser.</p></div></div>
+    <p class="quiet subtitle">${whole(list.length)} studies, ${open === list.length ? 'all' : whole(open)} of them
+      ${' open'}. Every answer is noised, and verified in this browser.</p></div></div>
     <ul class="studies">${list.map((each) => html`<${StudyCard} key=${each.entry.id} followed=${each} />`)}</ul>
     </main>`;
 }
@@ -38,7 +38,12 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
   const { entry } = followed;
   const history = historyOf(followed);
   const { lastValue } = history;
-  if (lastValue === null) return html`<p class="quiet waiting">No answer yet</p>`;
+  if (lastValue === null) {
+    const isUnread = followed.link.value.kind === 'idle' && entry.releases > 0;
+    return html`<p class="quiet waiting">${isUnread
+      ? `${counted(entry.releases, 'release')}, not read yet: open the study to follow it`
+      : 'No answer yet'}</p>`;
+  }
   const { picture, charts } = pictureOf(entry, lastValue.outcome);
   if (charts === 0 && picture !== null) return html`<dl class="newest">
     ${summaryOf(picture, entry.document.columns).map(([what, much]) =>

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { systemRuntime } from '../../client/index.js';
-import { duration, whole } from '../format.js';
+import { counted, duration, whole } from '../format.js';
 import { html } from '../html.js';
 import { historyOf, type Followed, type Link } from '../session.js';
 import { Badge, Notice } from '../shell.js';
@@ -35,7 +35,7 @@ export function Countdown({ atMs, lead, over }: CountdownFacts): VNode {
 }
 
 const words: Readonly<Record<Link['kind'], readonly [tone: string, text: string]>> = {
-  'idle': ['quiet', 'Not followed'],
+  'idle': ['quiet', 'Not followed yet'],
   'connecting': ['quiet', 'Connecting'],
   'catching-up': ['quiet', 'Checking the log'],
   'live': ['good', 'Live'],
@@ -59,9 +59,9 @@ export function EpochLine({ followed: { link, news } }: { readonly followed: Fol
     return html`<span>${state === 'exhausted' ? 'The privacy budget is used up' : 'Ended by its operator'}</span>`;
   }
   if (epoch === 0n) return html`<span>No epoch is open</span>`;
-  const isKnown = closesAtMs !== null && link.value.kind !== 'reconnecting';
-  return html`<span>Epoch ${whole(epoch)} is open${isKnown
-    && html`, <${Countdown} atMs=${closesAtMs} lead="closes in" over="closing now" />`}</span>`;
+  // What holds now is only known while the server is heard.
+  if (!['live', 'catching-up'].includes(link.value.kind)) return html`<span>Epoch ${whole(epoch)} was open</span>`;
+  return html`<span>Epoch ${whole(epoch)} is open${closesAtMs !== null && html`, <${Countdown} atMs=${closesAtMs} lead="closes in" over="closing now" />`}</span>`;
 }
 
 /** What keeps the page from being live, across its whole width. Nothing while it is. */
@@ -75,8 +75,8 @@ export function LinkNotice({ followed }: { readonly followed: Followed }): VNode
         ${history.count > 0 ? 'What is shown is from before.' : ''} This page connects again by itself, ${' '}
         <${Countdown} atMs=${now.retryAtMs} lead="in" over="now" /><span class="quiet"> (${now.reason})</span>.<//>`;
     case 'failed':
-      return html`<${Notice} tone="bad" title="This log does not verify." alert>${now.text}. The ${whole(history.count)}
-        releases up to there are what the server signed; believe nothing after them. Ask the operator, and keep the log
+      return html`<${Notice} tone="bad" title="This log does not verify." alert>${now.text}.
+        ${` ${counted(history.count, 'release')}`} up to there can be believed, and nothing after. Ask the operator, and keep the log
         as it is.<//>`;
     case 'error':
       return html`<${Notice} tone="bad" title="This study cannot be followed." alert>

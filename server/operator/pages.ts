@@ -10,12 +10,19 @@ const folder = new URL(isBuilt ? '../../dashboard/site/' : '../../dist/dashboard
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
   + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** A fixed file of the dashboard: its name never comes from a request. */
+/**
+ * A fixed file of the dashboard, compressed where the browser takes it: its name never comes from a request, and it is
+ * the same for everybody.
+ */
 export function pageFile(name: string, type: string): (exchange: Exchange) => Promise<void> {
-  return async ({ response, isHead }) => {
-    const body = await readFile(new URL(name, folder)).catch(() => {
+  return async ({ request, response, isHead }) => {
+    const accepted = /\bgzip\b(?!;q=0(?:\.0*)?(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));
+    const packed = accepted ? await readFile(new URL(`${name}.gz`, folder)).catch(() => null) : null;
+    const body = packed ?? await readFile(new URL(name, folder)).catch(() => {
       throw new HttpError(404, 'not-found', 'the dashboard is not built: npm run build makes it');
     });
+    if (packed !== null) response.setHeader('Content-Encoding', 'gzip');
+    response.appendHeader('Vary', 'Accept-Encoding');
     response.setHeader('Content-Security-Policy', pagePolicy);
     response.setHeader('Content-Type', `${type}; charset=utf-8`);
     response.end(isHead ? undefined : body);

@@ -67,6 +67,7 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     await stage.down();
     await says(page, '.notice.warn', 'The connection was lost');
     await says(page, '[role=status]', 'Reconnecting');
+    await says(page, '.title', 'Epoch 8 was open');
     expect(await page.$$('.column canvas')).toHaveLength(2);
     stage.publish('flight-delays', valueOf([12.5, 700], [1, 16]));
     await stage.up();
@@ -104,6 +105,18 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     isGone = false;
     await page.click('.empty button');
     await says(page, 'h1', 'flight-delays');
+  }, limitMs);
+
+  it('follows a dozen studies, and any other when it is looked at', async () => {
+    const stage = await Stage.start(...Array.from({ length: 14 }, (_, i) => ({ study: `study-${i}` })));
+    stage.publish('study-13', value);
+    const { page, wrong } = await open(stage.address);
+    await says(page, '.study:nth-child(12) .badge', 'Live');
+    await says(page, '.study:nth-child(14)', '1 release, not read yet');
+    expect(await page.$$('.dot.live')).toHaveLength(12);
+    await page.click('.study:nth-child(14) a');
+    await says(page, '.value', '8.3');
+    expect(wrong).toEqual([]);
   }, limitMs);
 
   it('leads by keyboard from the list to a study, its table and its theme', async () => {
