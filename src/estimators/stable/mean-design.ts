@@ -74,7 +74,8 @@ const weightShare = 0.08;
 const surplus = 2;
 /** Share of honest rows that the fullest bin, four scales wide, holds in the worst position of the bins. */
 const fullestBin = 0.38;
-const roundedUp = 1 + 2 ** -30;
+/** More than the rounding of the bound that the solver keeps. */
+const roundedUp = 1 + 2 ** -20;
 /** Sums of n doubles of size R, in chunks of 2^15, are off by less than n R / 2^37. */
 const roundingOfSums = 2 ** 14;
 
