@@ -8,6 +8,8 @@ const folder = new URL(isBuilt ? '../../dashboard/site/' : '../../dist/dashboard
 
 const files = [
   ['/lab', 'lab.html', 'text/html'],
+  ['/favicon.svg', 'favicon.svg', 'image/svg+xml'],
+  ['/shell.css', 'shell.css', 'text/css'],
   ['/lab.css', 'lab.css', 'text/css'],
   ['/lab.js', 'lab.js', 'text/javascript'],
   ['/uplot.css', 'uplot.css', 'text/css'],

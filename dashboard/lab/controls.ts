@@ -1,11 +1,8 @@
-import { html as template } from 'htm/preact';
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { html } from '../html.js';
 import { percent, type Programme, type State } from './model.js';
 import { programme, sendScene, sendSetting, state } from './session.js';
-
-/** Every template here has one root. */
-const html = template as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
 
 /** While the slider is held, what it shows; null: what the laboratory plays. */
 const held = signal<number | null>(null);
@@ -19,9 +16,8 @@ const valueOf = (event: Event): string => (event.currentTarget as HTMLInputEleme
 export function Controls(): VNode | null {
   const [now, all] = [state.value, programme.value];
   if (now === null || all === null) return null;
-  return html`<form class="card" onSubmit=${(event: Event) => event.preventDefault()}>
+  return html`<form class="card controls" onSubmit=${(event: Event) => event.preventDefault()}>
     <${Attack} now=${now} all=${all} />
-    <hr />
     <${Restart} now=${now} all=${all} />
   </form>`;
 }
@@ -32,13 +28,13 @@ function Attack({ now, all }: { readonly now: State; readonly all: Programme }):
   const share = held.value ?? setting.hostileShare;
   return html`<section aria-label="from the next round on">
     <h2>The liars</h2>
-    <div class="field"><label for="share">Hostile share</label>
+    <div class="field"><div class="slider-head"><label for="share">Hostile share</label>
+      <output for="share">${percent(share)}</output></div>
       <input id="share" type="range" min="0" max="0.45" step="0.01" value=${share}
         onInput=${(event: Event) => { held.value = Number(valueOf(event)); }}
         onChange=${(event: Event) => {
           void sendSetting({ ...setting, hostileShare: Number(valueOf(event)) }).finally(() => { held.value = null; });
-        }} />
-      <output for="share">${percent(share)}</output></div>
+        }} /></div>
     <div class="field"><label for="attack">What they do</label>
       <select id="attack" value=${setting.attack}
         onChange=${(event: Event) => void sendSetting({ attack: valueOf(event), hostileShare: setting.hostileShare })}>
@@ -57,6 +53,11 @@ function Attack({ now, all }: { readonly now: State; readonly all: Programme }):
   </section>`;
 }
 
+/** `heavy-tailed` as `Heavy-tailed`. */
+function spokenName(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
 function Restart({ now, all }: { readonly now: State; readonly all: Programme }): VNode {
   const chosen = ticked.value ?? now.scene.estimators;
   const toggle = (name: string): void => {
@@ -70,12 +71,13 @@ function Restart({ now, all }: { readonly now: State; readonly all: Programme })
     <h2>The people and the estimators</h2>
     <div class="field"><label for="data">What honest people hold</label>
       <select id="data" value=${now.scene.data} onChange=${(event: Event) => start(valueOf(event))}>
-        ${all.data.map(({ name, title }) => html`<option value=${name}>${name}: ${title}</option>`)}
-      </select></div>
-    <fieldset><legend>Private estimators, one study each</legend>
+        ${all.data.map(({ name }) => html`<option value=${name}>${spokenName(name)}</option>`)}
+      </select>
+      <span class="quiet">${all.data.find(({ name }) => name === now.scene.data)?.title}</span></div>
+    <fieldset><legend>Private estimators, one study each</legend><div class="ticks">
       ${all.estimators.map(({ name, title }) => html`<label title=${title}>
         <input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} />${name}</label>`)}
-    </fieldset>
-    <button type="button" disabled=${!isFine} onClick=${() => start(now.scene.data)}>Start anew</button>
+    </div></fieldset>
+    <button type="button" class="primary" disabled=${!isFine} onClick=${() => start(now.scene.data)}>Start anew</button>
   </section>`;
 }

@@ -1,4 +1,5 @@
 import uPlot from 'uplot';
+import { coloursOf } from '../theme.js';
 import type { Line } from './model.js';
 
 /** Errors below this share of a scale look the same. */
@@ -8,9 +9,9 @@ const floor = 1e-3;
 export function createErrorChart(
   host: HTMLElement, lines: readonly Line[], colours: readonly string[], rounds: readonly number[],
 ): { update(lines: readonly Line[], rounds: readonly number[]): void; close(): void } {
-  const style = getComputedStyle(host);
+  const shades = coloursOf(host, ['quiet', 'line']);
   const axis = {
-    stroke: style.getPropertyValue('--quiet').trim(), grid: { stroke: style.getPropertyValue('--line').trim(), width: 0.6 },
+    stroke: shades.quiet, grid: { stroke: shades.line, width: 1 },
     ticks: { show: false },
     font: '12px system-ui, sans-serif',
   };

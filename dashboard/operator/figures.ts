@@ -19,7 +19,16 @@ export function Meter(
   const share = of > 0 ? value / of : 0;
   return html`<div class="meter"><span class="meter-name">${name}</span>
     <span class="meter-value">${whole(value)} <span class="quiet">of ${whole(of)}, ${percent(share)}</span></span>
-    <meter class=${tone} min="0" max=${Math.max(of, 1)} value=${Math.min(value, of)} aria-label=${name}></meter></div>`;
+    <${Track} name=${name} share=${share} tone=${tone} /></div>`;
+}
+
+/** A bar that is full at `share` 1. Without a name it only repeats, for eyes, what stands beside it. */
+export function Track({ share, tone, name }: { readonly share: number; readonly tone: string; readonly name?: string }): VNode {
+  const full = `${100 * Math.min(1, Math.max(0, share))}%`;
+  return name === undefined
+    ? html`<span class=${`track ${tone}`} aria-hidden="true"><span style=${{ width: full }}></span></span>`
+    : html`<span class=${`track ${tone}`} role="meter" aria-label=${name} aria-valuemin="0" aria-valuemax="1"
+        aria-valuenow=${Math.min(1, Math.max(0, share))} aria-valuetext=${percent(share)}><span style=${{ width: full }}></span></span>`;
 }
 
 /** The server as a whole: who is connected, what waits, and how the disk keeps up. */
@@ -51,6 +60,6 @@ export function Refusals({ refused }: { readonly refused: Readonly<Record<string
   return html`<table class="refusals"><thead class="hidden"><tr><th>Reason</th><th>Share</th><th>Count</th></tr></thead>
     <tbody>${found.map(([code, count]) => html`<tr key=${code}>
       <th scope="row"><span class="code">${code}</span><span class="meaning">${meaningOf(code)}</span></th>
-      <td class="share"><meter class="warn" min="0" max=${most} value=${count} aria-hidden="true"></meter></td>
+      <td class="share"><${Track} share=${count / most} tone="warn" /></td>
       <td class="count">${whole(count)}</td></tr>`)}</tbody></table>`;
 }

@@ -3,7 +3,7 @@ import { duration, whole } from '../format.js';
 import { html } from '../html.js';
 import { Badge } from '../shell.js';
 import { useNow } from '../views/status.js';
-import { Figure, Meter, Refusals } from './figures.js';
+import { Figure, Meter, Refusals, Track } from './figures.js';
 import type { StudyProgress } from './model.js';
 
 const states = {
@@ -42,5 +42,5 @@ function Epoch({ study: { state, epoch, closesAtMs, everyMs }, skewMs }: { reado
   if (everyMs === null || closesAtMs === 0) return html`<p class="epoch">Epoch ${whole(BigInt(epoch))} closes on a count.</p>`;
   return html`<div class="meter"><span class="meter-name epoch">Epoch ${whole(BigInt(epoch))}</span>
     <span class="meter-value" aria-hidden="true">${leftMs > 0 ? `closes in ${duration(Math.ceil(leftMs / 1000) * 1000)}` : 'closing'}</span>
-    <meter class="quiet" min="0" max="1" value=${Math.min(1, Math.max(0, 1 - leftMs / everyMs))} aria-label="Time of the epoch passed"></meter></div>`;
+    <${Track} share=${1 - leftMs / everyMs} tone="quiet" name="Time of the epoch passed" /></div>`;
 }

@@ -1,0 +1,125 @@
+// Pictures of every page, at both widths and in both themes: `npm run screenshots [-- FOLDER]`.
+// The README's own are written into docs/images; all of them go into FOLDER (default: screenshots, which git ignores).
+/* global document, fetch */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { launch } from 'puppeteer-core';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const folder = resolve(process.argv[2] ?? join(root, 'screenshots'));
+const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+if (!existsSync(chromium)) throw new Error(`${chromium} is missing: apt-get install chromium, or set CHROMIUM_PATH`);
+
+/** Committed: the README shows them. */
+const inReadme = ['study-1440-light', 'study-1440-dark', 'lab-1440-light', 'lab-1440-dark'];
+const widths = [1440, 380];
+const themes = ['light', 'dark'];
+
+const scratch = mkdtempSync(join(tmpdir(), 'keelson-screenshots-'));
+const running = [];
+
+/** `keelson words...`; resolves with what `pattern` finds first in its output. */
+function keelson(words, pattern) {
+  const child = spawn(process.execPath, [`${root}bin/keelson.js`, ...words], { cwd: scratch, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.push(child);
+  let said = '';
+  return new Promise((found, failed) => {
+    const hear = (chunk) => {
+      said += chunk;
+      const match = pattern.exec(said);
+      if (match !== null) found(match);
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    child.on('close', (status) => failed(new Error(`keelson ${words.join(' ')} ended with ${status}:\n${said}`)));
+  });
+}
+
+/** Waits until `condition` of the document holds. */
+const until = (page, condition, value) => page.waitForFunction(condition, { timeout: 180_000, polling: 250 }, value);
+
+async function take(page, name, height = 900) {
+  for (const width of widths) {
+    for (const theme of themes) {
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+      await page.setViewport({ width, height, deviceScaleFactor: 1 });
+      await new Promise((done) => setTimeout(done, 700));
+      const path = join(folder, `${name}-${width}-${theme}.png`);
+      await page.screenshot({ path, fullPage: width < 1000 || name !== 'lab' });
+      console.log(path);
+    }
+  }
+}
+
+/** A pool of studies with people in them: its dashboard and its operator's page. */
+async function ofServer(browser) {
+  const studies = ['flights-mean', 'flights-populous'].map((name) => `${root}studies/${name}.yaml`);
+  const port = 20_000 + (createHash('sha256').update(scratch).digest().readUInt16BE(0) % 20_000);
+  const [, address] = await keelson(
+    ['serve', ...studies, '--data', join(scratch, 'data'), '--port', String(port), '--log-level', 'error', '--json'],
+    /"address":"(http:[^"]+)"/,
+  );
+  await keelson(
+    ['simulate', address.replace('http', 'ws'), '--study', 'flights-mean,flights-populous', '--contributors', '3000',
+      '--hostile', '0.1', '--epochs', '40'],
+    /./,
+  ).catch((error) => console.error(error.message));
+  const page = await browser.newPage();
+  await page.setViewport({ width: 1440, height: 900 });
+  const { studies: listed } = await (await fetch(`${address}/v1/studies`)).json();
+  await page.goto(`${address}/#/study/${listed[1].id}`);
+  await until(page, () => document.querySelectorAll('.releases tbody tr').length >= 8);
+  await take(page, 'study');
+  await page.goto(`${address}/#/`);
+  await until(page, () => document.querySelectorAll('.newest dd').length >= 4);
+  await take(page, 'dashboard');
+  await page.goto(`${address}/operator`);
+  await page.waitForSelector('input[name=token]');
+  await take(page, 'operator-sign-in');
+  await page.type('input[name=token]', readFileSync(join(scratch, 'data/operator.token'), 'utf8').trim());
+  await page.click('form button');
+  await page.waitForSelector('.study');
+  await until(page, () => [...document.querySelectorAll('.meters [role=meter]')].some((meter) => Number(meter.ariaValueNow) > 0.3));
+  await take(page, 'operator');
+  await page.close();
+}
+
+async function ofLab(browser) {
+  const [, address] = await keelson(
+    ['lab', '--page', '0', '--contributors', '3000', '--every', '5', '--hostile', '0.1', '--epsilon', '4'],
+    /laboratory is at (\S+)/,
+  );
+  const page = await browser.newPage();
+  await page.setViewport({ width: 1440, height: 900 });
+  await page.goto(address);
+  const rounds = (count) => until(page, (wanted) => document.querySelectorAll('.rounds tbody tr').length >= wanted, count);
+  await rounds(4);
+  for (const [attack, upTo] of [['direction', 7], ['krum-evader', 10], ['far', 12]]) {
+    await page.select('#attack', attack);
+    await rounds(upTo);
+  }
+  await take(page, 'lab', 1180);
+  await page.close();
+}
+
+mkdirSync(folder, { recursive: true });
+const browser = await launch({
+  executablePath: chromium,
+  userDataDir: join(scratch, 'profile'),
+  args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'],
+});
+try {
+  await ofServer(browser);
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+  await ofLab(browser);
+  for (const name of inReadme) copyFileSync(join(folder, `${name}.png`), `${root}docs/images/${name}.png`);
+} finally {
+  await browser.close();
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+}
