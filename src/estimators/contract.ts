@@ -28,6 +28,8 @@ export interface PrivacyTarget {
   readonly deltaTotal: number;
   /** The budget takes pure costs only: estimators that have a form with such noise use it. Never false. */
   readonly isPure?: true;
+  /** Of the Renyi budget that pays; estimators whose cost is known at one order only plan for this one. */
+  readonly order?: number;
 }
 
 export interface StudyFacts {

@@ -1,7 +1,9 @@
+import { InvalidParameterError } from '../base/errors.js';
 import { amountAtLeast, type Amount, type Ratio, ratioOfDouble } from './amount.js';
 import type { CohortComposition, PrivacyCost } from './cost.js';
-import type { MechanismEvent } from './events.js';
+import type { AffineMaskEvent, MechanismEvent, WishartMaskEvent } from './events.js';
 import { checkEvents } from './event-check.js';
+import { maskDivergence } from './masking.js';
 
 /**
  * What events cost, exactly: every number of an event is a double, hence a dyadic rational, and every formula below is
@@ -9,17 +11,20 @@ import { checkEvents } from './event-check.js';
  *
  * Neighbours: one contributor's row replaced by anything, including nothing. Unit: (rho, delta), delta-approximate
  * rho-zCDP (Bun and Steinke 2016, definition 8.1), and pure epsilon where every event is pure. Both add up under
- * adaptive composition.
+ * adaptive composition. With a mask among the events there is no rho: what adds up is the divergence at the mask's order,
+ * a rho for an event of rho zCDP, outside the events' delta (Mironov 2017).
  */
 interface ExactCost {
   readonly rho: Ratio;
   readonly delta: Ratio;
   /** Null when the event is not pure. */
   readonly epsilon: Ratio | null;
+  /** Renyi divergence at the order of the masks; 0 without masks. */
+  readonly divergence: Ratio;
 }
 
 const nothing: Ratio = { numerator: 0n, denominator: 1n };
-const noCost: ExactCost = { rho: nothing, delta: nothing, epsilon: nothing };
+const noCost: ExactCost = { rho: nothing, delta: nothing, epsilon: nothing, divergence: nothing };
 
 function ratio(numerator: bigint, denominator: bigint): Ratio {
   // Doubles have denominators that are powers of two, so a shift keeps sums of many events small.
@@ -68,7 +73,7 @@ function epsilonSquared(epsilon: number, divisor: bigint, times = 1): Ratio {
  * - gaussian-histogram: per coordinate two counts change by 1, so coordinates * 2 / (2 sigma^2).
  * - exponential: `times` * epsilon, and `times` * epsilon^2 / 8 by its bounded range.
  */
-function costOfEvent(event: MechanismEvent): ExactCost {
+function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost, 'divergence'> {
   switch (event.kind) {
     case 'gaussian':
     case 'symmetric-gaussian':
@@ -106,22 +111,46 @@ function costOfEvent(event: MechanismEvent): ExactCost {
   }
 }
 
+type MaskEvent = WishartMaskEvent | AffineMaskEvent;
+
+function isMask(event: MechanismEvent): event is MaskEvent {
+  return event.kind === 'wishart-mask' || event.kind === 'affine-mask';
+}
+
+/** The exact cost of one event, with its divergence at `order` when there is one. */
+function costOfEvent(event: MechanismEvent, order: number | null): ExactCost {
+  if (isMask(event)) {
+    return { rho: nothing, delta: nothing, epsilon: null, divergence: ratioOfDouble(maskDivergence(event)) };
+  }
+  const cost = zcdpOfEvent(event);
+  if (order === null) return { ...cost, divergence: nothing };
+  const factor = ratioOfDouble(order);
+  const divergence = ratio(cost.rho.numerator * factor.numerator, cost.rho.denominator * factor.denominator);
+  return { ...cost, divergence };
+}
+
 function combine(left: ExactCost, right: ExactCost, rule: (left: Ratio, right: Ratio) => Ratio): ExactCost {
   const epsilon = left.epsilon === null || right.epsilon === null ? null : rule(left.epsilon, right.epsilon);
-  return { rho: rule(left.rho, right.rho), delta: rule(left.delta, right.delta), epsilon };
+  return {
+    rho: rule(left.rho, right.rho),
+    delta: rule(left.delta, right.delta),
+    epsilon,
+    divergence: rule(left.divergence, right.divergence),
+  };
 }
 
 /**
  * The cost of running all events. Within a cohort costs add. Cohorts named in `disjoint` share no contributor, and
  * which of them a contributor is in does not depend on the data: a neighbour changes one of them only, so together
  * they cost the largest rho and the largest delta among them. Every other cohort adds.
- * @throws InvalidParameterError when an event is malformed or two share a name.
+ * @throws InvalidParameterError when an event is malformed, two share a name, or masks have different orders.
  */
 export function costOfEvents(events: readonly MechanismEvent[], cohorts: CohortComposition): PrivacyCost {
   checkEvents(events);
+  const order = orderOf(events);
   const byCohort = new Map<string, ExactCost>();
   for (const event of events) {
-    byCohort.set(event.cohort, combine(byCohort.get(event.cohort) ?? noCost, costOfEvent(event), add));
+    byCohort.set(event.cohort, combine(byCohort.get(event.cohort) ?? noCost, costOfEvent(event, order), add));
   }
   const disjoint = new Set(cohorts.disjoint);
   let parallel = noCost;
@@ -135,7 +164,17 @@ export function costOfEvents(events: readonly MechanismEvent[], cohorts: CohortC
     rho: amountAtLeast(total.rho),
     delta: amountAtLeast(total.delta),
     epsilon: total.epsilon === null ? null : amountAtLeast(total.epsilon),
+    ...(order !== null && { renyi: { order, amount: amountAtLeast(total.divergence) } }),
   };
+}
+
+/** The order of the masks; null without any. */
+function orderOf(events: readonly MechanismEvent[]): number | null {
+  const orders = [...new Set(events.filter(isMask).map(({ order }) => order))];
+  if (orders.length > 1) {
+    throw new InvalidParameterError('masks of one release state their divergence at one order', { orders });
+  }
+  return orders[0] ?? null;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { InvalidParameterError } from '../base/errors.js';
 import type { MechanismEvent } from './events.js';
+import { maskDivergence } from './masking.js';
 
 /** Grids outside this range would overflow when a double is counted in steps. */
 const gridMinimum = 2 ** -300;
@@ -24,12 +25,15 @@ const fields: Readonly<Record<MechanismEvent['kind'], Readonly<Record<string, ke
   'gaussian-histogram': { coordinates: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid' },
   'laplace-histogram': { epsilon: 'epsilon', delta: 'probability', grid: 'countGrid' },
   exponential: { candidates: 'count', sensitivity: 'positive', epsilon: 'epsilon', times: 'count' },
+  'wishart-mask': { dimension: 'count', samples: 'count', logDistance: 'positive', order: 'order' },
+  'affine-mask': { dimension: 'count', spread: 'positive', logDistance: 'positive', order: 'order' },
 };
 
 const rules = {
   finite: { test: (value: number) => Number.isFinite(value), text: 'a finite number' },
   positive: { test: (value: number) => value > 2 ** -1000 && value < 2 ** 1000, text: 'a number above 0' },
   count: { test: (value: number) => Number.isSafeInteger(value) && value >= 1, text: 'a whole number of at least 1' },
+  order: { test: (value: number) => value > 1 && value <= 2 ** 40, text: 'above 1' },
   epsilon: { test: (value: number) => value > 2 ** -200 && value <= epsilonMaximum, text: 'in (0, 500]' },
   probability: { test: (value: number) => value > 2 ** -1000 && value <= 0.5, text: 'in (0, 0.5]' },
   grid: { test: isGrid, text: 'a power of two in [2^-300, 2^300]' },
@@ -69,6 +73,11 @@ export function checkEvent(event: MechanismEvent): void {
     if (typeof value !== 'number' || !rule.test(value)) {
       throw new InvalidParameterError(`event ${event.name}: ${name} must be ${rule.text}`, { kind: event.kind, value });
     }
+  }
+  if ((event.kind === 'wishart-mask' || event.kind === 'affine-mask') && !Number.isFinite(maskDivergence(event))) {
+    throw new InvalidParameterError(
+      `event ${event.name}: at order ${event.order} the divergence is not finite; the distance must be smaller`, {},
+    );
   }
   const known = new Set(['kind', 'name', 'cohort', ...Object.keys(expected)]);
   const surplus = Object.keys(members).find((name) => !known.has(name));

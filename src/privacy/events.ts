@@ -103,6 +103,24 @@ export interface ExponentialEvent extends EventBase {
   readonly times: number;
 }
 
+interface MaskBase extends EventBase {
+  readonly dimension: number;
+  /** l: neighbours' matrices are within factors e^-l and e^l of each other, in every direction. */
+  readonly logDistance: number;
+  /** Of the only Renyi divergence that the event is charged for; above 1. */
+  readonly order: number;
+}
+/** A positive definite matrix told by the second moments of `samples` draws from its Gaussian. See privacy/masking. */
+export interface WishartMaskEvent extends MaskBase {
+  readonly kind: 'wishart-mask';
+  readonly samples: number;
+}
+/** A positive definite matrix S told by S^1/2 (I + spread G)(I + spread G)^T S^1/2, G of normals. See privacy/masking. */
+export interface AffineMaskEvent extends MaskBase {
+  readonly kind: 'affine-mask';
+  readonly spread: number;
+}
+
 export type MechanismEvent =
   | GaussianEvent
   | SymmetricGaussianEvent
@@ -112,4 +130,6 @@ export type MechanismEvent =
   | GaussianThresholdEvent
   | GaussianHistogramEvent
   | LaplaceHistogramEvent
-  | ExponentialEvent;
+  | ExponentialEvent
+  | WishartMaskEvent
+  | AffineMaskEvent;

@@ -15,6 +15,8 @@ export interface PrivacyTarget {
   readonly deltaTotal: number;
   /** The budget takes pure costs only: estimators that have a form with such noise use it. Never false. */
   readonly isPure?: true;
+  /** Of the Renyi budget that pays; estimators whose cost is known at one order only plan for this one. */
+  readonly order?: number;
 }
 
 /** A statement (epsilon, delta) as users ask for it. */
@@ -84,6 +86,15 @@ function renyiCap({ epsilon, delta }: Statement, order?: number): { readonly ord
 }
 
 /**
+ * What a release may diverge by at one order so that it meets its target's statement: at the order of the budget that
+ * pays, else at the one that suits the statement best. With half of the target's delta for the conversion, as for caps.
+ */
+export function renyiAllowance(target: PrivacyTarget): { readonly order: number; readonly divergence: number } {
+  const { order, cap } = renyiCap({ epsilon: target.epsilon, delta: target.deltaTotal }, target.order);
+  return { order, divergence: cap * (1 - 2 ** -40) };
+}
+
+/**
  * The caps of a budget stated as (epsilon, delta).
  * - zcdp: half of delta for event deltas, the rest pays the conversion of the whole.
  * - pure: epsilon, and no delta; the statement's delta is ignored.
@@ -149,7 +160,7 @@ export function perReleaseTarget(
   const share = allowedByRho === 0 ? half.delta : sharedDelta(caps.deltaCap, allowedByRho);
   const target = share >= half.delta ? half : resolveTarget({ ...privacy, deltaChargeable: share });
   const { count, binds } = releasesThatFit(balance, charge(target.rho, target.delta));
-  return { target, epochs: count, binds };
+  return { target: rule.rule === 'renyi' ? { ...target, order: rule.order } : target, epochs: count, binds };
 }
 
 /** cap / parts as a double whose charge, times `parts`, stays within the cap. */

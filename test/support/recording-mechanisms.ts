@@ -37,6 +37,7 @@ export function recordingMechanisms(
       mode: note(inner.mode.bind(inner)),
       histogram: note(inner.histogram.bind(inner)),
       exponential: note(inner.exponential.bind(inner)),
+      mask: note(inner.mask.bind(inner)),
     },
   };
 }

@@ -1,5 +1,6 @@
 import { Released, Sensitive } from '../../src/base/brands.js';
 import { inlineTrials, type Contributors, type NeighbourPair, type TrialSubject } from '../../src/audit/index.js';
+import { congruence, kernels, withEigenvalues } from '../../src/estimators/covariance/matrices.js';
 import { assign, ticketBytes } from '../../src/estimators/assignment.js';
 import type { MechanismEvent } from '../../src/privacy/events.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
@@ -15,6 +16,7 @@ interface Draw {
 
 const calls = [
   'gaussian', 'symmetricGaussian', 'laplace', 'truncatedLaplace', 'threshold', 'histogram', 'mode', 'exponential',
+  'mask',
 ] as const satisfies readonly (keyof Mechanisms)[];
 
 /**
@@ -72,6 +74,7 @@ function cohortOf({ plan }: TrialSubject, { count, tickets }: Contributors): str
 
 function bound(event: MechanismEvent): number {
   if (event.kind === 'gaussian-histogram') return 2 * event.coordinates;
+  if (event.kind === 'wishart-mask' || event.kind === 'affine-mask') return event.logDistance;
   return event.kind === 'laplace-histogram' ? 2 : event.sensitivity;
 }
 
@@ -80,12 +83,22 @@ function distance(event: MechanismEvent, left: unknown, right: unknown): number 
   if (event.kind === 'gaussian-histogram' || event.kind === 'laplace-histogram') {
     return histogramDistance(left as Bins, right as Bins);
   }
+  if (event.kind === 'wishart-mask' || event.kind === 'affine-mask') {
+    return logDistance(left as Float64Array, right as Float64Array, event.dimension);
+  }
   const list = (content: unknown): number[] =>
     (typeof content === 'number' ? [content] : Array.from(content as Float64Array));
   const one = list(left);
   const gaps = list(right).map((entry, i) => Math.abs(entry - one[i]!));
   if (event.kind === 'laplace' || event.kind === 'truncated-laplace') return gaps.reduce((sum, gap) => sum + gap, 0);
   return event.kind === 'exponential' ? Math.max(...gaps) : Math.hypot(...gaps);
+}
+
+/** The largest logarithm of a factor between two positive definite matrices in any direction. */
+function logDistance(left: Float64Array, right: Float64Array, dimension: number): number {
+  const inverseRoot = withEigenvalues(left, dimension, (value) => value ** -0.5);
+  const { values } = kernels().eigenSymmetric(congruence(inverseRoot, right, dimension), dimension);
+  return Math.max(...values.map((value) => Math.abs(Math.log(value))));
 }
 
 type Bins = readonly ReadonlyMap<number, number>[];

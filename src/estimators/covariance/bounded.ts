@@ -91,12 +91,14 @@ function planFor(study: StudyFacts, design: BoundedDesign): Plan {
       return { total: Math.hypot(sampling, noise, bias), sampling, noise, bias };
     },
     summary: () => rowsSummary(dimension),
-    release: (summaries, mechanisms, compute) => release(study, design, pairsIn(summaries, design), mechanisms, compute),
+    release: (summaries, mechanisms, compute) =>
+      releaseWithin(study, design, pairsIn(summaries, design), { mechanisms, compute }),
   });
 }
 
-function pairsIn(summaries: FinishedSummaries, { slots }: BoundedDesign): Sensitive<RowBlock> {
-  const finished = summaries.get(cohortName);
+/** The pairs of a pooled cohort. */
+export function pairsIn(summaries: FinishedSummaries, { slots, facts: { name } }: BoundedDesign): Sensitive<RowBlock> {
+  const finished = summaries.get(name);
   assert(finished !== undefined, 'a release gets the summaries of its plan');
   return finished.map((groups: readonly Finished[]) => {
     const [only] = groups;
@@ -105,11 +107,20 @@ function pairsIn(summaries: FinishedSummaries, { slots }: BoundedDesign): Sensit
   });
 }
 
-async function release(
-  { cohort }: StudyFacts, design: BoundedDesign, rows: Sensitive<RowBlock>, mechanisms: Mechanisms, compute: Compute,
+/** What a release draws with. */
+interface Tools {
+  readonly mechanisms: Mechanisms;
+  readonly compute: Compute;
+  /** A map that was released before, after which the design's bounds hold; default: none. */
+  readonly start?: Preconditioner;
+}
+
+/** Number of pairs, rounds, last moments: draws all events of the design. */
+export async function releaseWithin(
+  { cohort }: StudyFacts, design: BoundedDesign, rows: Sensitive<RowBlock>, { mechanisms, compute, start }: Tools,
 ): Promise<Released<Outcome>> {
   const { facts: { dimension }, preconditioner, final } = design;
-  const found = await privateBoundedMoments(mechanisms, compute, rows, design);
+  const found = await privateBoundedMoments(mechanisms, compute, rows, design, start === undefined ? {} : { start });
   return found.map((answer) => {
     if (answer.kind === 'too-few-pairs') return tooFewPairs(cohort, preconditioner.pairsNeeded);
     const { moments, inverse, pairs } = answer;
@@ -128,16 +139,19 @@ export type BoundedMoments =
  * Draws every event of a design. The covariance is inverse moments inverse^T.
  * @param rows - pairs.
  * @param rank - public or released: rows are zero past their first so many columns, and the answer is of those.
+ * @param start - a map that was released before, after which the design's bounds hold.
  */
 export async function privateBoundedMoments(
   mechanisms: Mechanisms, compute: Compute, rows: Sensitive<RowBlock>, design: BoundedDesign,
-  rank = design.facts.dimension,
+  { rank = design.facts.dimension, start }: { readonly rank?: number; readonly start?: Preconditioner } = {},
 ): Promise<Released<BoundedMoments>> {
   const { facts: { dimension, varianceHigh }, preconditioner, final, ball } = design;
   const counted = mechanisms.gaussian(design.count.name, rows.map(({ count }) => Float64Array.of(count)));
   const pairs = counted.value[0]!;
   if (pairs < preconditioner.pairsNeeded) return counted.map(() => ({ kind: 'too-few-pairs' }));
-  const map = await privatePreconditioner(mechanisms, compute, rows, preconditioner, { varianceHigh, pairs, rank });
+  const map = await privatePreconditioner(
+    mechanisms, compute, rows, preconditioner, { varianceHigh, pairs, rank, ...(start !== undefined && { start }) },
+  );
   const matrix = padded(map.matrix, rank, dimension);
   const sums = await privateSecondMoments(mechanisms, compute, rows, matrix, ball, final.name);
   return sums.map((total) => {

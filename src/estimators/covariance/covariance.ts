@@ -1,12 +1,19 @@
 import { InvalidParameterError } from '../../base/errors.js';
 import type { Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts } from '../contract.js';
-import { numberOf } from '../values.js';
+import { choiceOf, numberOf, optionalNumberOf } from '../values.js';
+import { groupsMax } from '../populous/stability.js';
 import { planBounded } from './bounded.js';
+import { planUnbounded } from './unbounded.js';
 
 /** A release of more columns, with its intervals, is longer than a subscriber's buffer. */
 const columnsMax = 200;
 
 const parameters: readonly ParameterSpec[] = [
+  {
+    name: 'preconditioner', type: 'choice', choices: ['bounded', 'unbounded'], default: 'bounded',
+    description: 'bounded: variances lie between variance-low and variance-high; unbounded: nothing is known of them, at '
+      + 'the price of a cost at one Renyi order, which live needs a budget with rule renyi',
+  },
   {
     name: 'variance-low', type: 'number', default: 1e-12, minimum: 1e-200, maximum: 1e200, unit: 'data units squared',
     description: 'public lower bound on the variance of honest rows in every direction, not only along the columns',
@@ -14,6 +21,22 @@ const parameters: readonly ParameterSpec[] = [
   {
     name: 'variance-high', type: 'number', default: 1e12, minimum: 1e-200, maximum: 1e200, unit: 'data units squared',
     description: 'public upper bound on the variance of honest rows in every direction; close bounds save noise',
+  },
+  {
+    name: 'local', type: 'choice', choices: ['empirical', 'robust'], default: 'empirical',
+    description: 'unbounded: how a group takes its covariance; robust bears the hostile share corruption in every group',
+  },
+  {
+    name: 'corruption', type: 'number', default: 0.02, minimum: 0, maximum: 0.05, unit: 'share of contributors',
+    description: 'local=robust: hostile share for which groups must still agree; privacy does not depend on it',
+  },
+  {
+    name: 'mask', type: 'choice', choices: ['wishart', 'affine'], default: 'wishart',
+    description: 'unbounded: how the average of the groups is masked; affine is the form of the paper',
+  },
+  {
+    name: 'groups', type: 'integer', optional: true, minimum: 40, maximum: groupsMax,
+    description: 'unbounded: number of groups; chosen when absent',
   },
 ];
 
@@ -36,7 +59,7 @@ export const covariance: Estimator = {
   parameters,
   status: 'stable',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP without delta, rho split between '
-    + 'the number of pairs, the rounds of the map and the second moments after it.',
+    + 'the number of pairs, the rounds of the map and the second moments after it; without bounds a divergence at one order.',
   plan: planCovariance,
   outputLabels: (_, columns) => columns.flatMap((row) => columns.map((column) => `${row}, ${column}`)),
 };
@@ -53,5 +76,15 @@ function planCovariance(values: ParameterValues, facts: StudyFacts): Plan | Infe
   if (!(varianceLow <= varianceHigh)) {
     throw new InvalidParameterError('variance-low must not be above variance-high', { varianceLow, varianceHigh });
   }
-  return planBounded(facts, { varianceLow, varianceHigh });
+  if (choiceOf(values, 'preconditioner') === 'bounded') return planBounded(facts, { varianceLow, varianceHigh });
+  const groups = optionalNumberOf(values, 'groups');
+  return planUnbounded(facts, {
+    dimension: facts.dimension,
+    cohort: facts.cohort,
+    target: facts.target,
+    local: choiceOf(values, 'local') === 'robust' ? 'robust' : 'empirical',
+    kind: choiceOf(values, 'mask') === 'affine' ? 'affine' : 'wishart',
+    corruption: numberOf(values, 'corruption'),
+    ...(groups !== undefined && { groups }),
+  });
 }

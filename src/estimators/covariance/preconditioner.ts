@@ -105,8 +105,10 @@ export interface Preconditioner {
 
 /** How the map is found. */
 export interface PreconditionerOptions {
-  /** Public upper bound on the variance in any direction. */
+  /** Public upper bound on the variance in any direction, after `start`. */
   readonly varianceHigh: number;
+  /** A map that was released before; default: none. */
+  readonly start?: Preconditioner;
   /** Released number of pairs, positive. */
   readonly pairs: number;
   /** Public or released: rows are zero past their first so many columns, and the map is of those. Default: all. */
@@ -116,11 +118,11 @@ export interface PreconditionerOptions {
 /** Draws the map with the events of the design. O(rounds (rows d^2 + d^3)). */
 export async function privatePreconditioner(
   mechanisms: Mechanisms, compute: Compute, rows: Sensitive<RowBlock>, design: PreconditionerDesign,
-  { varianceHigh, pairs, rank = design.dimension }: PreconditionerOptions,
+  { varianceHigh, pairs, start, rank = design.dimension }: PreconditionerOptions,
 ): Promise<Preconditioner> {
   const { dimension, ball, events } = design;
   return mapOfRounds({
-    rank, events, varianceHigh, pairs,
+    rank, events, varianceHigh, pairs, ...(start !== undefined && { start }),
     draw: (matrix, event) =>
       privateSecondMoments(mechanisms, compute, rows, padded(matrix, rank, dimension), ball, event),
   });
@@ -135,10 +137,12 @@ export interface Rounds extends PreconditionerOptions {
 }
 
 /** The map by released second moments, whatever they are of: post-processing of what `draw` releases. */
-export async function mapOfRounds({ events, rank, varianceHigh, pairs, draw }: Rounds): Promise<Preconditioner> {
+export async function mapOfRounds(
+  { events, rank, varianceHigh, pairs, start, draw }: Rounds,
+): Promise<Preconditioner> {
   const unit = 1 / Math.sqrt(varianceHigh);
-  let matrix = multipleOfUnit(rank, unit);
-  let inverse = multipleOfUnit(rank, 1 / unit);
+  let matrix = start?.matrix.map((entry) => entry * unit) ?? multipleOfUnit(rank, unit);
+  let inverse = start?.inverse.map((entry) => entry / unit) ?? multipleOfUnit(rank, 1 / unit);
   for (const event of events) {
     const sums = leadingBlock((await draw(matrix, event.name)).value, event.dimension, rank);
     const shift = (noiseNorm(event.dimension) * event.sigma) / pairs;

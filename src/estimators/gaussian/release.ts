@@ -80,7 +80,7 @@ function momentsOf(
   if (covariance.kind === 'pairs') {
     const { bounded } = covariance;
     const pairs = rowsOf(covariance.from).map((whole) => paddedRows(pairsOf(whole, bounded.slots), study.dimension));
-    return privateBoundedMoments(mechanisms, compute, pairs, bounded, rank);
+    return privateBoundedMoments(mechanisms, compute, pairs, bounded, { rank });
   }
   const found = estimates(covariance.from, covariance.groups);
   return privateGroupMoments(mechanisms, found, rank, { ...covariance, varianceHigh: choice.varianceHigh });

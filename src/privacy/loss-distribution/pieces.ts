@@ -33,7 +33,7 @@ const upwards = 1 + 2 ** -40;
 
 /**
  * The piece of an event; null when its grid is coarser than two standard deviations, where the comparison with
- * continuous noise below does not hold.
+ * continuous noise below does not hold, and for masks, of which one divergence is known and no distribution.
  */
 export function pieceOf(event: MechanismEvent): Repeated | null {
   switch (event.kind) {
@@ -61,6 +61,9 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
     case 'laplace-threshold':
     case 'laplace-histogram':
       return once({ kind: 'approximate', epsilon: event.epsilon, delta: event.delta });
+    case 'wishart-mask':
+    case 'affine-mask':
+      return null;
     case 'exponential':
       return { piece: { kind: 'bounded', epsilon: event.epsilon }, times: event.times };
   }

@@ -35,6 +35,8 @@ export interface Mechanisms {
    * floor 2, see mechanisms/mode.
    */
   mode(event: string, labels: Sensitive<readonly string[]>): Released<string | null>;
+  /** A positive definite matrix behind a wishart-mask or an affine-mask; d x d, row-major. See privacy/masking. */
+  mask(event: string, value: Sensitive<Float64Array>): Released<Float64Array>;
   /** P6, P7. Returns the index of the chosen candidate. `scores` has the event's number of candidates. */
   exponential(event: string, scores: Sensitive<Float64Array>): Released<number>;
 }

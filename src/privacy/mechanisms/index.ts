@@ -11,6 +11,7 @@ import { drawExponential } from './exponential.js';
 import { drawGaussian } from './gaussian.js';
 import { drawHistogram } from './histogram.js';
 import { drawLaplace } from './laplace.js';
+import { drawMask } from './masking.js';
 import { drawMode } from './mode.js';
 import { suppliesOf, type NoiseSupply } from './supply.js';
 import { drawSymmetricGaussian } from './symmetric-gaussian.js';
@@ -31,7 +32,7 @@ interface Entry {
 export interface PreparedMechanisms extends Mechanisms {
   /**
    * Draws up to `limit` noise values that are not there yet, and returns how many; 0 when all are. Choices
-   * (`exponential`) cannot be drawn ahead, nor can bins of a histogram past the first 128 per coordinate. What is drawn
+   * (`exponential`) and masks are not drawn ahead, nor can bins of a histogram past the first 128 per coordinate. What is drawn
    * ahead lives in memory only, and a value is used once or never: it says nothing before it is added to something.
    */
   prepare(limit: number): number;
@@ -99,6 +100,11 @@ class ChargedMechanisms implements PreparedMechanisms {
   exponential(event: string, scores: Sensitive<Float64Array>): Released<number> {
     const spent = this.#spend(event, ['exponential']);
     return Released.fromMechanism(drawExponential(this.#bits, spent, vector(scores, spent.candidates)));
+  }
+
+  mask(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
+    const spent = this.#spend(event, ['wishart-mask', 'affine-mask']);
+    return Released.fromMechanism(drawMask(this.#bits, spent, vector(value, spent.dimension ** 2)));
   }
 
   prepare(limit: number): number {

@@ -51,7 +51,7 @@ export class NoiseSupply {
 
 /**
  * The supplies of an event: one, but for a symmetric matrix, where the second is for entries off the diagonal; none
- * for a choice, whose coins depend on the scores.
+ * for a choice, whose coins depend on the scores, and for masks, whose normals take the same time whatever they are.
  */
 export function suppliesOf(bits: RandomBits, event: MechanismEvent): readonly NoiseSupply[] {
   const supply = (sample: (bits: RandomBits) => Steps, ahead: number): NoiseSupply =>
@@ -82,6 +82,8 @@ export function suppliesOf(bits: RandomBits, event: MechanismEvent): readonly No
     case 'laplace-histogram':
       return [supply(truncatedLaplaceSampler(histogramTruncation(event)), binsAhead)];
     case 'exponential':
+    case 'wishart-mask':
+    case 'affine-mask':
       return [];
   }
 }

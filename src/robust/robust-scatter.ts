@@ -1,0 +1,114 @@
+import { cholesky } from '../numerics/cholesky.js';
+import { normalQuantile } from '../numerics/normal.js';
+import { rowOf, type PointSet } from '../numerics/points.js';
+import { median } from '../numerics/selection.js';
+import { geometricMedian } from './geometric-median.js';
+
+const iterationsMax = 100;
+/** The iteration ends when no entry, for a unit diagonal, moves by more. */
+const tolerance = 1e-8;
+
+/**
+ * A covariance of which a share of the rows may be anything: Tyler's shape (1987; the fixed point T = mean of
+ * d x x^T / (x^T T^-1 x), which looks at directions only) about the centre from which directions cancel in units of T
+ * (Hettmansperger and Randles 2002), times the scale at which the median of x^T T^-1 x is that of Gaussian rows.
+ *
+ * Rows at the centre have no direction and are left out of the shape. Equivariant under affine maps, up to where the
+ * iteration starts and ends.
+ * Total: zeros when the rows leave the shape singular. O(100 n d^2) time. Deterministic given the order of the points.
+ */
+export function robustScatter(points: PointSet): Float64Array {
+  const { count, dimension } = points;
+  const nothing = new Float64Array(dimension ** 2);
+  if (count <= dimension) return nothing;
+  const start = geometricMedian(points);
+  const rows = Array.from({ length: count }, (_, i) => rowOf(points, i).map((entry, j) => entry - start[j]!));
+  let shape = startOf(rows, dimension);
+  for (let round = 0; round < iterationsMax; round++) {
+    const next = step(rows, shape, dimension);
+    if (next === null) return nothing;
+    recentre(rows, shape, dimension);
+    const moved = next.reduce((most, entry, at) => {
+      const scale = Math.sqrt(next[diagonal(at, dimension, 'row')]! * next[diagonal(at, dimension, 'column')]!);
+      return Math.max(most, Math.abs(entry - shape[at]!) / scale);
+    }, 0);
+    shape = next;
+    if (moved < tolerance) break;
+  }
+  const root = cholesky(shape, dimension);
+  if (root === null) return nothing;
+  const factor = median(Float64Array.from(rows, (row) => squareAfter(root, row, dimension))) / chiSquareMedian(dimension);
+  const scaled = shape.map((entry) => entry * factor);
+  return scaled.every((entry) => Number.isFinite(entry)) && factor > 0 ? scaled : nothing;
+}
+
+function diagonal(at: number, dimension: number, side: 'row' | 'column'): number {
+  return (side === 'row' ? Math.floor(at / dimension) : at % dimension) * (dimension + 1);
+}
+
+/** Moves rows by the mean of their directions in units of the shape: at the end that mean is 0. */
+function recentre(rows: readonly Float64Array[], shape: Float64Array, dimension: number): void {
+  const root = cholesky(shape, dimension);
+  if (root === null) return;
+  const moved = new Float64Array(dimension);
+  let total = 0;
+  for (const row of rows) {
+    const weight = 1 / Math.sqrt(squareAfter(root, row, dimension));
+    if (!Number.isFinite(weight)) continue;
+    total += weight;
+    for (let j = 0; j < dimension; j++) moved[j]! += weight * row[j]!;
+  }
+  if (!(total > 0)) return;
+  for (const row of rows) for (let j = 0; j < dimension; j++) row[j]! -= moved[j]! / total;
+}
+
+/** Median squares of the columns, so that the first step is in units of the data. */
+function startOf(rows: readonly Float64Array[], dimension: number): Float64Array {
+  const start = new Float64Array(dimension ** 2);
+  for (let j = 0; j < dimension; j++) {
+    const size = median(Float64Array.from(rows, (row) => Math.abs(row[j]!)));
+    start[j * (dimension + 1)] = size > 0 ? size * size : 1;
+  }
+  return start;
+}
+
+/** One step of the fixed point, scaled to the trace of the one before; null when a matrix is singular. */
+function step(rows: readonly Float64Array[], shape: Float64Array, dimension: number): Float64Array | null {
+  const root = cholesky(shape, dimension);
+  if (root === null) return null;
+  const sum = new Float64Array(dimension ** 2);
+  for (const row of rows) {
+    const square = squareAfter(root, row, dimension);
+    if (!(square > 0 && Number.isFinite(square))) continue;
+    for (let i = 0; i < dimension; i++) {
+      for (let j = 0; j < dimension; j++) sum[i * dimension + j]! += (row[i]! * row[j]!) / square;
+    }
+  }
+  const next = cholesky(sum, dimension);
+  if (next === null) return null;
+  // The determinant stays, which no map of the data touches.
+  let logarithm = 0;
+  for (let i = 0; i < dimension; i++) logarithm += Math.log(root[i * (dimension + 1)]! / next[i * (dimension + 1)]!);
+  const factor = Math.exp((2 * logarithm) / dimension);
+  return sum.map((entry) => entry * factor);
+}
+
+/** |L^-1 row|^2. */
+function squareAfter(root: Float64Array, row: Float64Array, dimension: number): number {
+  const solved = new Float64Array(dimension);
+  let square = 0;
+  for (let i = 0; i < dimension; i++) {
+    let entry = row[i]!;
+    for (let k = 0; k < i; k++) entry -= root[i * dimension + k]! * solved[k]!;
+    solved[i] = entry / root[i * (dimension + 1)]!;
+    square += solved[i]! ** 2;
+  }
+  return square;
+}
+
+/** Median of a chi-square number: exact for one and two degrees of freedom, by Wilson and Hilferty (1931) beyond. */
+function chiSquareMedian(freedom: number): number {
+  if (freedom === 1) return normalQuantile(0.75) ** 2;
+  if (freedom === 2) return 2 * Math.LN2;
+  return freedom * (1 - 2 / (9 * freedom)) ** 3;
+}
