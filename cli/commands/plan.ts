@@ -91,11 +91,13 @@ export const plan = defineCommand({
     if (cohort === null) return unreachable(planFor(limits.cohortMax), corruption, error!, header, output);
     const found = planFor(cohort);
     if (found.kind === 'infeasible') return infeasible(found, { ...header, cohort }, output);
+    const shown = hostile ?? Math.min(corruption, found.guarantee.corruptionMax);
     const described = {
       ...header,
+      corruption: shown,
       cohort,
       outcome: 'plan',
-      ...describe(found, target, corruption),
+      ...describe(found, target, shown),
       ...(budget === undefined ? {} : { budget }),
     };
     output.json(described);
@@ -125,7 +127,9 @@ function planStudies(
   const plans = readStudies(files, args.populations).map(({ document, plan: found, target, releases, binds }) => {
     const { study, parameters, cohort, budget: { epsilon, delta } } = document;
     const declared = parameters['corruption'];
-    const corruption = hostile ?? (typeof declared === 'number' ? declared : 0);
+    // A design may have no use for the share declared.
+    const corruption = hostile
+      ?? Math.min(typeof declared === 'number' ? declared : 0, found.guarantee.corruptionMax);
     const dimension = document.columns.length;
     const planFor = plannerOf(findEstimator(document.estimator), parameters, {
       dimension, target, participation: document.participation,
