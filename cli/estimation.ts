@@ -48,7 +48,7 @@ export interface EstimateRequest {
   readonly label: string;
 }
 
-/** Plans and runs one release over a table. */
+/** Plans and runs one release over a table, whose values are used up. */
 export async function estimateTable(table: RowTable, request: EstimateRequest): Promise<EstimateResult> {
   const dimension = table.columns.length;
   const cohort = request.cohort ?? table.count;
@@ -62,7 +62,7 @@ export async function estimateTable(table: RowTable, request: EstimateRequest): 
   const outcome = await runOffline({
     plan,
     dimension,
-    rows: rowsOf(table),
+    rows: { values: table.values, count: table.count },
     mechanisms: createMechanisms(plan.events, request.randomness.noise(`${request.label}/release`)),
     // Tickets decide who shares a group with whom: secret, so from the noise source.
     tickets: request.randomness.noise(`${request.label}/tickets`),
@@ -76,10 +76,6 @@ export async function estimateTable(table: RowTable, request: EstimateRequest): 
   const privacy = { ...statement, neighbours };
   const labels = request.estimator.outputLabels?.(request.parameters, table.columns);
   return described(outcome, privacy, labels === undefined ? size : { ...size, labels });
-}
-
-function* rowsOf({ count, columns, values }: RowTable): Generator<Float64Array> {
-  for (let row = 0; row < count; row++) yield values.subarray(row * columns.length, (row + 1) * columns.length);
 }
 
 /**

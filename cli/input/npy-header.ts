@@ -13,7 +13,8 @@ export interface NpyHeader {
 /** The first six bytes of every .npy file. */
 export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 
-const headerBytesMax = 65_536;
+/** Longer headers are refused. */
+export const headerBytesMax = 65_536;
 const remedy = 'save it with numpy.save(path, numpy.ascontiguousarray(values, dtype="float64"))';
 
 /** Bytes needed before `parseNpyHeader` can run; more may be asked for when the length is read. */

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { limits } from '../../src/base/limits.js';
+import { readNpyTable } from './npy-table.js';
 import { readRows, type InputRequest } from './open.js';
 import type { RowBatch } from './rows.js';
 
@@ -27,6 +28,8 @@ export interface TableRequest extends InputRequest {
  * @throws InvalidInputError on bad cells and when one id is in two of the groups.
  */
 export async function readTables(request: TableRequest, stdin: Readable): Promise<readonly RowTable[]> {
+  const whole = await readNpyTable(request);
+  if (whole !== null) return [{ group: null, ...whole }];
   const source = request.path === '-' ? 'standard input' : request.path;
   const tables = new TableBuilder(source, request.groups ?? null);
   for await (const batch of readRows(request, stdin)) tables.add(batch);

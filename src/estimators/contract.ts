@@ -121,8 +121,10 @@ export interface PooledRows {
   readonly dimension: number;
   /** Row-major, count * dimension. May be a view of a SharedArrayBuffer. */
   readonly values: Float64Array;
-  /** A keyed hash of the contributor, distinct per row. */
+  /** A keyed hash of the contributor, distinct per row. Empty where the summary was asked for no order. */
   readonly tags: BigUint64Array;
+  /** The release may overwrite the values: nobody else reads them. */
+  readonly isScratch?: boolean;
 }
 
 /** A finished group: a small vector, and the number of rows behind it. */
@@ -149,6 +151,12 @@ export interface Summary<State = unknown> {
   empty(): State;
   /** `row` has the study's dimension (a pair: the scaled difference). Copies what it keeps. */
   add(state: State, row: Float64Array, tag: bigint): State;
+  /**
+   * A summary of rows at hand that takes over their memory, for pooled rows: no copy is made, and the state is finished
+   * once. All rows are finite.
+   * @param draw - tags for so many rows, fresh and independent of them.
+   */
+  adopt?(values: Float64Array, count: number, draw: (count: number) => BigUint64Array): State;
   merge(left: State, right: State): State;
   /** Deterministic given the set of rows and `work`. Total: odd data gives a documented default point. */
   finish(state: State, work: WorkRandom): Finished;

@@ -4,23 +4,20 @@ import type { WorkRandom } from '../random/source.js';
 import { ticketBytes } from './assignment.js';
 import { inlineCompute } from './compute.js';
 import type { Compute, Plan } from './contract.js';
+import { adoptRows, type ByteSource, type OwnedRows } from './adopted-rows.js';
 import { createGroups, type Groups } from './groups.js';
 
+export type { ByteSource, OwnedRows } from './adopted-rows.js';
 export { createGroups, decodeGroups, mergeGroups, type Groups, type GroupsProgress } from './groups.js';
 export { inlineCompute, type Kernels } from './compute.js';
 export { assign, ticketBytes, type Assignment } from './assignment.js';
-
-/** Anything that fills a view with bytes: secure for real runs, seeded in tests. */
-export interface ByteSource {
-  fill(bytes: Uint8Array): void;
-}
 
 export interface OfflineRun {
   readonly plan: Plan;
   /** Columns of a row. */
   readonly dimension: number;
-  /** One row per contributor; a row with a non-finite entry is a contributor without data. */
-  readonly rows: Iterable<ArrayLike<number>> | AsyncIterable<ArrayLike<number>>;
+  /** One row per contributor; a row with a non-finite entry is a contributor without data. Owned rows are used up. */
+  readonly rows: Iterable<ArrayLike<number>> | AsyncIterable<ArrayLike<number>> | OwnedRows;
   /** Built from the plan's events and used up by this run: `createMechanisms(plan.events, noise)`. */
   readonly mechanisms: Mechanisms;
   /** Where each row's ticket comes from; must be secret and fresh, so `secureNoise()` outside tests. */
@@ -34,9 +31,23 @@ export interface OfflineRun {
  * summaries and releases. Charging is the caller's business: charge `plan.cost` before calling.
  */
 export async function runOffline(run: OfflineRun): Promise<Outcome> {
-  const groups = createGroups(run.plan, run.dimension);
-  await addRows(groups, run);
-  return releaseGroups(run.plan, groups, run);
+  const { plan, dimension, rows, mechanisms, work, compute = inlineCompute() } = run;
+  if (isOwned(rows)) {
+    const adopted = adoptRows(plan, dimension, rows, run.tickets, work);
+    if (adopted !== null) return (await plan.release(adopted, mechanisms, compute)).value;
+  }
+  const groups = createGroups(plan, dimension);
+  await addRows(groups, run, isOwned(rows) ? each(rows, dimension) : rows);
+  return releaseGroups(plan, groups, run);
+}
+
+/** Arrays, too, have something named values. */
+function isOwned(rows: OfflineRun['rows']): rows is OwnedRows {
+  return !(Symbol.iterator in rows) && !(Symbol.asyncIterator in rows);
+}
+
+function* each({ values, count }: OwnedRows, dimension: number): Generator<Float64Array> {
+  for (let row = 0; row < count; row++) yield values.subarray(row * dimension, (row + 1) * dimension);
 }
 
 /** Finishes and releases filled groups. Draws noise: call once. */
@@ -49,10 +60,12 @@ export async function releaseGroups(
   return released.value;
 }
 
-async function addRows(groups: Groups, run: OfflineRun): Promise<void> {
+async function addRows(
+  groups: Groups, { tickets }: OfflineRun, rows: Iterable<ArrayLike<number>> | AsyncIterable<ArrayLike<number>>,
+): Promise<void> {
   const ticket = new Uint8Array(ticketBytes);
-  for await (const row of run.rows) {
-    run.tickets.fill(ticket);
+  for await (const row of rows) {
+    tickets.fill(ticket);
     groups.add(ticket, Float64Array.from(row));
   }
 }

@@ -99,10 +99,11 @@ function medianBin(kept: readonly KeptBin[]): number {
 function countDifferences(rows: TaggedRows, dimension: number, slots: number): readonly Map<number, number>[] {
   const { count, values, tags } = rows;
   const bins = Array.from({ length: dimension }, () => new Map<number, number>());
+  const words = new Uint32Array(tags.buffer, tags.byteOffset, 2 * count);
   let slot = -1;
   let members = 0;
   for (let row = 0; row < count; row++) {
-    const own = slotOf(tags[row]!, slots);
+    const own = slotOfWords(words[2 * row + highWord]!, words[2 * row + 1 - highWord]!, slots);
     members = own === slot ? members + 1 : 1;
     slot = own;
     if (members !== 2) continue;
@@ -116,8 +117,16 @@ function countDifferences(rows: TaggedRows, dimension: number, slots: number): r
 
 /** The slot of a row, of `slots`. The high 53 bits of its tag decide, so slots follow the order of tags. */
 export function slotOf(tag: bigint, slots: number): number {
-  return Math.floor((Number(tag >> 11n) / 2 ** 53) * slots);
+  return slotOfWords(Number(tag >> 32n), Number(tag & 0xffff_ffffn), slots);
 }
+
+/** As `slotOf`, of the tag's high and low word: no object per row. */
+function slotOfWords(high: number, low: number, slots: number): number {
+  return Math.floor(((high * 2 ** 21 + (low >>> 11)) / 2 ** 53) * slots);
+}
+
+/** Which word of a tag in memory is its high one. */
+const highWord = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 1 : 0;
 
 function binOf(difference: number): number | undefined {
   if (!(difference > 0)) return undefined;

@@ -10,6 +10,8 @@ export interface ClippedRows {
   readonly steps: Float64Array;
   /** 0 for rows that were removed, or were never there. Changed by `removeRows`. */
   readonly alive: Uint8Array;
+  /** Room for a score of each row; a later look takes it back. */
+  readonly scores: Float64Array;
 }
 
 /** What one look takes of the rows that are left, in units of the ball's grid. Whole numbers, exactly. */
@@ -24,17 +26,19 @@ export interface Moments {
  * Clips rows about a released centre. Of more than `rowsMax` rows those with the smallest tags are taken, so that sums
  * stay exact: one contributor more or less then changes at most one row for another.
  * @param scale - units of the columns.
+ * @param isScratch - the steps take the place of the pool's values, which nobody reads again.
  */
 export async function clippedRows(
   compute: Compute, pool: PooledRows, centre: Float64Array, scale: Float64Array, ball: ClipBall, rowsMax: number,
+  isScratch = false,
 ): Promise<ClippedRows> {
-  const { dimension } = pool;
+  const { dimension, values } = pool;
   const count = Math.min(pool.count, rowsMax);
-  const steps = sharedDoubles(count * dimension);
+  const steps = isScratch ? values : sharedDoubles(count * dimension);
   const alive = sharedBytes(count);
   const { grid, steps: radius } = ball;
-  await clipAllRows(compute, { ...pool, count }, { grid, steps: radius, centre, unit: scale }, steps, alive);
-  return { count, dimension, steps, alive };
+  await clipAllRows(compute, { values, dimension, count }, { grid, steps: radius, centre, unit: scale }, steps, alive);
+  return { count, dimension, steps, alive, scores: sharedDoubles(count) };
 }
 
 /** Count, sums and products of the rows that are left. O(n d^2). */
@@ -42,11 +46,10 @@ export function momentsOf(compute: Compute, { count, dimension, steps, alive }: 
   return momentsOfRows(compute, { values: steps, dimension, count }, { mask: alive });
 }
 
-/** How far out each row is: (z - mean)^T weights (z - mean), with `mean` in steps. A function of each row alone. */
+/** How far out each row is: (z - mean)^T weights (z - mean), with `mean` in steps. A function of each row alone. Valid until the next look. */
 export async function scoresOf(
-  compute: Compute, { count, dimension, steps }: ClippedRows, mean: Float64Array, weights: Float64Array,
+  compute: Compute, { count, dimension, steps, scores }: ClippedRows, mean: Float64Array, weights: Float64Array,
 ): Promise<Float64Array> {
-  const scores = sharedDoubles(count);
   await scoresOfRows(compute, { values: steps, dimension, count }, mean, weights, scores);
   return scores;
 }

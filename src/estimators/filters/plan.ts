@@ -128,7 +128,8 @@ function planFor(
       rowsCountedAtMost: design.rowsMax,
     },
     expectedError: (share) => expectedErrorOf(design, share, corruption),
-    summary: () => rowsSummary(dimension),
+    // Sums of whole steps are exact, so without pairs for a scale and without surplus rows no order has a say.
+    summary: () => rowsSummary(dimension, choice.kind === 'auto' ? -1 : design.rowsMax),
     release: async (summaries, mechanisms, compute) =>
       release({ kind, design, mechanisms, compute }, choice, summaries),
   });
@@ -169,7 +170,9 @@ async function releaseInScale(
   const found = privateCentre(mechanisms, pool, facts.dimension, scale);
   const centre = found.value;
   if (centre.kind === 'failed') return found.map<Outcome>(() => centreNotFound(facts, centre.coordinates));
-  const rows = await pool.mapAsync((whole) => clippedRows(compute, whole, centre.centre, scale, ball, rowsMax));
+  const rows = await pool.mapAsync((whole) => clippedRows(
+    compute, whole, centre.centre, scale, ball, rowsMax, whole.isScratch,
+  ));
   await filter(run, rows);
   const moments = await rows.mapAsync((left) => momentsOf(compute, left));
   const sum = mechanisms.gaussian(design.sum.name, moments.map(({ sums }) => inScales(sums, ball.grid)));

@@ -39,7 +39,7 @@ export async function stepRows(
   const steps = sharedDoubles(count * dimension);
   const present = sharedBytes(count);
   const { grid, steps: radius } = ball;
-  await clipAllRows(compute, { ...pool, count }, { grid, steps: radius, centre, unit }, steps, present);
+  await clipAllRows(compute, { values: pool.values, dimension, count }, { grid, steps: radius, centre, unit }, steps, present);
   return { count, dimension, steps, present };
 }
 

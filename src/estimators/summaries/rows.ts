@@ -3,12 +3,15 @@ import type { PointSet } from '../../numerics/points.js';
 import type { Finished, PooledRows, Summary } from '../contract.js';
 import { ChunkSource, type ChunkedRows } from './chunks.js';
 import { StateReader, StateWriter } from './codec.js';
+import { orderByTag, permuteRows } from './tag-order.js';
 
 /** Rows as they arrived, in buffers that double. */
 export interface RowsState {
   count: number;
   values: Float64Array;
   tags: BigUint64Array;
+  /** Of rows that were taken over: draws `count` tags when they are needed. Such a state is finished once. */
+  draw?: (count: number) => BigUint64Array;
 }
 
 const format = 0x4b_52_4f_31;
@@ -31,26 +34,27 @@ function grow(state: RowsState, rows: number, dimension: number): void {
   state.tags = tags;
 }
 
-/** The rows in order of tag, and of value among equal tags, so that arrival order has no say. */
-function sortedRows(state: RowsState, dimension: number): PooledRows {
-  const { count, values, tags } = state;
-  const order = Uint32Array.from({ length: count }, (_, i) => i);
-  order.sort((left, right) => {
-    const a = tags[left]!;
-    const b = tags[right]!;
-    if (a !== b) return a < b ? -1 : 1;
+function orderOf({ count, values, tags }: RowsState, dimension: number): Uint32Array {
+  return orderByTag(tags, count, (left, right) => {
     for (let j = 0; j < dimension; j++) {
       const gap = values[left * dimension + j]! - values[right * dimension + j]!;
       if (gap !== 0) return gap;
     }
     return 0;
   });
+}
+
+/** The rows in order of tag, and of value among equal tags, so that arrival order has no say. */
+function sortedRows(state: RowsState, dimension: number): PooledRows {
+  const { count, values, tags } = state;
+  const order = orderOf(state, dimension);
   const sorted = doublesOfSize(count * dimension);
   const sortedTags = new BigUint64Array(count);
-  order.forEach((from, to) => {
-    sorted.set(values.subarray(from * dimension, (from + 1) * dimension), to * dimension);
+  for (let to = 0; to < count; to++) {
+    const from = order[to]!;
+    for (let j = 0; j < dimension; j++) sorted[to * dimension + j] = values[from * dimension + j]!;
     sortedTags[to] = tags[from]!;
-  });
+  }
   return { count, dimension, values: sorted, tags: sortedTags };
 }
 
@@ -70,8 +74,24 @@ function decodeRows(bytes: Uint8Array, dimension: number): RowsState {
   return { count, values, tags };
 }
 
-/** Keeps every row: for pooled cohorts. O(n d) memory; `finish` sorts by tag. */
-export function rowsSummary(dimension: number): Summary<RowsState> {
+function pooledRows(state: RowsState, dimension: number, unsortedUpTo: number): PooledRows {
+  const { count, draw } = state;
+  const isScratch = draw !== undefined;
+  const values = state.values.subarray(0, count * dimension);
+  if (count <= unsortedUpTo) return { count, dimension, values, tags: new BigUint64Array(0), isScratch };
+  if (!isScratch) return sortedRows(state, dimension);
+  const tags = draw(count);
+  permuteRows(values, dimension, tags, orderOf({ count, values, tags }, dimension));
+  return { count, dimension, values, tags, isScratch };
+}
+
+/**
+ * Keeps every row: for pooled cohorts. O(n d) memory; `finish` sorts by tag. Rows that were taken over are sorted where
+ * they are, and are the release's to overwrite.
+ * @param unsortedUpTo - so many rows, or fewer, come in order of arrival and without tags: for releases that depend on
+ *   neither, and so need not pay for a sorted copy.
+ */
+export function rowsSummary(dimension: number, unsortedUpTo = -1): Summary<RowsState> {
   return {
     empty: () => ({ count: 0, values: new Float64Array(0), tags: new BigUint64Array(0) }),
     add(state, row, tag) {
@@ -94,7 +114,8 @@ export function rowsSummary(dimension: number): Summary<RowsState> {
       merged.count = left.count + right.count;
       return merged;
     },
-    finish: (state) => ({ kind: 'pooled', rows: sortedRows(state, dimension) }),
+    adopt: (values, count, draw) => ({ count, values, tags: new BigUint64Array(0), draw }),
+    finish: (state) => ({ kind: 'pooled', rows: pooledRows(state, dimension, unsortedUpTo) }),
     encode: (state) => encodeRows(state, dimension),
     decode: (bytes) => decodeRows(bytes, dimension),
   };

@@ -1,0 +1,122 @@
+import { open } from 'node:fs/promises';
+import { InvalidInputError } from '../../src/base/errors.js';
+import { limits } from '../../src/base/limits.js';
+import { sharedDoubles } from '../../src/numerics/kernels/shards.js';
+import { asInputError } from '../errors.js';
+import { selectColumns } from './columns.js';
+import { headerBytesMax, npyHeaderBytes, npyMagic, parseNpyHeader, type NpyHeader } from './npy-header.js';
+import type { InputRequest } from './open.js';
+
+/** Rows of a .npy file: row-major, in shared memory where the platform has it. */
+export interface NpyTable {
+  readonly columns: readonly string[];
+  readonly count: number;
+  readonly values: Float64Array;
+}
+
+/** Bytes that are read at a time. */
+const pieceBytes = 1 << 20;
+
+/**
+ * Reads a whole .npy file into one array, through a buffer of a mebibyte: nothing else grows with the file. Values are
+ * clipped to the coarse box, as `readTables` says.
+ * @returns null when it is no regular .npy file that holds as much as its header promises, or its rows are to be
+ *   grouped: whoever reads it as a stream has the message, or the groups.
+ * @throws InvalidInputError with row and column, both counted from 0, of a value that is not finite.
+ */
+export async function readNpyTable(request: InputRequest): Promise<NpyTable | null> {
+  const { path, format, contributor, group, onProgress } = request;
+  const isAsked = format === undefined ? path.toLowerCase().endsWith('.npy') : format === 'npy';
+  if (!isAsked || path === '-' || contributor !== undefined || group !== undefined) return null;
+  try {
+    const file = await open(path);
+    try {
+      const found = await file.stat();
+      if (!found.isFile()) return null;
+      const head = new Uint8Array(Math.min(found.size, headerBytesMax + 12));
+      await file.read(head, 0, head.length, 0);
+      const isWhole = head.length >= 12 && npyMagic.every((byte, i) => head[i] === byte)
+        && npyHeaderBytes(head, path) <= head.length;
+      if (!isWhole) return null;
+      const header = parseNpyHeader(head, path);
+      const bytes = header.rows * header.columns * header.itemBytes;
+      if (bytes === 0 || found.size - header.dataOffset < bytes) return null;
+      const { data, names } = selectColumns({ ...request, source: path }, header.columns, null);
+      const values = sharedDoubles(header.rows * data.length);
+      const decoder = new Decoder(header, data, values, path);
+      const piece = new Uint8Array(Math.max(1, Math.floor(pieceBytes / decoder.rowBytes)) * decoder.rowBytes);
+      for (let done = 0; done < bytes;) {
+        const { bytesRead } = await file.read(piece, 0, Math.min(piece.length, bytes - done), header.dataOffset + done);
+        const rows = Math.floor(bytesRead / decoder.rowBytes);
+        if (rows === 0) return null;
+        decoder.take(piece, rows);
+        done += rows * decoder.rowBytes;
+        onProgress?.(header.dataOffset + done, found.size);
+      }
+      return { columns: names, count: header.rows, values };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw asInputError(error, path);
+  }
+}
+
+class Decoder {
+  readonly rowBytes: number;
+  readonly #isPlain: boolean;
+  #rows = 0;
+
+  constructor(
+    private readonly header: NpyHeader,
+    private readonly data: readonly number[],
+    private readonly into: Float64Array,
+    private readonly source: string,
+  ) {
+    this.rowBytes = header.columns * header.itemBytes;
+    const isSame = data.length === header.columns && data.every((column, i) => column === i);
+    this.#isPlain = isSame && header.itemBytes === 8 && header.littleEndian && isLittleEndian;
+  }
+
+  /** Decodes the first `rows` rows of the bytes. */
+  take(bytes: Uint8Array, rows: number): void {
+    const { data, into } = this;
+    const start = this.#rows * data.length;
+    const end = start + rows * data.length;
+    if (this.#isPlain) {
+      new Uint8Array(into.buffer, into.byteOffset + 8 * start).set(bytes.subarray(0, rows * this.rowBytes));
+    } else {
+      this.#convert(bytes, rows, start);
+    }
+    const box = limits.coarseBox;
+    for (let at = start; at < end; at++) {
+      const value = into[at]!;
+      if (value >= -box && value <= box) continue;
+      if (!Number.isFinite(value)) throw this.#notFinite(at);
+      into[at] = value < 0 ? -box : box;
+    }
+    this.#rows += rows;
+  }
+
+  #convert(bytes: Uint8Array, rows: number, start: number): void {
+    const { header: { itemBytes, littleEndian }, data, into, rowBytes } = this;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let at = start;
+    for (let row = 0; row < rows; row++) {
+      for (const column of data) {
+        const place = row * rowBytes + column * itemBytes;
+        into[at++] = itemBytes === 8 ? view.getFloat64(place, littleEndian) : view.getFloat32(place, littleEndian);
+      }
+    }
+  }
+
+  #notFinite(at: number): InvalidInputError {
+    const [row, column] = [Math.floor(at / this.data.length), this.data[at % this.data.length]!];
+    return new InvalidInputError(
+      `${this.source}, row ${row}, column ${column} (both from 0): not a finite number: remove the row`,
+      { source: this.source, row, column },
+    );
+  }
+}
+
+const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
