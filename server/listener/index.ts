@@ -2,17 +2,12 @@ import { createServer, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { limits as defaultLimits } from '../../src/base/limits.js';
 import { createHttpHandler } from '../operator/http.js';
-import { createServerMetrics, observeServer } from '../operator/server-metrics.js';
-import { Audience } from './audience.js';
+import { observeServer } from '../operator/server-metrics.js';
 import { Connections } from './connections.js';
 import type { ListenerContext } from './context.js';
-import { eventFrame } from './event-frames.js';
-import { clientAddressOf } from './client-address.js';
+import { contextOf, followHub } from './new-context.js';
 import type { Listener, ListenerOptions, TlsIdentity } from './options.js';
-import { AddressRates } from './rates.js';
-import { Signal } from './signal.js';
 
 export type { Listener, ListenerLimits, ListenerLogger, ListenerOptions, TlsIdentity } from './options.js';
 
@@ -47,11 +42,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     connections.terminate();
     throw error;
   }
-  const unfollow = context.audience.follow(
-    hub,
-    (event) => eventFrame(event, hub, clock.nowMs()),
-    (error) => options.logger.error({ err: error }, 'an event could not be told'),
-  );
+  const unfollow = followHub(context);
   const { port } = server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
   return {
@@ -62,22 +53,6 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       checkedIdentity(() => server.setSecureContext({ cert: identity.certificate, key: identity.key }));
     },
     close: (graceful = true) => (closing ??= closeAll(context, server, connections, graceful).finally(unfollow)),
-  };
-}
-
-function contextOf(options: ListenerOptions): ListenerContext {
-  const limits = { ...defaultLimits, ...options.limits };
-  return {
-    hub: options.hub,
-    clock: options.clock,
-    logger: options.logger,
-    limits,
-    metrics: options.metrics ?? createServerMetrics(),
-    audience: new Audience(),
-    clientAddress: clientAddressOf(options.trustedProxies ?? []),
-    helloRates: new AddressRates(options.clock, limits.helloPerSecond, limits.helloBurst, limits.rateAddresses),
-    settled: new Signal(options.clock),
-    stopping: false,
   };
 }
 

@@ -1,0 +1,38 @@
+import { limits as defaultLimits } from '../../src/base/limits.js';
+import { createServerMetrics } from '../operator/server-metrics.js';
+import { Audience } from './audience.js';
+import { clientAddressOf } from './client-address.js';
+import type { ListenerContext } from './context.js';
+import { eventFrame } from './event-frames.js';
+import type { ListenerOptions } from './options.js';
+import { AddressRates } from './rates.js';
+import { Signal } from './signal.js';
+
+/** What the sessions of one listener share, made from what a listener is told. */
+export type ContextOptions = Pick<ListenerOptions, 'hub' | 'clock' | 'logger' | 'limits' | 'metrics' | 'trustedProxies'>;
+
+/** A fresh context, nobody in it. */
+export function contextOf(options: ContextOptions): ListenerContext {
+  const limits = { ...defaultLimits, ...options.limits };
+  return {
+    hub: options.hub,
+    clock: options.clock,
+    logger: options.logger,
+    limits,
+    metrics: options.metrics ?? createServerMetrics(),
+    audience: new Audience(),
+    clientAddress: clientAddressOf(options.trustedProxies ?? []),
+    helloRates: new AddressRates(options.clock, limits.helloPerSecond, limits.helloBurst, limits.rateAddresses),
+    settled: new Signal(options.clock),
+    stopping: false,
+  };
+}
+
+/** Tells the audience what the hub reports. @returns how to stop. */
+export function followHub({ audience, hub, clock, logger }: ListenerContext): () => void {
+  return audience.follow(
+    hub,
+    (event) => eventFrame(event, hub, clock.nowMs()),
+    (error) => logger.error({ err: error }, 'an event could not be told'),
+  );
+}

@@ -1,0 +1,82 @@
+import type { ListenerContext, SessionSocket } from './context.js';
+import { Session } from './session.js';
+import type { UpgradeRefusal } from './upgrade.js';
+
+interface Held {
+  readonly socket: SessionSocket;
+  readonly address: string;
+}
+
+/** The open sessions of a listener, whatever carries them: their bounds, and the timer that looks after them. */
+export class Sessions {
+  readonly #held = new Map<Session, Held>();
+  readonly #perAddress = new Map<string, number>();
+  #cancelCheck: () => void = () => undefined;
+
+  constructor(private readonly context: ListenerContext) {
+    this.#scheduleCheck();
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** @returns undefined when a connection from the address may become a session. */
+  roomFor(address: string): UpgradeRefusal | undefined {
+    const { limits, stopping } = this.context;
+    if (stopping) return { status: 503, text: 'the server is stopping: connect again later' };
+    if (this.#held.size >= limits.sockets) {
+      return { status: 503, text: `the server holds its ${limits.sockets} connections: connect again later` };
+    }
+    if ((this.#perAddress.get(address) ?? 0) >= limits.socketsPerAddress) {
+      const text = `an address may hold ${limits.socketsPerAddress} connections: put more contributors on each`;
+      return { status: 429, text };
+    }
+    return undefined;
+  }
+
+  /** Counts it from now until `end`. The caller listens to the socket first, then starts the session. */
+  begin(socket: SessionSocket): Session {
+    const { context } = this;
+    const { address } = socket;
+    const session = new Session(context, socket);
+    this.#held.set(session, { socket, address });
+    this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1);
+    context.metrics.totals.sockets += 1;
+    return session;
+  }
+
+  /** Its connection has closed. The session itself is told by who carries it. */
+  end(session: Session): void {
+    const held = this.#held.get(session);
+    if (held === undefined) return;
+    this.#held.delete(session);
+    this.context.metrics.totals.sockets -= 1;
+    this.context.settled.fire();
+    const left = (this.#perAddress.get(held.address) ?? 1) - 1;
+    if (left > 0) this.#perAddress.set(held.address, left);
+    else this.#perAddress.delete(held.address);
+  }
+
+  /** Every session says goodbye. */
+  stop(): void {
+    this.#cancelCheck();
+    for (const session of [...this.#held.keys()]) session.stop();
+  }
+
+  /** Whatever is left is cut. */
+  terminate(): void {
+    this.#cancelCheck();
+    for (const { socket } of [...this.#held.values()]) socket.terminate();
+  }
+
+  /** One timer for all sockets: often enough that no limit is overrun by half. */
+  #scheduleCheck(): void {
+    const { handshakeTimeoutMs, heartbeatMs, subscriberStallMs } = this.context.limits;
+    const everyMs = Math.ceil(Math.min(handshakeTimeoutMs, heartbeatMs, subscriberStallMs) / 2);
+    this.#cancelCheck = this.context.clock.after(everyMs, () => {
+      for (const session of [...this.#held.keys()]) session.check();
+      this.#scheduleCheck();
+    });
+  }
+}
