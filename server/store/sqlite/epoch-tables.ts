@@ -1,4 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { signing } from '#signing';
 import type Database from 'better-sqlite3';
 import { assert } from '../../../src/base/assert.js';
 import { plainBytes, type Queries } from './query.js';
@@ -59,7 +60,7 @@ export function createSecrets(queries: Queries, studyKey: bigint, epoch: bigint,
   ) STRICT`);
   assert(secrets.assignmentKey.length + secrets.workSeed.length <= 512, 'the secrets of an epoch fit one page');
   queries.database.prepare(`INSERT INTO ${table} VALUES (?, ?, ?)`)
-    .run(secrets.assignmentKey, secrets.workSeed, randomBytes(keyBytes));
+    .run(secrets.assignmentKey, secrets.workSeed, signing.randomBytes(keyBytes));
 }
 
 function hasTable(database: Database.Database, name: string): boolean {

@@ -1,0 +1,119 @@
+import { toHex } from '../../../src/base/bytes.js';
+import { createContributor, type Contributor } from '../../../client/index.js';
+import type { Settled } from '../../../client/session/settled.js';
+import type { Chance } from './chance.js';
+import type { FaultCounts } from './faults.js';
+import type { Model } from './model.js';
+import type { Network } from './network.js';
+import { OutboxFile, SimulatedOutbox } from './outbox.js';
+import { clientRuntime, ProcessTimers, type Scheduler } from './scheduler.js';
+import { rowOf } from './study.js';
+
+export interface ContributorWorld {
+  readonly scheduler: Scheduler;
+  readonly network: Network;
+  readonly chance: Chance;
+  readonly model: Model;
+  readonly counts: FaultCounts;
+  readonly serverKey: Uint8Array;
+  readonly studyId: string;
+  readonly onBroken: (error: unknown) => void;
+}
+
+/** An honest contributor: the SDK with its outbox, in a process that may die and start again. */
+export class SimulatedContributor {
+  readonly host: string;
+  readonly #seed: Uint8Array;
+  readonly #file = new OutboxFile();
+  #timers!: ProcessTimers;
+  #client!: Contributor;
+  #key = '';
+  #counter = 0;
+  /** Ends with the process: what a dead one owed is found in its outbox by the next. */
+  #owed = 0;
+  sends = 0;
+
+  constructor(private readonly world: ContributorWorld, readonly number: number) {
+    this.host = `contributor-${number}`;
+    this.#seed = new Uint8Array(32).fill(number + 1);
+    this.#start();
+  }
+
+  /** Rows that were given to the SDK of this process and not settled, and those that its outbox held. */
+  get owed(): number {
+    return this.#owed;
+  }
+
+  send(): void {
+    const { chance } = this.world;
+    const count = 1 + chance.below(3);
+    const rows = Array.from({ length: count }, () => rowOf(this.number, ++this.#counter));
+    this.sends += 1;
+    this.#owe(this.#client.send(rows, { last: chance.happens(0.3) }));
+  }
+
+  crash(): void {
+    const { counts, network, chance, scheduler } = this.world;
+    if (!this.#timers.alive) return;
+    counts['client-crash'] += 1;
+    this.#timers.alive = false;
+    if (this.#file.crash(chance)) counts['outbox-torn'] += 1;
+    network.hangUp((connection) => connection.host === this.host, 'client');
+    scheduler.after(chance.between(1, 300), `${this.host} starts`, () => this.#start());
+  }
+
+  get alive(): boolean {
+    return this.#timers.alive;
+  }
+
+  #start(): void {
+    const { scheduler, network, chance, serverKey } = this.world;
+    const timers = new ProcessTimers(scheduler, this.host);
+    this.#timers = timers;
+    this.#owed = 0;
+    const outbox = new SimulatedOutbox(this.#file, timers, chance);
+    this.#client = createContributor({
+      url: 'ws://simulated/', study: this.world.studyId, seed: this.#seed, serverKey, outbox,
+      runtime: clientRuntime(timers, () => chance.uniform()),
+      openTransport: network.transportOf(this.host, () => timers.alive),
+      backoffInitialMs: 10, backoffMaxMs: 150, idleTimeoutMs: 700,
+    });
+    this.#key = toHex(this.#client.publicKey);
+    void this.#followOutbox(timers, outbox);
+  }
+
+  async #followOutbox(timers: ProcessTimers, outbox: SimulatedOutbox): Promise<void> {
+    this.#owed += (await outbox.load()).items.length;
+    for await (const status of this.#client.status()) {
+      if (!timers.alive) return;
+      if (status.kind === 'recovered') {
+        this.#owed -= 1;
+        this.#settled(status.result);
+      }
+    }
+  }
+
+  #owe(settled: Promise<Settled>): void {
+    const timers = this.#timers;
+    this.#owed += 1;
+    settled.then(
+      (result) => {
+        if (!timers.alive) return;
+        this.#owed -= 1;
+        this.#settled(result);
+      },
+      (error: unknown) => { if (timers.alive) this.world.onBroken(error); },
+    );
+  }
+
+  #settled(result: Settled): void {
+    const { model, studyId, onBroken } = this.world;
+    try {
+      if (result.kind === 'accepted') {
+        for (const sequence of result.sequences) model.acked(studyId, this.#key, sequence);
+      } else if (result.sequences.length === 1) model.refused(studyId, this.#key, result.sequences[0]!);
+    } catch (error) {
+      onBroken(error);
+    }
+  }
+}

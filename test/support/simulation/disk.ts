@@ -1,0 +1,87 @@
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../../server/clock.js';
+import { openEngine, type Engine } from '../../../server/store/sqlite/engine.js';
+import type { Chance } from './chance.js';
+
+/** Memory that looks like a disk: syncing it is free, and losing it is the simulation's business. */
+const shelf = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+const nameOf = { database: 'keelson.db', log: 'keelson.db-wal' } as const;
+
+/**
+ * A data folder with the real SQLite engine on it, and the power cord.
+ *
+ * SQLite appends each transaction to its log and syncs it. `markSynced` says that this has happened; until then a crash
+ * keeps an arbitrary prefix of what was appended since, the rest gone or overwritten by noise. Whatever shrinks the log
+ * (a checkpoint) has synced it before by SQLite's own rules, so then nothing is in doubt.
+ */
+export class SimulatedDisk {
+  readonly #root = mkdtempSync(join(shelf, 'keelson-simulation-'));
+  #generation = 0;
+  #engine: Engine | null = null;
+  #syncedBytes = 0;
+
+  /** Torn logs that were left behind so far: the tail was cut inside, or replaced. */
+  torn = 0;
+
+  boot(clock: Clock): Engine {
+    const folder = this.#folder();
+    mkdirSync(folder, { recursive: true });
+    this.#engine = openEngine(folder, clock);
+    this.markSynced();
+    return this.#engine;
+  }
+
+  markSynced(): void {
+    this.#syncedBytes = this.#logBytes();
+  }
+
+  /** What was durable stays, what was in doubt is decided by chance. */
+  crash(chance: Chance): void {
+    const from = this.#folder();
+    const bytes = this.#logBytes();
+    this.#generation += 1;
+    const to = this.#folder();
+    mkdirSync(to, { recursive: true });
+    if (existsSync(join(from, nameOf.database))) {
+      copyFileSync(join(from, nameOf.database), join(to, nameOf.database));
+    }
+    if (bytes > 0) this.#tear(join(from, nameOf.log), join(to, nameOf.log), chance);
+    // Closing checkpoints, but into the folder that nobody reads any more.
+    this.#engine?.close();
+    this.#engine = null;
+    rmSync(from, { recursive: true, force: true });
+  }
+
+  remove(): void {
+    this.#engine?.close();
+    this.#engine = null;
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  #tear(from: string, to: string, chance: Chance): void {
+    const log = readFileSync(from);
+    const synced = Math.min(this.#syncedBytes, log.length);
+    const doubt = log.length - synced;
+    if (doubt > 0 && !chance.happens(0.25)) {
+      const keep = synced + (chance.happens(0.3) ? 0 : chance.below(doubt));
+      this.torn += 1;
+      if (chance.happens(0.5)) {
+        writeFileSync(to, log.subarray(0, keep));
+        return;
+      }
+      log.set(chance.bytes(Math.min(4_096, log.length - keep)), keep);
+    }
+    writeFileSync(to, log);
+  }
+
+  #folder(): string {
+    return join(this.#root, String(this.#generation));
+  }
+
+  #logBytes(): number {
+    return statSync(join(this.#folder(), nameOf.log), { throwIfNoEntry: false })?.size ?? 0;
+  }
+}

@@ -1,0 +1,53 @@
+/** What a simulated world does to its inhabitants. */
+export const faultKinds = [
+  'server-crash', 'torn-log', 'fsync-failed', 'disk-full', 'slow-disk', 'clock-jump', 'client-crash', 'outbox-torn',
+  'connection-broken', 'half-open', 'partition', 'slow-reader', 'delayed', 'corrupted', 'duplicated', 'reordered',
+  'hostile-frame', 'graceful-stop',
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+/** How often each happened. */
+export type FaultCounts = Record<FaultKind, number>;
+
+export function noFaults(): FaultCounts {
+  return Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as FaultCounts;
+}
+
+/** Chances per opportunity; zero switches a kind off. */
+export interface FaultRates {
+  /** Per storage call. */
+  readonly fsyncFailed: number;
+  readonly diskFull: number;
+  readonly slowDisk: number;
+  /** The server dies between a write and the end of its sync. */
+  readonly crashInSync: number;
+  /** Per message. */
+  readonly broken: number;
+  readonly delayed: number;
+  readonly corrupted: number;
+  readonly duplicated: number;
+  readonly reordered: number;
+  /** Mean virtual time between two of the kind, in milliseconds; Infinity for never. */
+  readonly crashEveryMs: number;
+  readonly stopEveryMs: number;
+  readonly clientCrashEveryMs: number;
+  readonly halfOpenEveryMs: number;
+  readonly partitionEveryMs: number;
+  readonly slowReaderEveryMs: number;
+  readonly clockJumpEveryMs: number;
+  readonly hostileEveryMs: number;
+}
+
+/** A good day. */
+export const calm: FaultRates = {
+  fsyncFailed: 0, diskFull: 0, slowDisk: 0, crashInSync: 0, broken: 0, delayed: 0, corrupted: 0, duplicated: 0, reordered: 0,
+  crashEveryMs: Infinity, stopEveryMs: Infinity, clientCrashEveryMs: Infinity, halfOpenEveryMs: Infinity,
+  partitionEveryMs: Infinity, slowReaderEveryMs: Infinity, clockJumpEveryMs: Infinity, hostileEveryMs: Infinity,
+};
+
+/** All of it, each kind often enough to meet the others. */
+export const rough: FaultRates = {
+  fsyncFailed: 0.02, diskFull: 0.02, slowDisk: 0.03, crashInSync: 0.02, broken: 0.01, delayed: 0.03, corrupted: 0.006,
+  duplicated: 0.06, reordered: 0.04, crashEveryMs: 1_500, stopEveryMs: 2_000, clientCrashEveryMs: 1_000,
+  halfOpenEveryMs: 2_000, partitionEveryMs: 900, slowReaderEveryMs: 2_000, clockJumpEveryMs: 2_000, hostileEveryMs: 120,
+};

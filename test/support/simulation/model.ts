@@ -1,0 +1,288 @@
+import { createHash } from 'node:crypto';
+import { signing } from '../../../src/signing/node.js';
+import type { Verifier } from '../../../src/signing/index.js';
+import { ReleaseChain, chainStart } from '../../../src/log/index.js';
+import { batchRows, decodeBatchBody } from '../../../src/wire/index.js';
+import { fromHex } from '../../../src/base/bytes.js';
+import type { Engine } from '../../../server/store/sqlite/engine.js';
+import type { AdmissionRequest, AdmissionResult, ReleaseRecord } from '../../../server/store/contract.js';
+import type { StudyDefinition } from '../../../server/studies/definition.js';
+import { columnCount, type SeenRow } from './study.js';
+
+/** A promise of the product that a simulated world saw broken. */
+export class BrokenPromise extends Error {}
+
+/** Rows of one contributor in one epoch's journal, as sequences. */
+type EpochJournal = Map<string, Map<bigint, Float64Array>>;
+
+interface StudyModel {
+  readonly definition: StudyDefinition;
+  readonly chain: ReleaseChain;
+  readonly bytes: Uint8Array[];
+  readonly releasedEpochs: Set<bigint>;
+  /** What the journal of each epoch holds; final once the epoch has left it. */
+  readonly journals: Map<bigint, EpochJournal>;
+  readonly draws: Map<bigint, number>;
+  /** Contributor and tag, both ways, by epoch. */
+  readonly groups: Map<string, string>;
+}
+
+/**
+ * What must be true, beside what is. It is told each fact where it becomes one (a transaction executed, a sync ended,
+ * rows drawn from, an acknowledgement received) and throws at the first that contradicts another.
+ */
+export class Model {
+  readonly trace = createHash('sha256');
+  readonly #studies = new Map<string, StudyModel>();
+  /** Every contributor's settled rows: by key, sequence. */
+  readonly #acked = new Map<string, Set<bigint>>();
+  /** Which epoch holds a row: by key and first two entries; honest rows are all different. */
+  readonly #rowHomes = new Map<string, string>();
+  readonly checks = { acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0 };
+
+  constructor(private readonly server: Verifier) {}
+
+  addStudy(studyId: string, definition: StudyDefinition): void {
+    this.#studies.set(studyId, {
+      definition, bytes: [], releasedEpochs: new Set(), journals: new Map(), draws: new Map(), groups: new Map(),
+      chain: new ReleaseChain({
+        server: this.server, signing, studyId: fromHex(studyId), document: definition.document, from: chainStart,
+      }),
+    });
+  }
+
+  note(text: string): void {
+    this.trace.update(text).update('\n');
+  }
+
+  /** Executed by the store; not yet durable. */
+  admitted(requests: readonly AdmissionRequest[], results: readonly AdmissionResult[]): void {
+    results.forEach((result, i) => {
+      const { studyId, contributor, sequence, body } = requests[i]!;
+      this.note(`${result.verdict} ${contributor.slice(0, 8)} ${sequence} in ${result.epoch} ${result.code ?? ''}`);
+      if (result.verdict === 'accepted') this.#journal(studyId, result.epoch, contributor, sequence, body);
+    });
+  }
+
+  #journal(studyId: string, epoch: bigint, contributor: string, sequence: bigint, body: Uint8Array): void {
+    const study = this.#study(studyId);
+    if (study.releasedEpochs.has(epoch)) throw new BrokenPromise(`epoch ${epoch} takes rows after its release`);
+    const { rows, columns, ...rest } = decodeBatchBody(body);
+    const values = batchRows({ rows, columns, ...rest });
+    for (let row = 0; row < rows; row++) {
+      const name = `${studyId} ${contributor} ${values[row * columns]} ${values[row * columns + 1]}`;
+      const home = this.#rowHomes.get(name);
+      if (home !== undefined) {
+        throw new BrokenPromise(`counted twice: row ${name} is in epoch ${home} and again in ${epoch}`);
+      }
+      this.#rowHomes.set(name, String(epoch));
+    }
+    const journal = getOrSet(study.journals, epoch, () => new Map<string, Map<bigint, Float64Array>>());
+    getOrSet(journal, contributor, () => new Map<bigint, Float64Array>()).set(sequence, values);
+  }
+
+  /** A process starts over a disk: epochs that are not over hold what the disk says; acknowledged rows must be there. */
+  recovered(engine: Engine): void {
+    this.checks.recoveries += 1;
+    for (const [studyId, study] of this.#studies) {
+      if (engine.study(studyId) === null) {
+        study.journals.clear();
+        this.#rowHomes.clear();
+        continue;
+      }
+      for (const epoch of [...study.journals.keys()]) {
+        const record = engine.epoch(studyId, epoch);
+        if (record?.state === 'released' || record?.state === 'lapsed') continue;
+        this.#forget(studyId, study, epoch);
+      }
+      for (const { studyId: of, epoch } of engine.unfinishedEpochs()) {
+        if (of !== studyId) continue;
+        for (const entry of engine.journal(studyId, epoch, 0n, 100_000)) {
+          this.#journal(studyId, epoch, entry.contributor, entry.sequence, entry.body);
+        }
+      }
+      for (const [key, sequences] of this.#acked) {
+        if (!key.startsWith(studyId)) continue;
+        for (const sequence of sequences) this.#mustBeJournalled(studyId, key.slice(65), sequence, 'after a restart');
+      }
+      this.#compareLog(studyId, study, engine);
+    }
+  }
+
+  #forget(studyId: string, study: StudyModel, epoch: bigint): void {
+    for (const [contributor, batches] of study.journals.get(epoch) ?? []) {
+      for (const values of batches.values()) {
+        for (let at = 0; at < values.length; at += columnCount) {
+          this.#rowHomes.delete(`${studyId} ${contributor} ${values[at]} ${values[at + 1]}`);
+        }
+      }
+    }
+    study.journals.delete(epoch);
+  }
+
+  /** A contributor was told that its batch counts. */
+  acked(studyId: string, contributor: string, sequence: bigint): void {
+    this.checks.acks += 1;
+    this.note(`ack ${contributor.slice(0, 8)} ${sequence}`);
+    this.#mustBeJournalled(studyId, contributor, sequence, 'when it was acknowledged');
+    getOrSet(this.#acked, `${studyId} ${contributor}`, () => new Set<bigint>()).add(sequence);
+  }
+
+  /** A contributor was told that its batch will never count. */
+  refused(studyId: string, contributor: string, sequence: bigint): void {
+    this.note(`refused ${contributor.slice(0, 8)} ${sequence}`);
+    const homes = this.#homesOf(studyId, contributor, sequence);
+    if (homes > 0) throw new BrokenPromise(`refused and counted: sequence ${sequence} of ${contributor.slice(0, 8)}`);
+  }
+
+  #mustBeJournalled(studyId: string, contributor: string, sequence: bigint, when: string): void {
+    const homes = this.#homesOf(studyId, contributor, sequence);
+    if (homes === 1) return;
+    const what = homes === 0 ? 'lost' : 'counted twice';
+    throw new BrokenPromise(`${what}: sequence ${sequence} of ${contributor.slice(0, 8)} is in ${homes} epochs ${when}`);
+  }
+
+  #homesOf(studyId: string, contributor: string, sequence: bigint): number {
+    let homes = 0;
+    for (const journal of this.#study(studyId).journals.values()) {
+      if (journal.get(contributor)?.has(sequence) === true) homes += 1;
+    }
+    return homes;
+  }
+
+  /** Noise is about to be added to these rows. The charge must be durable, and this the first time. */
+  drawn(studyId: string, epoch: bigint, rows: readonly SeenRow[], engine: Engine): void {
+    this.checks.draws += 1;
+    const study = this.#study(studyId);
+    const draws = (study.draws.get(epoch) ?? 0) + 1;
+    study.draws.set(epoch, draws);
+    if (draws > 1) throw new BrokenPromise(`noise of epoch ${epoch} was drawn again`);
+    const state = engine.epoch(studyId, epoch)?.state;
+    if (state !== 'charged') throw new BrokenPromise(`noise of epoch ${epoch} was drawn while it is ${state}, not charged`);
+    this.#compareRows(study, epoch, rows);
+  }
+
+  /** One row per contributor, the mean of what the journal holds, under one tag that nobody else has. */
+  #compareRows(study: StudyModel, epoch: bigint, rows: readonly SeenRow[]): void {
+    const journal = study.journals.get(epoch) ?? new Map<string, Map<bigint, Float64Array>>();
+    const expected = new Map<string, string>();
+    for (const [contributor, batches] of journal) {
+      expected.set(textOf(meanOf([...batches.keys()].sort(ascending).map((sequence) => batches.get(sequence)!))), contributor);
+    }
+    const tags = new Set<bigint>();
+    for (const { values, tag } of rows) {
+      if (tags.has(tag)) throw new BrokenPromise(`epoch ${epoch}: two rows of one contributor reached the groups`);
+      tags.add(tag);
+      const contributor = expected.get(textOf(values));
+      if (contributor === undefined) {
+        const doubled = values.subarray(2).some((cell) => cell > 1);
+        throw new BrokenPromise(`epoch ${epoch}: a row of contributor ${values[0]} is not the mean of its journalled rows`
+          + `${doubled ? ', a cell is above 1' : ''}: it is in several groups, lost a batch, or has one twice`);
+      }
+      expected.delete(textOf(values));
+      this.#oneGroup(study, epoch, contributor, tag);
+    }
+    if (expected.size > 0) throw new BrokenPromise(`epoch ${epoch}: ${expected.size} contributors did not reach their group`);
+  }
+
+  #oneGroup({ groups }: StudyModel, epoch: bigint, contributor: string, tag: bigint): void {
+    const before = getOrSet(groups, `${epoch} ${contributor}`, () => String(tag));
+    if (before !== String(tag)) throw new BrokenPromise(`epoch ${epoch}: ${contributor.slice(0, 8)} is in two groups`);
+  }
+
+  /** A release was told to subscribers. */
+  published(studyId: string, release: ReleaseRecord): void {
+    const study = this.#study(studyId);
+    const { index, epoch, body, signature } = release;
+    this.note(`release ${index} of ${epoch} ${release.digest}`);
+    const before = study.bytes[index];
+    if (before !== undefined) {
+      if (!same(before, body)) throw new BrokenPromise(`release ${index} changed after it was published`);
+      return;
+    }
+    if (index !== study.bytes.length) throw new BrokenPromise(`release ${index} follows ${study.bytes.length - 1}`);
+    if (study.releasedEpochs.has(epoch)) throw new BrokenPromise(`epoch ${epoch} was released twice`);
+    study.releasedEpochs.add(epoch);
+    study.chain.accept({ body, signature });
+    study.bytes.push(body.slice());
+    this.checks.releases += 1;
+  }
+
+  /** What a subscriber verified must be what was published. */
+  received(studyId: string, index: number, body: Uint8Array): void {
+    this.note(`subscriber ${index}`);
+    const before = this.#study(studyId).bytes[index];
+    if (before === undefined) throw new BrokenPromise(`a subscriber got release ${index} before it was published`);
+    if (!same(before, body)) throw new BrokenPromise(`a subscriber got another release ${index}`);
+  }
+
+  /** Releases in the log. */
+  count(studyId: string): number {
+    return this.#study(studyId).bytes.length;
+  }
+
+  /** No scope has spent or promised more than its cap. */
+  ledger(engine: Engine): void {
+    this.checks.balances += 1;
+    for (const { key, rhoSpent, rhoReserved, rhoCap, deltaSpent, deltaReserved, deltaCap } of engine.balances()) {
+      if (rhoSpent + rhoReserved > rhoCap || deltaSpent + deltaReserved > deltaCap) {
+        throw new BrokenPromise(`the budget ${key} is overspent`);
+      }
+    }
+  }
+
+  /** The same for one contributor's own budget. */
+  ownLedger(engine: Engine, studyId: string, contributor: string): void {
+    const { budget } = this.#study(studyId).definition;
+    const { spend } = engine.contributorState(studyId, contributor);
+    if (spend !== null && (spend.rho > budget.rhoCap || spend.delta > budget.deltaCap)) {
+      throw new BrokenPromise(`the budget of contributor ${contributor.slice(0, 8)} is overspent`);
+    }
+  }
+
+  /** What the disk says was published, against what was, in every study. */
+  compareLogs(engine: Engine): void {
+    for (const [studyId, study] of this.#studies) this.#compareLog(studyId, study, engine);
+  }
+
+  /** The disk may know a release that nobody was told of yet. */
+  #compareLog(studyId: string, study: StudyModel, engine: Engine): void {
+    const stored = engine.releases(studyId, 0, 10_000);
+    if (stored.length < study.bytes.length) throw new BrokenPromise('a release that was published is not in the log');
+    for (const release of stored) this.published(studyId, release);
+    if (stored.length !== study.bytes.length) throw new BrokenPromise('the log has a gap');
+  }
+
+  #study(studyId: string): StudyModel {
+    const study = this.#studies.get(studyId);
+    if (study === undefined) throw new BrokenPromise(`there is no study ${studyId}`);
+    return study;
+  }
+}
+
+const ascending = (left: bigint, right: bigint): number => (left < right ? -1 : left > right ? 1 : 0);
+
+function meanOf(batches: readonly Float64Array[]): Float64Array {
+  const sum = new Float64Array(columnCount);
+  let rows = 0;
+  for (const values of batches) {
+    for (let at = 0; at < values.length; at++) sum[at % columnCount]! += values[at]!;
+    rows += values.length / columnCount;
+  }
+  return sum.map((total) => total / rows);
+}
+
+/** Whole numbers add up exactly in any order, so equal rows are equal texts. */
+function textOf(values: Float64Array): string {
+  return values.join(' ');
+}
+
+function same(left: Uint8Array, right: Uint8Array): boolean {
+  return Buffer.compare(left, right) === 0;
+}
+
+function getOrSet<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  let found = map.get(key);
+  if (found === undefined) map.set(key, found = make());
+  return found;
+}

@@ -1,0 +1,131 @@
+import type { Clock } from '../../../server/clock.js';
+import type { EpochRunner } from '../../../server/epochs/contract.js';
+import type { ListenerLimits } from '../../../server/listener/options.js';
+import type { AdmissionRequest, LedgerBalance, Store } from '../../../server/store/contract.js';
+
+/** A defect put around the real parts, to see that the simulation finds it. Made anew for each process. */
+export interface Plant {
+  readonly answersEarly?: boolean;
+  readonly limits?: Partial<ListenerLimits>;
+  clock?(real: Clock): Clock;
+  store?(real: Store): Store;
+  runner?(real: EpochRunner): EpochRunner;
+}
+
+export const plantNames = [
+  'ack-before-fsync', 'charge-after-draw', 'missing-dedupe', 'group-by-arrival', 'lost-wake-up', 'noise-redrawn',
+] as const;
+export type PlantName = (typeof plantNames)[number];
+
+export function plantOf(name: PlantName | null): Plant {
+  switch (name) {
+    case null:
+      return {};
+    case 'ack-before-fsync':
+      return { answersEarly: true };
+    case 'charge-after-draw':
+      return { store: chargeAfterDraw };
+    case 'missing-dedupe':
+      return { store: missingDedupe };
+    case 'group-by-arrival':
+      return { runner: groupByArrival };
+    case 'lost-wake-up':
+      return lostWakeUp();
+    case 'noise-redrawn':
+      return { store: noiseRedrawn };
+  }
+}
+
+function over<T extends object>(real: T, changes: Partial<T>): T {
+  return new Proxy(real, {
+    get: (target, name) => (changes as Record<PropertyKey, unknown>)[name]
+      ?? (target as Record<PropertyKey, unknown>)[name],
+  });
+}
+
+/** The charge is answered from memory and becomes durable only with the bytes of the release. */
+function chargeAfterDraw(real: Store): Store {
+  let owed: (() => Promise<LedgerBalance>) | undefined;
+  return over(real, {
+    async chargeEpoch(studyId, epoch, events, nowMs) {
+      owed = () => real.chargeEpoch(studyId, epoch, events, nowMs);
+      return (await real.balances())[0]!;
+    },
+    async storeRelease(input) {
+      await owed?.();
+      return real.storeRelease(input);
+    },
+  });
+}
+
+/** What was accepted before is journalled once more, as if its sequence were new. */
+function missingDedupe(real: Store): Store {
+  return over(real, {
+    async admit(batches: readonly AdmissionRequest[]) {
+      const results = [...await real.admit(batches)];
+      for (const [i, result] of results.entries()) {
+        if (result.verdict !== 'duplicate') continue;
+        const request = batches[i]!;
+        const { nextSequence } = await real.contributorState(request.studyId, request.contributor);
+        results[i] = (await real.admit([{ ...request, sequence: nextSequence }]))[0]!;
+      }
+      return results;
+    },
+  });
+}
+
+/** Each part is assigned by when it came, not by whose it is. */
+function groupByArrival(real: EpochRunner): EpochRunner {
+  let arrivals = 0;
+  return over(real, {
+    backlogBytes: real.backlogBytes,
+    open: (setup) => real.open(setup),
+    progress: (studyId, epoch) => real.progress(studyId, epoch),
+    release: (studyId, epoch) => real.release(studyId, epoch),
+    drop: (studyId, epoch) => real.drop(studyId, epoch),
+    close: () => real.close(),
+    add(studyId, epoch, parts) {
+      real.add(studyId, epoch, parts.map((part) => {
+        const contributor = part.contributor.slice();
+        arrivals += 1;
+        new DataView(contributor.buffer).setUint32(0, arrivals);
+        return { ...part, contributor };
+      }));
+    },
+  });
+}
+
+/** A timer that ends while a batch is on its way to the journal is forgotten. */
+function lostWakeUp(): Plant {
+  const journal = { writing: 0 };
+  return {
+    clock: (real) => ({
+      nowMs: () => real.nowMs(),
+      monotonicMs: () => real.monotonicMs(),
+      after: (delayMs, action) => real.after(delayMs, () => {
+        // Short timers are the journal's own.
+        if (journal.writing === 0 || delayMs < 50) action();
+      }),
+    }),
+    store: (real) => over(real, {
+      async admit(batches: readonly AdmissionRequest[]) {
+        journal.writing += 1;
+        try {
+          return await real.admit(batches);
+        } finally {
+          journal.writing -= 1;
+        }
+      },
+    }),
+  };
+}
+
+/** Recovery takes an epoch that was charged for one that can still be released. */
+function noiseRedrawn(real: Store): Store {
+  return over(real, {
+    async unfinishedEpochs() {
+      const records = await real.unfinishedEpochs();
+      return records.map((record) => (record.state === 'charged' ? { ...record, state: 'closing' as const } : record));
+    },
+  });
+}

@@ -1,0 +1,145 @@
+import { seededNoise } from '../../../src/random/insecure.js';
+import type { Signer } from '../../../src/signing/index.js';
+import type { EpochRunner } from '../../../server/epochs/contract.js';
+import { InlineEpochRunner } from '../../../server/epochs/inline-runner.js';
+import type { Clock } from '../../../server/clock.js';
+import { createCarriedListener, type CarriedListener } from '../../../server/listener/carried.js';
+import type { ListenerLimits } from '../../../server/listener/options.js';
+import type { Logger } from '../../../server/logger.js';
+import type { Store } from '../../../server/store/contract.js';
+import type { Engine } from '../../../server/store/sqlite/engine.js';
+import { storeOver } from '../../../server/store/sqlite/facade.js';
+import { GroupCommit } from '../../../server/store/sqlite/group-commit.js';
+import type { StudyDefinition } from '../../../server/studies/definition.js';
+import { createStudyHub, type RunningHub } from '../../../server/studies/hub.js';
+import type { Chance } from './chance.js';
+import type { SimulatedDisk } from './disk.js';
+import type { FaultCounts, FaultRates } from './faults.js';
+import type { Model } from './model.js';
+import type { Plant } from './planted.js';
+import { ProcessTimers, serverClock, type Scheduler } from './scheduler.js';
+import { SimulatedCaller } from './storage.js';
+import { watchedEstimator } from './study.js';
+
+/** Seconds instead of the real ones, so that a few virtual seconds meet every timeout. */
+const limits: Partial<ListenerLimits> = {
+  handshakeTimeoutMs: 600, heartbeatMs: 400, subscriberStallMs: 1_500, subscriberBufferBytes: 4_096, closeTimeoutMs: 200,
+};
+
+export interface ServerOptions {
+  readonly scheduler: Scheduler;
+  readonly chance: Chance;
+  readonly disk: SimulatedDisk;
+  readonly model: Model;
+  readonly rates: () => FaultRates;
+  readonly counts: FaultCounts;
+  readonly signer: Signer;
+  readonly studies: readonly StudyDefinition[];
+  readonly plant: Plant;
+  readonly wall: { offsetMs: number };
+  /** Its store failed, or it broke an invariant: it wants to be started again. */
+  readonly onFatal: (error: unknown) => void;
+  /** The power goes, now. */
+  readonly onPowerLoss: () => void;
+  /** Something threw that must not: ends the simulation. */
+  readonly onBroken: (error: unknown) => void;
+}
+
+/** One run of the server's process over a disk: real hub, sessions, epochs, ledger and store. */
+export class ServerProcess {
+  readonly timers: ProcessTimers;
+  listener: CarriedListener | null = null;
+  hub: RunningHub | null = null;
+  readonly #engine: Engine;
+  /** The epoch whose noise is being drawn. */
+  #drawing = { studyId: '', epoch: 0n };
+
+  constructor(private readonly options: ServerOptions) {
+    const { scheduler, disk, model, wall } = options;
+    this.timers = new ProcessTimers(scheduler, 'server');
+    const clock = serverClock(this.timers, wall);
+    this.#engine = disk.boot(clock);
+    model.recovered(this.#engine);
+    this.#start(options.plant.clock?.(clock) ?? clock).catch((error: unknown) => {
+      if (this.timers.alive) options.onFatal(error);
+    });
+  }
+
+  /** The process is gone; what its promises still do reaches nobody. */
+  kill(): void {
+    this.timers.alive = false;
+    this.listener = null;
+  }
+
+  /** As on SIGTERM. */
+  async stop(): Promise<void> {
+    const { listener, hub } = this;
+    if (listener === null || hub === null) return;
+    await listener.close(true);
+    await hub.close();
+  }
+
+  async #start(clock: Clock): Promise<void> {
+    const { model, signer, studies, plant, onFatal } = this.options;
+    const store = this.#store(clock);
+    const hub = await createStudyHub({
+      store, clock, signer, studies, logger: silent,
+      runnerFactory: () => this.#runner(),
+      onFatal: (error) => { if (this.timers.alive) onFatal(error); },
+    });
+    if (!this.timers.alive) return;
+    this.hub = hub;
+    // What recovery released is in the log before anybody could listen.
+    this.#guard(() => model.compareLogs(this.#engine));
+    hub.onEvent((event) => {
+      if (event.kind === 'release' && this.timers.alive) this.#guard(() => model.published(event.studyId, event.release));
+    });
+    this.listener = createCarriedListener({ hub, clock, logger: silent, limits: { ...limits, ...plant.limits } });
+  }
+
+  #store(clock: Clock): Store {
+    const { disk, chance, rates, counts, model, plant, studies } = this.options;
+    const caller = new SimulatedCaller({
+      timers: this.timers, disk, engine: this.#engine, chance, rates, counts, answersEarly: plant.answersEarly === true,
+      onPowerLoss: this.options.onPowerLoss,
+      watcher: {
+        onAdmitted: (requests, results) => this.#guard(() => {
+          model.admitted(requests, results);
+          if (studies[0]!.document.budget.scope !== 'contributor') return;
+          for (const { studyId, contributor } of requests) model.ownLedger(this.#engine, studyId, contributor);
+        }),
+        onDurable: (method, _args, engine) => {
+          model.note(method);
+          this.#guard(() => model.ledger(engine));
+        },
+      },
+    });
+    const real = storeOver(caller, clock, new GroupCommit(clock, (batches) => caller.admit(batches)));
+    return plant.store?.(real) ?? real;
+  }
+
+  #runner(): EpochRunner {
+    const { chance, plant, model } = this.options;
+    const findEstimator = watchedEstimator((rows) => this.#guard(() =>
+      model.drawn(this.#drawing.studyId, this.#drawing.epoch, rows, this.#engine)));
+    const inner = new InlineEpochRunner({ findEstimator, noise: () => seededNoise(chance.bytes(32)) });
+    const release = inner.release.bind(inner);
+    inner.release = (studyId, epoch) => {
+      // A dead process draws nothing that anybody sees.
+      if (!this.timers.alive) return new Promise(() => undefined);
+      this.#drawing = { studyId, epoch };
+      return release(studyId, epoch);
+    };
+    return plant.runner?.(inner) ?? inner;
+  }
+
+  #guard(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      this.options.onBroken(error);
+    }
+  }
+}
+
+const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { signing } from '../../../src/signing/node.js';
+import { Chance } from './chance.js';
+import { rough, type FaultCounts, type FaultRates } from './faults.js';
+import { BrokenPromise } from './model.js';
+import type { PlantName } from './planted.js';
+import { settled } from './scheduler.js';
+import { World } from './world.js';
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** Steps under faults; more follow, without faults, until all is settled. Default 500. */
+  readonly steps?: number;
+  /** Default: everything, often. */
+  readonly rates?: FaultRates;
+  readonly plant?: PlantName | null;
+  /** Gets every step. */
+  readonly log?: (line: string) => void;
+}
+
+export interface SimulationResult {
+  readonly seed: number;
+  /** Null when every promise held. */
+  readonly failure: string | null;
+  readonly steps: number;
+  readonly virtualMs: number;
+  /** Equal for equal seeds: of every step, verdict, acknowledgement and published byte. */
+  readonly traceHash: string;
+  readonly counts: FaultCounts;
+  readonly checks: { readonly [name: string]: number };
+}
+
+/** Virtual time and steps within which a world without faults must have settled everything. */
+const settleMs = 30_000;
+const settleSteps = 30_000;
+
+/** Runs one world from its seed. Nothing in it depends on time, threads, or anything but the seed. */
+export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
+  const { seed, steps = 500, rates = rough, plant = null } = options;
+  const real = { ...signing };
+  const secrets = Chance.of(seed).fork('secrets');
+  // Nonces, keys of epochs and seeds of work come from here.
+  Object.assign(signing, { randomBytes: (length: number) => secrets.bytes(length) });
+  const world = new World(seed, rates, plant);
+  let taken = 0;
+  let failure: string | null = null;
+  const trace = createHash('sha256');
+  const step = async (): Promise<boolean> => {
+    const label = world.scheduler.step();
+    if (label === null) return false;
+    taken += 1;
+    trace.update(`${world.scheduler.nowMs.toFixed(6)} ${label}\n`);
+    options.log?.(`${world.scheduler.nowMs.toFixed(3)} ${label}`);
+    await settled();
+    return world.broken === null;
+  };
+  try {
+    await world.begin();
+    await settled();
+    while (taken < steps && await step()) { /* The world goes on. */ }
+    if (world.broken === null) {
+      world.quiet();
+      failure = await settle(world, step);
+    }
+    if (world.broken !== null) failure = textOf(world.broken);
+  } catch (error) {
+    failure = textOf(error);
+  } finally {
+    world.end();
+    Object.assign(signing, real);
+  }
+  trace.update(world.model.trace.digest());
+  return {
+    seed, failure, steps: taken, virtualMs: world.scheduler.nowMs, traceHash: trace.digest('hex'),
+    counts: world.counts, checks: world.model.checks,
+  };
+}
+
+/** Liveness: after faults, epochs that were open end, everybody gets an answer, subscribers get every release. */
+async function settle(world: World, step: () => Promise<boolean>): Promise<string | null> {
+  const untilMs = world.scheduler.nowMs + settleMs;
+  let target = world.openEpochs();
+  let left: string | null = 'nothing happened';
+  for (let count = 0; count < settleSteps && world.scheduler.nowMs < untilMs; count++) {
+    if (!await step()) return world.broken === null ? `stuck: ${left}` : null;
+    // A server that was down says now which epoch is open.
+    if ([...target.values()].includes(0n)) target = world.openEpochs();
+    left = world.unfinished(target);
+    if (left === null) return null;
+  }
+  return `not settled ${settleMs} ms after the last fault: ${left}`;
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof BrokenPromise) return error.message;
+  return error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ''}` : String(error);
+}
+
+/** What to type to see it again. */
+export function replayCommand(seed: number, steps: number, plant: PlantName | null = null): string {
+  return `npm run simulate -- --seed ${seed} --steps ${steps}${plant === null ? '' : ` --plant ${plant}`}`;
+}

@@ -1,0 +1,99 @@
+import type { Estimator, Plan } from '../../../src/estimators/contract.js';
+import { findEstimator as findRegistered } from '../../../src/estimators/registry.js';
+import type { StudyDocument } from '../../../src/wire/study-document.js';
+import { defineStudy, type StudyDefinition } from '../../../server/studies/definition.js';
+import type { FindEstimator } from '../../../server/epochs/engine.js';
+
+/** Column 0 holds the contributor's number, column 1 the number of the row, the others are one-hot by the latter. */
+export const cells = 14;
+export const columnCount = cells + 2;
+
+/** Rows that one contributor may give to one epoch: fewer than cells, so that no two of them share one. */
+export const rowsMax = 6;
+
+/** The unmistakable row: no other has the same first two entries. */
+export function rowOf(contributor: number, counter: number): number[] {
+  const row = new Array<number>(columnCount).fill(0);
+  row[0] = contributor;
+  row[1] = counter;
+  row[2 + (counter % cells)] = 1;
+  return row;
+}
+
+/** A contributor's row as it reached its group. */
+export interface SeenRow {
+  readonly values: Float64Array;
+  /** The keyed hash of its contributor that also chooses its group. */
+  readonly tag: bigint;
+}
+
+/** The private mean, unchanged, whose summaries also tell what rows they were given. */
+export function watchedEstimator(onDraw: (rows: readonly SeenRow[]) => void): FindEstimator {
+  return (name): Estimator => {
+    const inner = findRegistered(name);
+    return {
+      ...inner,
+      plan(parameters, facts) {
+        const plan = inner.plan(parameters, facts);
+        return plan.kind === 'infeasible' ? plan : watchedPlan(plan, onDraw);
+      },
+    };
+  };
+}
+
+function watchedPlan(plan: Plan, onDraw: (rows: readonly SeenRow[]) => void): Plan {
+  const rows: SeenRow[] = [];
+  return {
+    ...plan,
+    summary(cohort) {
+      const summary = plan.summary(cohort);
+      return {
+        ...summary,
+        add(state, row, tag) {
+          rows.push({ values: row.slice(), tag });
+          return summary.add(state, row, tag);
+        },
+      };
+    },
+    release(summaries, mechanisms, compute) {
+      onDraw(rows);
+      return plan.release(summaries, mechanisms, compute);
+    },
+  };
+}
+
+export type SimulatedScope = 'study' | 'contributor' | 'population';
+
+export const everyMs = 1_000;
+
+function documentOf(name: string, scope: SimulatedScope, late: 'next' | 'drop'): StudyDocument {
+  return {
+    version: 1,
+    study: name,
+    columns: Array.from({ length: columnCount }, (_, i) => `c${i}`),
+    cohort: 100_000,
+    participation: 'secret',
+    epoch: { everyMs },
+    contribution: { reduce: 'mean', rowsMax },
+    estimator: 'mean',
+    parameters: { scale: new Array<number>(columnCount).fill(1), corruption: 0.05, 'centre-share': 0.2 },
+    privacy: { epsilon: 1, delta: 1e-6 },
+    budget: {
+      epsilon: scope === 'study' ? 12 : 6, delta: 1e-4, rule: 'zcdp', scope,
+      ...(scope === 'population' && { population: 'everybody' }),
+    },
+    admission: { kind: 'open' },
+    late,
+    retention: { kind: 'release' },
+  };
+}
+
+const defined = new Map<string, StudyDefinition>();
+
+/** The study of a simulation; the same facts are worked out once. */
+export function studyOf(scope: SimulatedScope, late: 'next' | 'drop', name = 'tally'): StudyDefinition {
+  const key = `${name} ${scope} ${late}`;
+  let found = defined.get(key);
+  if (found === undefined) defined.set(key, found = defineStudy(documentOf(name, scope, late)));
+  return found;
+}

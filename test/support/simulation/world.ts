@@ -1,0 +1,265 @@
+import { toHex } from '../../../src/base/bytes.js';
+import { signing } from '../../../src/signing/node.js';
+import { encodeStudyDocument, studyId as idOfFacts } from '../../../src/wire/index.js';
+import { subscribe } from '../../../client/index.js';
+import type { StudyDefinition } from '../../../server/studies/definition.js';
+import { Chance } from './chance.js';
+import { SimulatedContributor } from './contributor.js';
+import { SimulatedDisk } from './disk.js';
+import { calm, noFaults, type FaultRates } from './faults.js';
+import { HostileCrowd } from './hostile.js';
+import { Model } from './model.js';
+import { Network } from './network.js';
+import { plantOf, type PlantName } from './planted.js';
+import { clientRuntime, ProcessTimers, Scheduler } from './scheduler.js';
+import { ServerProcess } from './server.js';
+import { everyMs, studyOf } from './study.js';
+
+const serverSigner = signing.createSigner(new Uint8Array(32).fill(77));
+
+/** One world: a server, its disk, a network, contributors honest and hostile, a subscriber; all from one seed. */
+export class World {
+  readonly scheduler = new Scheduler();
+  readonly counts = noFaults();
+  readonly model = new Model(signing.createVerifier(serverSigner.publicKey));
+  readonly network: Network;
+  readonly contributors: SimulatedContributor[] = [];
+  readonly disk = new SimulatedDisk();
+  server: ServerProcess | null = null;
+  broken: unknown = null;
+  studyIds: string[] = [];
+  rates: FaultRates;
+  readonly #chance: Chance;
+  readonly #wall = { offsetMs: 1_700_000_000_000 };
+  #definitions: readonly StudyDefinition[] = [];
+  #restarting = false;
+  #hostile: HostileCrowd | null = null;
+  #received = 0;
+
+  constructor(readonly seed: number, rates: FaultRates, readonly plant: PlantName | null) {
+    this.#chance = Chance.of(seed);
+    this.rates = rates;
+    this.network = new Network({
+      scheduler: this.scheduler, chance: this.#chance.fork('network'), rates: () => this.rates, counts: this.counts,
+      listener: () => this.server?.listener ?? null,
+    });
+  }
+
+  /** Makes everybody; the first step is still to come. */
+  async begin(): Promise<void> {
+    const chance = this.#chance.fork('setting');
+    const scope = chance.pick(['study', 'study', 'contributor', 'population'] as const);
+    const late = chance.pick(['next', 'next', 'drop'] as const);
+    const names = scope === 'population' ? ['tally', 'tally-too'] : ['tally'];
+    this.#definitions = names.map((name) => studyOf(scope, late, name));
+    for (const definition of this.#definitions) {
+      const id = await idOfFacts(encodeStudyDocument(definition.document), signing);
+      const hex = typeof id === 'string' ? id : toHex(id);
+      this.studyIds.push(hex);
+      this.model.addStudy(hex, definition);
+    }
+    this.#startServer();
+    const count = 3 + chance.below(4);
+    for (let number = 1; number <= count; number++) this.#addContributor(number);
+    for (const studyId of this.studyIds) void this.#subscribe(studyId);
+    const rates = this.rates;
+    if (rates.hostileEveryMs < Infinity) {
+      this.#hostile = new HostileCrowd(this.#worldOf(0, 'hostile'), () => this.#openEpoch());
+    }
+    this.#scheduleFaults(rates);
+  }
+
+  /** A server runs and listens. */
+  get isUp(): boolean {
+    return (this.server?.listener ?? null) !== null;
+  }
+
+  fail(error: unknown): void {
+    this.broken ??= error;
+  }
+
+  /** Faults end, and nobody sends anything new. */
+  heal(): void {
+    this.rates = calm;
+    this.network.cutOff.clear();
+    for (const connection of [...this.network.connections]) {
+      connection.release('client');
+      connection.release('server');
+    }
+  }
+
+  /** Null when all is as it should be once faults have stopped. */
+  unfinished(target: ReadonlyMap<string, bigint>): string | null {
+    const hub = this.server?.hub ?? null;
+    if (hub === null || !this.isUp) return 'the server is not up';
+    const owing = this.contributors.filter((contributor) => contributor.owed > 0).length;
+    if (owing > 0) return `${owing} contributors wait for an answer`;
+    for (const [studyId, epoch] of target) {
+      const view = hub.study(studyId)!;
+      if (view.state === 'open' && view.epoch <= epoch && view.epoch !== 0n) return `epoch ${epoch} does not end`;
+    }
+    if (this.studyIds.some((studyId) => this.model.count(studyId) === 0)) return 'nothing was released';
+    const published = this.studyIds.reduce((sum, studyId) => sum + this.model.count(studyId), 0);
+    return this.#received >= published ? null : 'a subscriber waits for a release';
+  }
+
+  openEpochs(): Map<string, bigint> {
+    return new Map(this.studyIds.map((studyId) => [studyId, this.server?.hub?.study(studyId)?.epoch ?? 0n]));
+  }
+
+  end(): void {
+    this.server?.kill();
+    this.disk.remove();
+  }
+
+  #worldOf(study: number, label: string) {
+    return {
+      scheduler: this.scheduler, network: this.network, chance: this.#chance.fork(label), model: this.model,
+      counts: this.counts, serverKey: serverSigner.publicKey, studyId: this.studyIds[study]!,
+      onBroken: (error: unknown) => this.fail(error),
+    };
+  }
+
+  #addContributor(number: number): void {
+    const study = number % this.studyIds.length;
+    const contributor = new SimulatedContributor(this.#worldOf(study, `contributor ${number}`), number);
+    this.contributors.push(contributor);
+    const chance = this.#chance.fork(`sends ${number}`);
+    const again = (): void => {
+      this.scheduler.after(chance.between(10, everyMs / 2), `contributor-${number} thinks`, () => {
+        if (this.rates === calm && this.#healed) return;
+        if (contributor.alive && contributor.owed < 8) contributor.send();
+        again();
+      });
+    };
+    again();
+  }
+
+  #healed = false;
+
+  /** From now on nobody begins anything. */
+  quiet(): void {
+    this.#healed = true;
+    this.heal();
+  }
+
+  async #subscribe(studyId: string): Promise<void> {
+    const timers = new ProcessTimers(this.scheduler, 'subscriber');
+    const chance = this.#chance.fork(`subscriber ${studyId}`);
+    try {
+      const releases = subscribe({
+        url: 'ws://simulated/', study: studyId, serverKey: serverSigner.publicKey,
+        runtime: clientRuntime(timers, () => chance.uniform()),
+        openTransport: this.network.transportOf(`subscriber-${studyId.slice(0, 4)}`, () => timers.alive),
+        backoffInitialMs: 10, backoffMaxMs: 150, idleTimeoutMs: 700,
+      });
+      for await (const { release, signed } of releases) {
+        this.model.received(studyId, Number(release.index), signed.body);
+        this.#received += 1;
+      }
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #startServer(): void {
+    this.#restarting = false;
+    try {
+      this.server = new ServerProcess({
+        scheduler: this.scheduler, chance: this.#chance.fork(`server ${this.scheduler.nowMs}`), disk: this.disk,
+        model: this.model, rates: () => this.rates, counts: this.counts, signer: serverSigner,
+        studies: this.#definitions, plant: plantOf(this.plant), wall: this.#wall,
+        onFatal: (error) => this.#onFatal(error),
+        onPowerLoss: () => this.#powerLoss(),
+        onBroken: (error) => this.fail(error),
+      });
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** The product asks to be started again after its disk failed. Anything else that stops it is a defect. */
+  #onFatal(error: unknown): void {
+    this.model.note('fatal');
+    if ((error as { code?: string }).code !== 'storage-failed') return this.fail(error);
+    this.scheduler.after(1, 'exit', () => this.crashServer());
+  }
+
+  crashServer(): void {
+    if (this.#restarting || this.server === null) return;
+    this.#restarting = true;
+    this.server.kill();
+    this.network.hangUp((connection) => connection.established, 'server');
+    const { torn } = this.disk;
+    this.disk.crash(this.#chance.fork(`tear ${this.scheduler.nowMs}`));
+    this.counts['torn-log'] += this.disk.torn - torn;
+    this.scheduler.after(this.#chance.fork(`down ${this.scheduler.nowMs}`).between(1, 250), 'server starts',
+      () => this.#startServer());
+  }
+
+  #powerLoss(): void {
+    if (this.#restarting || this.server === null) return;
+    this.counts['server-crash'] += 1;
+    this.crashServer();
+  }
+
+  #stopServer(): void {
+    const { server } = this;
+    if (server === null || !this.isUp || this.#restarting) return;
+    this.counts['graceful-stop'] += 1;
+    void server.stop().then(() => {
+      if (server === this.server && server.timers.alive) this.crashServer();
+    }, (error: unknown) => { if (server.timers.alive) this.fail(error); });
+  }
+
+  #openEpoch(): bigint {
+    return this.server?.hub?.study(this.studyIds[0]!)?.epoch ?? 1n;
+  }
+
+  #scheduleFaults(rates: FaultRates): void {
+    const { counts, network } = this;
+    this.#every('server-crash', rates.crashEveryMs, () => this.#powerLoss());
+    this.#every('graceful-stop', rates.stopEveryMs, () => this.#stopServer());
+    this.#every('client-crash', rates.clientCrashEveryMs, (chance) => chance.pick(this.contributors).crash());
+    this.#every('clock-jump', rates.clockJumpEveryMs, (chance) => {
+      counts['clock-jump'] += 1;
+      this.#wall.offsetMs += chance.between(-3_000, 3_000);
+    });
+    this.#every('half-open', rates.halfOpenEveryMs, (chance) => {
+      const connections = [...network.connections];
+      if (connections.length === 0) return;
+      counts['half-open'] += 1;
+      chance.pick(connections).silent = true;
+    });
+    this.#every('slow-reader', rates.slowReaderEveryMs, (chance) => {
+      const connections = [...network.connections];
+      if (connections.length === 0) return;
+      counts['slow-reader'] += 1;
+      const connection = chance.pick(connections);
+      connection.hold('client');
+      this.scheduler.after(chance.between(50, 2_500), 'reads again', () => connection.release('client'));
+    });
+    this.#every('partition', rates.partitionEveryMs, (chance) => {
+      counts.partition += 1;
+      const { host } = chance.pick(this.contributors);
+      network.cutOff.add(host);
+      this.scheduler.after(chance.between(50, 1_500), 'partition ends', () => { network.cutOff.delete(host); });
+    });
+    this.#every('hostile', rates.hostileEveryMs, () => {
+      if (this.#hostile?.act() === true) counts['hostile-frame'] += 1;
+    });
+  }
+
+  #every(label: string, meanMs: number, action: (chance: Chance) => void): void {
+    if (meanMs === Infinity) return;
+    const chance = this.#chance.fork(`fault ${label}`);
+    const again = (): void => {
+      this.scheduler.after(-meanMs * Math.log(1 - chance.uniform()), label, () => {
+        if (this.#healed) return;
+        action(chance);
+        again();
+      });
+    };
+    again();
+  }
+}
