@@ -17,6 +17,7 @@ import type {
 } from '../contract.js';
 import { answerOf, centreNotFound, participationBelowPlan } from '../centred-mean.js';
 import { chooseScale, scaleNotFound, type ScaleChoice } from '../scale-choice.js';
+import { truncationBias } from '../heavy/truncation.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
 
@@ -72,6 +73,9 @@ export const mean: Estimator = {
     + 'rho split between the centre and the mean.',
   plan: planMean,
 };
+
+/** Of a private centre, in scales per column. */
+const centreOff = 0.1;
 
 interface Design {
   /** Of the study as a whole. */
@@ -148,6 +152,8 @@ function planFor(design: Design): Plan {
       noisePerCoordinateInScales: clipped.sum.sigma / cohort,
       noiseOfCount: clipped.count.sigma,
       movedByHostileShareInScales: clipped.ball.radius,
+      // Of rows with second moments of a scale and tails as heavy as that allows: not in the expected error.
+      clippingCostsAtMostInScales: truncationBias({ order: 2, bound: 1 }, dimension, centreOff, clipped.ball.radius),
     },
     expectedError: (corruption) => errorOf(design, corruption),
     summary: () => rowsSummary(dimension),

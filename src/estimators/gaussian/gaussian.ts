@@ -16,7 +16,7 @@ import { planGaussian } from './plan.js';
  * 3. The mean is a private centre and a clipped mean (privacy/centre, privacy/clipped-mean) of the rows, or of the means
  *    of groups, after that map: one contributor remains one of them, and the two cost the same for every map, hence for
  *    a released one. That is adaptive composition. The offset of the subspace came with it, exactly.
- * 4. `cohorts: shared`: all contributors serve all stages, the costs add up. `cohorts: split`: the ticket of a
+ * 4. `cohorts: one`: all contributors serve all stages, the costs add up. `cohorts: split`: the ticket of a
  *    contributor says which one it serves, whatever it sends, so a neighbour changes one stage: the cost is the largest.
  * Events are planned for all columns. In a subspace of fewer, rows have zeros behind (still rows inside the same balls),
  * and what is drawn for those columns is not read.

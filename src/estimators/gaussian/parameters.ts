@@ -22,8 +22,8 @@ export const parameters: readonly ParameterSpec[] = [
     description: 'the expected distance between the answer and the truth that a plan must promise',
   },
   {
-    name: 'cohorts', type: 'choice', choices: ['shared', 'split'], default: 'shared',
-    description: 'shared: every contributor serves covariance and mean, which share the cost; split: one of them each, '
+    name: 'cohorts', type: 'choice', choices: ['one', 'split'], default: 'one',
+    description: 'one: every contributor serves covariance and mean, which share the cost; split: one of them each, '
       + 'at the whole cost',
   },
   {
@@ -64,7 +64,7 @@ export function choiceFrom(values: ParameterValues): GaussianChoice {
     throw new InvalidParameterError('variance-low must not be above variance-high', { varianceLow, varianceHigh });
   }
   return {
-    varianceLow, varianceHigh, accuracy: numberOf(values, 'accuracy'), isShared: choiceOf(values, 'cohorts') === 'shared',
+    varianceLow, varianceHigh, accuracy: numberOf(values, 'accuracy'), isShared: choiceOf(values, 'cohorts') === 'one',
     corruption: choiceOf(values, 'local') === 'robust' 
       ? optionalNumberOf(values, 'corruption') ?? assumedCorruption : null,
     unit: choiceOf(values, 'subspace') === 'affine' ? numberOf(values, 'unit') : null,

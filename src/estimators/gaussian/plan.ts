@@ -120,7 +120,7 @@ function factsOf({ choice, covariance, mean, frame, rowsPerGroup }: GaussianDesi
   return {
     errorsAreIn: 'total variation distance between the normal distribution answered and the true one, at most',
     local: rowsPerGroup === null ? 'empirical' : 'robust',
-    cohorts: choice.isShared ? 'shared' : 'split',
+    cohorts: choice.isShared ? 'one' : 'split',
     ...design,
     ...(frame === null ? {} : { subspaceGroups: frame.groups, unit: frame.unit }),
     covarianceErrorExpected: Math.hypot(covariance.error.sampling, covariance.error.noise, covariance.error.bias),

@@ -12,6 +12,7 @@ import type {
 } from '../contract.js';
 import { choiceOf, numberOf, optionalNumberOf, scaleOf } from '../values.js';
 import { rowsSummary } from '../summaries/rows.js';
+import { comparison } from './comparison.js';
 import { countedSum, releaseCountedSum, type Beyond, type CountedSum } from './counted-sum.js';
 import { designGroupMeans, releaseGroupMeans, type GroupMeans } from './group-means.js';
 import { placeNotFound, tooFewCame, valueOf } from './outcomes.js';
@@ -89,6 +90,8 @@ interface Design {
   readonly beyond: Beyond;
   readonly cohorts: readonly CohortPlan[];
   readonly events: readonly MechanismEvent[];
+  /** Hostile share that is planned for. */
+  readonly corruption: number;
   /** Nominal rows behind the mean. */
   readonly meanRows: number;
   /** Bound on what clipping moves the mean, in units of scale. */
@@ -128,6 +131,7 @@ function planColumns(values: ParameterValues, facts: StudyFacts): Plan | Infeasi
   const beyond = choiceOf(values, 'beyond') === 'drop' ? 'drop' : 'clip';
   return planFor({
     facts, units: allColumns(scale), moment, centre: found.centre, sum, beyond, meanRows,
+    corruption: numberOf(values, 'corruption'),
     cohorts: split ? [...found.cohorts, pooledCohort(meanCohort, 1 - found.share)] : [pooledCohort(meanCohort, 1)],
     events: [...found.events, sum.event],
     // A dropped row loses all of |z|, a clipped one |z| - R: at most |z|^k / R^(k-1), without the factor of clipping.
@@ -156,6 +160,8 @@ function designCentre(values: ParameterValues, facts: StudyFacts): CentreFound |
 interface CentreInfeasible {
   readonly kind: 'infeasible';
   readonly reason: string;
+  /** When more contributors would not do. */
+  readonly remedy?: string;
   readonly cohortNeeded?: number;
 }
 
@@ -166,7 +172,7 @@ function withRemedy(facts: StudyFacts, found: CentreFound | CentreInfeasible): C
     kind: 'infeasible',
     reason: `with ${facts.cohort} contributors, ${facts.dimension} columns and rho ${facts.target.rho.toPrecision(3)} `
       + reason,
-    remedy: `a cohort of ${cohortNeeded ?? 'more'}, fewer columns, a larger epsilon, a lower corruption or a larger `
+    remedy: found.remedy ?? `a cohort of ${cohortNeeded ?? 'more'}, fewer columns, a larger epsilon, a lower corruption or a larger `
       + 'centre-share',
     ...(cohortNeeded === undefined ? {} : { cohortNeeded }),
   };
@@ -197,7 +203,8 @@ function designMedian(values: ParameterValues, facts: StudyFacts, share: number)
 function designGroups(values: ParameterValues, facts: StudyFacts, share: number): CentreFound | CentreInfeasible {
   const { dimension, target, cohort } = facts;
   if (!isSplit(values)) {
-    return { kind: 'infeasible', reason: 'group means have no contributors of their own in one cohort (cohorts: split)' };
+    const reason = 'group means have no contributors of their own in one cohort';
+    return { kind: 'infeasible', reason, remedy: 'cohorts: split, or centre: median' };
   }
   const means = designGroupMeans({
     cohort, share, dimension, moment: momentOf(values), corruption: numberOf(values, 'corruption'), split: true,
@@ -212,7 +219,7 @@ function designGroups(values: ParameterValues, facts: StudyFacts, share: number)
 }
 
 function planFor(design: Design): Plan {
-  const { facts, units, sum, meanRows, events, cohorts, bias } = design;
+  const { facts, units, sum, meanRows, events, cohorts, bias, corruption } = design;
   const noise = sum.deviation / meanRows;
   return Object.freeze<Plan>({
     kind: 'plan',
@@ -240,8 +247,9 @@ function planFor(design: Design): Plan {
       noiseOfCount: sum.countDeviation,
       contributorsOfTheMean: meanRows,
       movedByHostileShareInScales: sum.ball.radius,
+      ...comparison(facts, { scale: units.scale, corruption, radius: sum.ball.radius, error: errorOf(design, 0).total }),
     },
-    expectedError: (corruption) => errorOf(design, corruption),
+    expectedError: (share) => errorOf(design, share),
     summary: () => rowsSummary(facts.dimension),
     release: async (summaries, mechanisms) => release(design, summaries, mechanisms),
   });

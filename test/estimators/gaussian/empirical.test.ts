@@ -25,7 +25,7 @@ async function measured(dimension: number, parameters: Readonly<Record<string, u
 
 describe('gaussian', () => {
   it('is within .25 of the truth in total variation at the cohort that the plan proposes, and about as far as it says', async () => {
-    for (const [dimension, cohorts] of [[2, 'shared'], [5, 'shared'], [2, 'split']] as const) {
+    for (const [dimension, cohorts] of [[2, 'one'], [5, 'one'], [2, 'split']] as const) {
       const { distance, expected } = await measured(dimension, { ...bounds, cohorts }, `whole ${dimension} ${cohorts}`);
       expect(distance).toBeLessThan(0.25);
       expect(distance / expected).toBeLessThan(1.3);
@@ -49,7 +49,7 @@ describe('gaussian', () => {
 
   it('charges the larger stage where contributors serve one, and the sum where they serve both', () => {
     const facts = factsOf(2, 40_000, 2);
-    const [shared, split] = ['shared', 'split'].map((cohorts) => planOf('gaussian', { ...bounds, cohorts }, facts));
+    const [shared, split] = ['one', 'split'].map((cohorts) => planOf('gaussian', { ...bounds, cohorts }, facts));
     expect(split!.cohorts.map(({ name }) => name)).toEqual(['covariance', 'mean']);
     expect(shared!.cohorts.map(({ name }) => name)).toEqual(['rows']);
     expect(split!.events.every(({ cohort }) => cohort === 'covariance' || cohort === 'mean')).toBe(true);
