@@ -87,6 +87,11 @@ export function clockTime(unixMs: number): string {
   });
 }
 
+/** With a capital and a full stop, which texts of the server may lack. */
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+}
+
 /** `delay_minutes below -15` as `delay minutes below −15`. */
 export function spoken(name: string): string {
   return name.replaceAll('_', ' ').replace(/(?<=^|\s)-(?=\d)/g, '−');

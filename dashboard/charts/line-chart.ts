@@ -28,7 +28,7 @@ export function createLineChart(host: HTMLElement, first: Series, onPoint: (plac
     width: width(), height, legend: { show: false }, padding: [10, 10, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 8, fill: colours.accent, stroke: colours.card } },
     scales: {
-      x: { time: false, range: (_, low, high) => [Math.min(low, high - 1), Math.max(high, low + 1)] },
+      x: { time: false, range: () => rangeOf(series.epochs) },
       y: { range: (_, low, high) => roomFor(low, high) },
     },
     axes: [
@@ -52,6 +52,7 @@ export function createLineChart(host: HTMLElement, first: Series, onPoint: (plac
     bands: [{ series: [1, 2], fill: fade(colours.accent) }],
     hooks: {
       drawAxes: [(of) => markRefusals(of, series, colours.warn)],
+      draw: [(of) => markAlone(of, series, colours.accent)],
       setCursor: [({ cursor: { idx } }) => onPoint(idx ?? null)],
     },
   }, dataOf(first), host);
@@ -71,6 +72,12 @@ export function createLineChart(host: HTMLElement, first: Series, onPoint: (plac
 
 const wholeSteps = [1, 2, 5].flatMap((step) => Array.from({ length: 10 }, (_, power) => step * 10 ** power))
   .sort((left, right) => left - right);
+
+/** From the first epoch to the last; room on both sides of a single one. */
+function rangeOf(epochs: readonly number[]): [number, number] {
+  const [first, last] = [epochs[0] ?? 0, epochs.at(-1) ?? 0];
+  return first === last ? [first - 1, last + 1] : [first, last];
+}
 
 /** A tenth of the range above and below; something to see also when every value is the same, or there is none. */
 function roomFor(low: number | null, high: number | null): [number, number] {
@@ -110,6 +117,31 @@ function markRefusals(chart: uPlot, { epochs, refusals }: Series, colour: string
     ctx.lineTo(x + arm, y - arm);
     ctx.stroke();
   });
+  ctx.restore();
+}
+
+/** A band needs two epochs: the interval of one that stands between refusals, or is the first, is a line with ends. */
+function markAlone(chart: uPlot, { epochs, values, lows, highs }: Series, colour: string): void {
+  const { ctx } = chart;
+  const arm = 4 * devicePixelRatio;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 1.5 * devicePixelRatio;
+  ctx.beginPath();
+  epochs.forEach((epoch, place) => {
+    const [low, high] = [lows[place], highs[place]];
+    const isAlone = (values[place - 1] ?? null) === null && (values[place + 1] ?? null) === null;
+    if (!isAlone || typeof low !== 'number' || typeof high !== 'number') return;
+    const x = chart.valToPos(epoch, 'x', true);
+    const [bottom, top] = [chart.valToPos(low, 'y', true), chart.valToPos(high, 'y', true)];
+    ctx.moveTo(x, bottom);
+    ctx.lineTo(x, top);
+    for (const y of [bottom, top]) {
+      ctx.moveTo(x - arm, y);
+      ctx.lineTo(x + arm, y);
+    }
+  });
+  ctx.stroke();
   ctx.restore();
 }
 

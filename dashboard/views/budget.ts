@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { budgetOf, guaranteeInWords, type BudgetState } from '../budget.js';
-import { amount, counted, duration, percent } from '../format.js';
+import { amount, counted, duration, percent, sentence } from '../format.js';
 import { html } from '../html.js';
 import { historyOf, type Followed } from '../session.js';
 
@@ -78,15 +78,15 @@ function windowWords({ windowMs }: BudgetState): VNode | null {
 /** The promise: first so that everybody understands it, then exactly. */
 export function Guarantee({ followed }: { readonly followed: Followed }): VNode {
   const { document } = followed.entry;
-  const { sentence, notAgainst, oddsPerRelease, oddsInAll } = guaranteeInWords(document);
+  const { sentence: promise, notAgainst, oddsPerRelease, oddsInAll } = guaranteeInWords(document);
   const exact = historyOf(followed).last?.guarantee;
   const corruption = document.parameters['corruption'];
   return html`<section class="card"><h2>What is promised</h2>
-    <p>${sentence} <span class="quiet">${notAgainst}</span></p>
+    <p>${promise} <span class="quiet">${notAgainst}</span></p>
     ${typeof corruption === 'number' && corruption > 0 && html`<p>The answer stays useful while up to
       ${` ${percent(corruption)}`} of the contributors send whatever they like, together.</p>`}
     <details><summary>In exact words</summary>
-      ${exact && html`<p class="small">${exact.charAt(0).toUpperCase()}${exact.slice(1)}.</p>`}
+      ${exact && html`<p class="small">${sentence(exact)}</p>`}
       <p class="small">One release changes anybody’s odds about one contributor at most by a factor of
         ${` ${amount(oddsPerRelease)}`}, all that the budget allows together by ${amount(oddsInAll)}, except with a
         probability of ${amount(document.budget.delta)} or less. Usually it is far less.</p></details></section>`;

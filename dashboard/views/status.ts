@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { systemRuntime } from '../../client/index.js';
-import { counted, duration, whole } from '../format.js';
+import { counted, duration, sentence, whole } from '../format.js';
 import { html } from '../html.js';
 import { historyOf, type Followed, type Link } from '../session.js';
 import { Badge, Notice } from '../shell.js';
@@ -75,12 +75,12 @@ export function LinkNotice({ followed }: { readonly followed: Followed }): VNode
         ${history.count > 0 ? 'What is shown is from before.' : ''} This page connects again by itself, ${' '}
         <${Countdown} atMs=${now.retryAtMs} lead="in" over="now" /><span class="quiet"> (${now.reason})</span>.<//>`;
     case 'failed':
-      return html`<${Notice} tone="bad" title="This log does not verify." alert>${now.text}.
+      return html`<${Notice} tone="bad" title="This log does not verify." alert>${sentence(now.text)}
         ${` ${counted(history.count, 'release')}`} up to there can be believed, and nothing after. Ask the operator, and keep the log
         as it is.<//>`;
     case 'error':
       return html`<${Notice} tone="bad" title="This study cannot be followed." alert>
-        ${now.text}. Reload this page to try again.<//>`;
+        ${sentence(now.text)} Reload this page to try again.<//>`;
     case 'ended':
       return now.state === 'exhausted'
         ? html`<${Notice} tone="accent" title="The privacy budget is used up.">No further epoch opens: another answer

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { pictureOf } from '../answer.js';
-import { clockTime, whole } from '../format.js';
+import { clockTime, sentence, whole } from '../format.js';
 import { html } from '../html.js';
 import { chartsMax, labelsOf, reasonInWords } from '../model.js';
 import { historyOf, studies, type Followed } from '../session.js';
@@ -34,7 +34,7 @@ function RefusalNotice({ followed }: { readonly followed: Followed }): VNode | n
   if (last?.outcome.kind !== 'refused') return null;
   const { reason, text } = last.outcome;
   return html`<${Notice} tone="warn" title=${`Epoch ${whole(last.epoch)} has no answer: ${reasonInWords(reason)}.`}>
-    ${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'} Its privacy was spent all the same.
+    ${sentence(text)} Its privacy was spent all the same.
     ${lastValue !== null && ` The numbers below are from epoch ${whole(lastValue.epoch)}.`}<//>`;
 }
 
