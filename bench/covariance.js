@@ -1,0 +1,65 @@
+// Relative spectral errors of covariance: within bounds 1e24 apart, after linear maps, and without bounds at the cohort that
+// its plan names. Needs the build: npm run bench:covariance [-- seeds] [-- unbounded].
+import { findEstimator } from '../dist/src/estimators/registry.js';
+import { createKernels } from '../dist/src/numerics/kernels/index.js';
+import { makeRows } from './accuracy/data.js';
+import { closePool, planOf, release } from './accuracy/private.js';
+import { mapOf, mappedRows, relativeErrorMatrix } from './linear.js';
+
+const seeds = Number(process.argv[2] ?? 5);
+const target = { epsilon: 1, delta: 1e-6 };
+const kernels = createKernels();
+
+/** The largest eigenvalue, in size, of the relative error. */
+function spectral(estimate, map) {
+  const error = Float64Array.from(relativeErrorMatrix(estimate, map));
+  const dimension = map.length;
+  const symmetric = error.map((entry, at) => (entry + error[(at % dimension) * dimension + Math.floor(at / dimension)]) / 2);
+  const { values } = kernels.eigenSymmetric(symmetric, dimension);
+  return Math.max(-values[0], values.at(-1));
+}
+
+const described = (list) => {
+  const sorted = [...list].sort((a, b) => a - b);
+  return `median ${sorted[list.length >> 1].toFixed(3)}, worst ${sorted.at(-1).toFixed(3)} of ${list.length}`;
+};
+
+async function errors(plan, shape, mapFor) {
+  const list = [];
+  for (let seed = 0; seed < seeds; seed++) {
+    const { values } = makeRows('none', { ...shape, corruption: 0, seed });
+    const map = mapFor(seed);
+    const estimate = await release(plan, mappedRows(values, map), shape.dimension, { seed: `${seed}`, noise: 'seeded' });
+    list.push(estimate === null ? Infinity : spectral(estimate, map));
+  }
+  return described(list);
+}
+
+console.log('errors: || S^-1/2 (estimate) S^-1/2 - I || in spectral norm; epsilon 1, delta 1e-6');
+const wide = { 'variance-low': 1e-12, 'variance-high': 1e12 };
+for (const dimension of process.argv[3] === 'unbounded' ? [] : [5, 10]) {
+  const shape = { dimension, contributors: 2e5, corruption: 0 };
+  const plan = planOf('covariance', shape, target, wide);
+  if (typeof plan === 'string') {
+    console.log(`bounded, d = ${dimension}: ${plan}`);
+    continue;
+  }
+  // Variances from 1e-6 to 1e6, so that the bounds hold with room on both sides.
+  for (const [name, condition, size] of [['condition 1e12', 1e12, 1e-3], ['the same rows, smaller by 1e2', 1e12, 1e-5], ['condition 1', 1, 1]]) {
+    console.log(`bounded 1e-12..1e12, d = ${dimension}, n = 2e5, ${name}: `
+      + await errors(plan, shape, (seed) => mapOf(dimension, condition, `${seed} ${name}`, size)));
+  }
+}
+for (const dimension of [2, 5, 10]) {
+  const raw = { preconditioner: 'unbounded' };
+  const few = findEstimator('covariance').name;
+  const small = { dimension, contributors: 2e3, corruption: 0 };
+  console.log(`unbounded, d = ${dimension}, n = 2e3: ${planOf(few, small, target, raw)}`);
+  let contributors = 4e4;
+  while (typeof planOf(few, { ...small, contributors }, target, raw) === 'string') contributors = Math.ceil(contributors * 1.1);
+  const shape = { ...small, contributors };
+  // Groups tell matrices apart up to columns that are mixtures of others but for a thousandth.
+  console.log(`unbounded, d = ${dimension}, n = ${contributors}, condition 1e4, variances about 1e-60: `
+    + await errors(planOf(few, shape, target, raw), shape, (seed) => mapOf(dimension, 1e4, seed, 1e-30)));
+}
+await closePool();
