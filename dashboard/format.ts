@@ -2,6 +2,29 @@
 
 const locale = 'en-GB';
 
+/** Making a formatter takes a hundred times as long as using one: a table of releases would be most of a redraw. */
+const formatters = new Map<string, Intl.NumberFormat>();
+
+function formatter(key: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const known = formatters.get(key);
+  if (known !== undefined) return known;
+  const made = new Intl.NumberFormat(locale, options);
+  formatters.set(key, made);
+  return made;
+}
+
+function inDecimals(least: number, most: number): Intl.NumberFormat {
+  return formatter(`${least} to ${most}`, { minimumFractionDigits: least, maximumFractionDigits: most });
+}
+
+function inDigits(most: number): Intl.NumberFormat {
+  return formatter(`${most} digits`, { maximumSignificantDigits: most });
+}
+
+const clock = new Intl.DateTimeFormat(locale, {
+  day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit',
+});
+
 /** A true minus, and no minus zero. */
 function tidy(text: string): string {
   return (/^-0(\.0*)?$/.test(text) ? text.slice(1) : text).replace(/^-/, '−');
@@ -29,9 +52,9 @@ export function shown(value: number | null | undefined, halfWidth?: number | nul
   if (size >= 1e9 || (size !== 0 && size < 1e-4 && half < 1e-4)) return power(value.toExponential(2));
   if (half > 0) {
     const decimals = decimalsFor(half);
-    return tidy(value.toLocaleString(locale, { minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
+    return tidy(inDecimals(decimals, decimals).format(value));
   }
-  return tidy(value.toLocaleString(locale, { maximumSignificantDigits: 4 }));
+  return tidy(inDigits(4).format(value));
 }
 
 /** 3.21, 0.0412, 8: three significant digits, none for show. */
@@ -39,19 +62,19 @@ export function amount(value: number): string {
   if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) {
     return power(value.toExponential(1).replace('.0e', 'e'));
   }
-  return tidy(value.toLocaleString(locale, { maximumSignificantDigits: 3 }));
+  return tidy(inDigits(3).format(value));
 }
 
 /** All digits of a number that somebody chose: 0.05, 10,000,000, 1e−12. */
 export function exact(value: number): string {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-6 || size >= 1e12)) return power(value.toExponential());
-  return tidy(value.toLocaleString(locale, { maximumFractionDigits: 20 }));
+  return tidy(inDecimals(0, 20).format(value));
 }
 
 /** 12,480. */
 export function whole(value: number | bigint): string {
-  return tidy(value.toLocaleString(locale, { maximumFractionDigits: 0 }));
+  return tidy(inDecimals(0, 0).format(value));
 }
 
 /** `1 release`, `12,480 releases`. */
@@ -63,7 +86,7 @@ export function counted(count: number, word: string): string {
 export function percent(share: number): string {
   const value = share * 100;
   if (value > 0 && value < 0.1) return '<\u00a00.1\u00a0%';
-  return `${value.toLocaleString(locale, { maximumFractionDigits: value < 10 ? 1 : 0 })}\u00a0%`;
+  return `${inDecimals(0, value < 10 ? 1 : 0).format(value)}\u00a0%`;
 }
 
 /** About how long, in the two largest units that matter: `4 h 30 min`, `12 days`. */
@@ -82,9 +105,7 @@ export function duration(milliseconds: number): string {
 
 /** `21 Nov, 09:14:05`: a Unix timestamp in this browser's zone. */
 export function clockTime(unixMs: number): string {
-  return new Date(unixMs).toLocaleString(locale, {
-    day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit',
-  });
+  return clock.format(unixMs);
 }
 
 /** With a capital and a full stop, which texts of the server may lack. */

@@ -1,0 +1,92 @@
+// What subscribed dashboards cost an aggregator, for bench/dashboard.js: accepted batches per second with 500 of them and
+// with none, in turns over one server that releases every second.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { WebSocket } from 'ws';
+import { fromHex } from '../dist/src/base/bytes.js';
+import { decodeServerFrame, encodeClientFrame, subprotocol } from '../dist/src/wire/index.js';
+import { createAggregator, createLogger, parseStudyText } from '../dist/server/index.js';
+
+const here = (name) => fileURLToPath(new URL(name, import.meta.url));
+const dashboards = 500;
+const rounds = 3;
+const [rows, columns] = [64, 8];
+
+/** Two studies: one takes the load, and one that nobody sends to releases every second to everybody who follows. */
+const study = (name, every, epsilon) => parseStudyText(`
+study: ${name}
+columns: [${Array.from({ length: columns }, (_, i) => `c${i}`).join(', ')}]
+cohort: 1000
+epoch: { every: ${every} }
+contribution: { reduce: mean, rowsMax: 1000000000 }
+estimator: mean
+parameters: { scale: 10 }
+privacy: { epsilon: ${epsilon}, delta: 1e-9 }
+budget: { epsilon: 100, delta: 1e-3, scope: study }
+`, { name: `${name}.yaml` });
+
+if (process.argv[2] === 'serve') {
+  const aggregator = await createAggregator({
+    dataDirectory: process.argv[3], studies: [study('bench-load', '1h', 1), study('bench-news', '1s', 1)], port: 0,
+    logger: createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
+  });
+  const [load, news] = aggregator.hub.studies().map(({ studyId }) => studyId);
+  console.log(JSON.stringify({ url: aggregator.address.replace('http', 'ws'), load, news }));
+  process.on('disconnect', () => process.exit(0));
+}
+
+/** Sockets that follow the releases and let them be, as far as the server can tell from here. */
+async function follow(url, studyId, count) {
+  const sockets = [];
+  const heard = { releases: 0 };
+  for (let i = 0; i < count; i++) {
+    const socket = new WebSocket(url, subprotocol);
+    socket.binaryType = 'nodebuffer';
+    await new Promise((done, failed) => { socket.once('message', done); socket.once('error', failed); });
+    socket.on('message', (bytes) => { if (decodeServerFrame(bytes).kind === 'release') heard.releases += 1; });
+    socket.send(encodeClientFrame({ kind: 'subscribe', studyId: fromHex(studyId), fromRelease: 0n }));
+    sockets.push(socket);
+  }
+  return { heard, end: () => sockets.forEach((socket) => socket.terminate()) };
+}
+
+/** Accepted batches per second over so many seconds. */
+async function ingest(url, studyId, seconds) {
+  const options = { url, studyId, rows, columns, contributors: 256, inFlight: 256, sockets: 8, seconds, warmUpSeconds: 3 };
+  const child = spawn(process.execPath, [here('load-generator.js'), JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const news = JSON.parse(line);
+    if (news.type === 'done') return news;
+  }
+  throw new Error('the load ended early');
+}
+
+/** @returns rates without and with the dashboards, and `cost`, the share of throughput that they take: medians over rounds. */
+export async function subscribersCost(seconds, note) {
+  const directory = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
+  const server = spawn(process.execPath, [here('dashboard-subscribers.js'), 'serve', directory], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  try {
+    const { value: first } = await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next();
+    const { url, load, news } = JSON.parse(first);
+    const [without, withThem] = [[], []];
+    let heard = 0;
+    for (let round = 0; round < rounds; round++) {
+      without.push((await ingest(url, load, seconds)).perSecond);
+      const followers = await follow(url, news, dashboards);
+      withThem.push((await ingest(url, load, seconds)).perSecond);
+      heard += followers.heard.releases;
+      followers.end();
+      note(`round ${round + 1}: ${without.at(-1).toFixed(0)} batches a second alone, ${withThem.at(-1).toFixed(0)} with ${dashboards} dashboards`);
+    }
+    const middle = (list) => [...list].sort((left, right) => left - right)[Math.floor(list.length / 2)];
+    return { alone: middle(without), withDashboards: middle(withThem), heard, cost: 1 - middle(withThem) / middle(without) };
+  } finally {
+    server.disconnect();
+    server.kill('SIGKILL');
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+}

@@ -1,0 +1,153 @@
+// What the dashboard costs: its browser, and the server behind it. Needs Chromium; build first (npm run bench:dashboard does).
+//   node bench/dashboard.js [--only page,memory,subscribers] [--releases 5000] [--seconds 20] [--json]
+// - page: a study of 4 columns with 2,000 releases: from the response to something that can be used, and one redraw of all
+//   four charts when a release comes.
+// - memory: so many further releases (8 hours of one every 6 seconds are 4,800), heap after a forced collection on the way.
+// - subscribers: accepted batches per second with and without 500 subscribed dashboards, a release every second, in turns.
+// Exit status 1 when a target is not met.
+/* global window, document, PerformanceObserver, requestAnimationFrame */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { launch } from 'puppeteer-core';
+import { scriptedServer } from './dashboard-server.js';
+import { subscribersCost } from './dashboard-subscribers.js';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: 'page,memory,subscribers' },
+    releases: { type: 'string', default: '5000' },
+    seconds: { type: 'string', default: '20' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const wanted = values.only.split(',');
+const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+const targets = { redrawMs: 8, interactiveMs: 1_000, heapGrowth: 0.1, subscribersCost: 0.1 };
+const middle = (list) => [...list].sort((left, right) => left - right)[Math.floor(list.length / 2)];
+const note = (text) => process.stderr.write(`${text}\n`);
+
+/** Opens the study's page; @returns it, with what the page notes of its own time. */
+async function opened(browser, server) {
+  const page = await browser.newPage();
+  await page.setViewport({ width: 1440, height: 900 });
+  await page.evaluateOnNewDocument(() => {
+    const noted = { longest: 0, tasks: [] };
+    window.noted = noted;
+    new PerformanceObserver((list) => {
+      for (const { startTime, duration } of list.getEntries()) noted.tasks.push([startTime, duration]);
+    }).observe({ type: 'longtask', buffered: true });
+    const look = () => {
+      if (document.querySelector('main.page .title h1') !== null) noted.usableMs ??= performance.now();
+      if (document.querySelectorAll('.column canvas').length === 4) return void (noted.drawnMs ??= performance.now());
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+  await page.goto(server.page);
+  await page.waitForFunction((count) => document.querySelectorAll('.column canvas').length === 4
+    && document.body.textContent.includes(count), { timeout: 120_000, polling: 100 }, 'Live');
+  return page;
+}
+
+/** Milliseconds from the answer of the server to a page with a heading and links that work. */
+async function interactive(page) {
+  return page.evaluate(() => {
+    const [{ responseStart }] = performance.getEntriesByType('navigation');
+    return { usableMs: window.noted.usableMs - responseStart, drawnMs: window.noted.drawnMs - responseStart };
+  });
+}
+
+/** Functions of the page below which a release is verified and not drawn. */
+const verifying = /sign\.detached\.verify$/;
+
+/** Milliseconds of script in a profile: below functions whose name `fits`, and everywhere else. */
+function scriptOf({ nodes, samples, timeDeltas }, fits) {
+  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const isBelow = (id) => id !== undefined && (fits.test(byId.get(id).callFrame.functionName) || isBelow(parents.get(id)));
+  const sums = { below: 0, elsewhere: 0 };
+  samples.forEach((id, i) => {
+    const { functionName } = byId.get(id).callFrame;
+    if (!/^\((idle|program|root)\)$/.test(functionName)) sums[isBelow(id) ? 'below' : 'elsewhere'] += timeDeltas[i] / 1_000;
+  });
+  return sums;
+}
+
+/** What one release costs the page's thread, in milliseconds: to verify it, and to redraw (script, style and layout). */
+async function redraws(page, server, count) {
+  const session = await page.createCDPSession();
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  await session.send('Profiler.enable');
+  await session.send('Profiler.setSamplingInterval', { interval: 100 });
+  const layout = async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    const of = (name) => metrics.find((metric) => metric.name === name).value;
+    return 1_000 * (of('RecalcStyleDuration') + of('LayoutDuration'));
+  };
+  const settle = () => new Promise((done) => setTimeout(done, 300));
+  const [drawn, verified] = [[], []];
+  for (let i = 0; i < count; i++) {
+    await settle();
+    const before = await layout();
+    await session.send('Profiler.start');
+    server.publish();
+    await settle();
+    const { below, elsewhere } = scriptOf((await session.send('Profiler.stop')).profile, verifying);
+    drawn.push(elsewhere + (await layout()) - before);
+    verified.push(below);
+  }
+  // The first are drawn by code that is not compiled yet.
+  const later = drawn.slice(Math.floor(count / 4));
+  return { redrawMs: middle(later), leastMs: Math.min(...later), mostMs: Math.max(...later), verifyMs: middle(verified) };
+}
+
+/** Heap in bytes after a forced collection, at tenths of so many releases. */
+async function heapOver(page, server, releases) {
+  const session = await page.createCDPSession();
+  const heaps = [];
+  const steps = 10;
+  for (let step = 0; step < steps; step++) {
+    for (let i = 0; i < releases / steps; i += 20) {
+      for (let j = 0; j < 20; j++) server.publish();
+      await page.waitForFunction((text) => document.querySelector('.releases')?.textContent.includes(text),
+        { timeout: 60_000, polling: 20 }, server.newestText());
+    }
+    await session.send('HeapProfiler.collectGarbage');
+    heaps.push((await session.send('Runtime.getHeapUsage')).usedSize);
+    note(`${(step + 1) * releases / steps} releases: heap ${(heaps.at(-1) / 1e6).toFixed(1)} MB`);
+  }
+  // By the first measurement the page keeps as many releases as it ever does.
+  return { heapMb: heaps.map((bytes) => bytes / 1e6), growth: heaps.at(-1) / heaps[0] - 1 };
+}
+
+const result = {};
+if (wanted.includes('page') || wanted.includes('memory')) {
+  if (!existsSync(chromium)) throw new Error(`${chromium} is missing: apt-get install chromium, or set CHROMIUM_PATH`);
+  const profile = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
+  const server = await scriptedServer({ columns: 4, releases: 2_000 });
+  const browser = await launch({
+    executablePath: chromium, userDataDir: profile,
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-dev-shm-usage'],
+  });
+  try {
+    const page = await opened(browser, server);
+    if (wanted.includes('page')) Object.assign(result, await interactive(page), await redraws(page, server, 40));
+    if (wanted.includes('memory')) Object.assign(result, await heapOver(page, server, Number(values.releases)));
+  } finally {
+    await browser.close();
+    await server.close();
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+if (wanted.includes('subscribers')) Object.assign(result, await subscribersCost(Number(values.seconds), note));
+
+const misses = [
+  result.usableMs > targets.interactiveMs && 'interactive', result.redrawMs > targets.redrawMs && 'redraw',
+  result.growth > targets.heapGrowth && 'memory', result.cost > targets.subscribersCost && 'subscribers',
+].filter(Boolean);
+if (values.json) console.log(JSON.stringify({ ...result, misses }));
+else for (const [name, value] of Object.entries(result)) console.log(name.padEnd(18), JSON.stringify(value, (_, each) => (typeof each === 'number' ? Number(each.toPrecision(3)) : each)));
+if (misses.length > 0) console.log(`missed: ${misses.join(', ')}`);
+process.exitCode = misses.length === 0 ? 0 : 1;
