@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import type { Infeasible } from '../../src/estimators/contract.js';
+import { parseParameters } from '../../src/estimators/parameters.js';
+import { findEstimator } from '../../src/estimators/registry.js';
+import { resolvePureTarget } from '../../src/privacy/target.js';
+import { dataSource } from '../support/data.js';
+import { factsOf, planOf, releaseOf } from '../support/offline.js';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** Estimators of heavy tails, agreeing groups, subspaces and covariances, in each of their forms. */
+const forms: readonly (readonly [name: string, raw: Raw, cohort: number])[] = [
+  ['heavy-tailed', { scale: 1 }, 20_000],
+  ['heavy-tailed', { scale: 1, cohorts: 'one' }, 20_000],
+  ['heavy-tailed', { scale: 1, centre: 'group-means', groups: 1 }, 100_000],
+  ['heavy-tailed-1d', { scale: 1, column: 0 }, 20_000],
+  ['heavy-tailed-1d', { scale: 1, column: 0, privacy: 'zcdp', radius: 100 }, 20_000],
+  ['populous-mean', { scale: 1, groups: 600 }, 50_000],
+  ['populous-mean', { scale: 1, local: 'mean', corruption: 0 }, 50_000],
+  ['subspace', { unit: 1 }, 20_000],
+  ['subspace', { unit: 1, form: 'affine' }, 20_000],
+  ['covariance', { 'variance-low': 0.1, 'variance-high': 10 }, 20_000],
+  ['gaussian', { 'variance-low': 0.1, 'variance-high': 10 }, 20_000],
+  ['gaussian', { 'variance-low': 0.1, 'variance-high': 10, cohorts: 'split' }, 40_000],
+  ['gaussian', { 'variance-low': 0.1, 'variance-high': 10, local: 'robust' }, 60_000],
+  ['gaussian', { 'variance-low': 0.1, 'variance-high': 10, subspace: 'affine' }, 40_000],
+];
+const dimension = 2;
+
+function infeasible(name: string, raw: Raw, facts: ReturnType<typeof factsOf>): Infeasible {
+  const estimator = findEstimator(name);
+  const plan = estimator.plan(parseParameters(estimator.parameters, raw, facts), facts);
+  if (plan.kind === 'plan') throw new Error(`${name} has a plan`);
+  return plan;
+}
+
+/** Something to do about it, in words that stand in every remedy. */
+const remedies = /a cohort of \d+|epsilon|corruption|radius|columns|delta|bounds|scale|cohorts: split/;
+const advice = /plan for|wait|raise|lower|change|give|larger|smaller/;
+
+describe('what would have been needed', () => {
+  it.each(forms)('is named by the infeasible plans of %s %o', (name, raw) => {
+    const { reason, remedy, cohortNeeded } = infeasible(name, raw, factsOf(dimension, 60, 1));
+    expect(reason).toMatch(/60|delta/);
+    expect(remedy).toMatch(remedies);
+    if (cohortNeeded !== undefined) {
+      expect(cohortNeeded).toBeGreaterThan(60);
+      expect(remedy).toContain(`a cohort of ${cohortNeeded}`);
+      expect(planOf(name, raw, factsOf(dimension, cohortNeeded, 1)).kind).toBe('plan');
+    }
+  });
+
+  it.each(forms)('is named by the refusals of %s %o, which say the same whatever the rows were', async (name, raw, cohort) => {
+    const plan = planOf(name, raw, factsOf(dimension, cohort, 2));
+    const data = dataSource('refused');
+    const sets = [
+      [], [[1, 2]], Array.from({ length: 30 }, () => data.normals(dimension)),
+      // Everybody somewhere else, each far from all others.
+      Array.from({ length: 400 }, (_, i) => [1e9 * i ** 3, -1e7 * 3 ** (i % 300)]),
+    ];
+    const texts = new Map<string, Set<string>>();
+    for (const [i, rows] of sets.entries()) {
+      const outcome = await releaseOf(plan, dimension, rows, `${name} ${i}`);
+      if (outcome.kind === 'value') continue;
+      expect(outcome.text).toMatch(advice);
+      expect(outcome.text).toContain(String(cohort));
+      // Which columns have no place is released, and is all that may differ.
+      const said = outcome.text.replace(/column [\d, ]+/, 'column ');
+      texts.set(outcome.reason, (texts.get(outcome.reason) ?? new Set()).add(said));
+    }
+    expect(texts.size).toBeGreaterThan(0);
+    for (const each of texts.values()) expect(each.size).toBe(1);
+  });
+
+  it('is delta where pure privacy is asked of what needs one, and a split where group means need it', () => {
+    const pure = { ...factsOf(dimension, 50_000, 1), target: resolvePureTarget({ epsilon: 1, delta: 0 }) };
+    for (const name of ['heavy-tailed', 'populous-mean', 'subspace', 'gaussian']) {
+      const raw = forms.find(([form]) => form === name)![1];
+      expect(infeasible(name, raw, pure).remedy).toMatch(/delta|heavy-tailed-1d/);
+    }
+    expect(infeasible('heavy-tailed', { scale: 1, centre: 'group-means', cohorts: 'one' }, factsOf(dimension, 50_000, 1)).remedy)
+      .toMatch(/cohorts: split/);
+  });
+});
