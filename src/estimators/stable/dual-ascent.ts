@@ -30,8 +30,11 @@ export function ascend({ dimension, iterate, ahead, momentum }: Ascent, gradient
   const { values } = kernels().eigenSymmetric(gradient, dimension);
   const rate = 1 / (curvature * Math.max(1, values.at(-1)!));
   const next = semidefinitePart(ahead.map((entry, i) => entry + rate * gradient[i]!), dimension);
-  const later = (1 + Math.sqrt(1 + 4 * momentum ** 2)) / 2;
-  const carried = next.map((entry, i) => entry + ((momentum - 1) / later) * (entry - iterate[i]!));
+  // Momentum that leads against the gradient has carried too far, and starts anew.
+  const along = next.reduce((sum, entry, i) => sum + gradient[i]! * (entry - iterate[i]!), 0);
+  const built = along < 0 ? 1 : momentum;
+  const later = (1 + Math.sqrt(1 + 4 * built ** 2)) / 2;
+  const carried = next.map((entry, i) => entry + ((built - 1) / later) * (entry - iterate[i]!));
   return { dimension, iterate: next, ahead: semidefinitePart(carried, dimension), momentum: later };
 }
 

@@ -186,14 +186,17 @@ async function runStage(
     return rows.mapAsync((all) => weightedMoments(compute, all, matrix));
   };
   let ascent = startOfAscent(dimension);
+  let before = ascent.iterate;
   for (const { name } of stage.gradients) {
     const noisy = mechanisms.symmetricGaussian(name, (await moments(ascent.ahead)).map(({ products }) =>
       products.map((entry) => entry * (ball.grid ** 2 / weightSteps)))).value;
     const gradient = noisy.map((entry, at) =>
       entry / (stage.bound * divisor) - (at % (dimension + 1) === 0 ? allowed : 0));
+    before = ascent.iterate;
     ascent = ascend(ascent, gradient);
   }
-  const last = await moments(ascent.iterate);
+  // Steps that overshoot do so from side to side: what lies between the last two is nearer than either.
+  const last = await moments(ascent.iterate.map((entry, i) => (entry + before[i]!) / 2));
   return {
     sum: mechanisms.gaussian(stage.sum.name, last.map(({ sums }) =>
       sums.map((entry) => entry * (ball.grid / weightSteps)))),

@@ -30,6 +30,10 @@ describe('stable-mean-dual', () => {
     expect(await errorUnder('far', 0.1)).toBeLessThan(0.04);
   });
 
+  it('does not stop where its steps have just swung back to far rows', async () => {
+    for (const share of [0.03, 0.04, 0.05, 0.07]) expect(await errorUnder('far', share)).toBeLessThan(0.05);
+  });
+
   it('resists better with a bound below the rows’ own spread', async () => {
     expect(await errorUnder('cluster', 0.05, 0.8)).toBeLessThan(0.85 * await errorUnder('cluster', 0.05));
   });
