@@ -2,7 +2,7 @@ import { toHex } from '../../../src/base/bytes.js';
 import { createContributor, type Contributor } from '../../../client/index.js';
 import type { Settled } from '../../../client/session/settled.js';
 import type { Chance } from './chance.js';
-import type { FaultCounts } from './faults.js';
+import type { FaultCounts, FaultRates } from './faults.js';
 import type { Model } from './model.js';
 import type { Network } from './network.js';
 import { OutboxFile, SimulatedOutbox } from './outbox.js';
@@ -15,6 +15,7 @@ export interface ContributorWorld {
   readonly chance: Chance;
   readonly model: Model;
   readonly counts: FaultCounts;
+  readonly rates: () => FaultRates;
   readonly serverKey: Uint8Array;
   readonly studyId: string;
   readonly onBroken: (error: unknown) => void;
@@ -44,6 +45,12 @@ export class SimulatedContributor {
     return this.#owed;
   }
 
+  /** How it stands, for reports. */
+  get standing(): string {
+    const { state } = this.#client;
+    return `${this.host} (${state.kind}${state.kind === 'ended' ? ` ${state.error?.message ?? ''}` : ''}) owes ${this.#owed}`;
+  }
+
   send(): void {
     const { chance } = this.world;
     const count = 1 + chance.below(3);
@@ -71,7 +78,9 @@ export class SimulatedContributor {
     const timers = new ProcessTimers(scheduler, this.host);
     this.#timers = timers;
     this.#owed = 0;
-    const outbox = new SimulatedOutbox(this.#file, timers, chance);
+    const outbox = new SimulatedOutbox(this.#file, timers, chance, (syncMs) => {
+      if (chance.happens(this.world.rates().clientCrashInSync)) timers.after(syncMs / 2, () => this.crash());
+    });
     this.#client = createContributor({
       url: 'ws://simulated/', study: this.world.studyId, seed: this.#seed, serverKey, outbox,
       runtime: clientRuntime(timers, () => chance.uniform()),

@@ -21,6 +21,8 @@ export interface FaultRates {
   readonly slowDisk: number;
   /** The server dies between a write and the end of its sync. */
   readonly crashInSync: number;
+  /** The same for a contributor and its outbox. */
+  readonly clientCrashInSync: number;
   /** Per message. */
   readonly broken: number;
   readonly delayed: number;
@@ -40,14 +42,15 @@ export interface FaultRates {
 
 /** A good day. */
 export const calm: FaultRates = {
-  fsyncFailed: 0, diskFull: 0, slowDisk: 0, crashInSync: 0, broken: 0, delayed: 0, corrupted: 0, duplicated: 0, reordered: 0,
+  fsyncFailed: 0, diskFull: 0, slowDisk: 0, crashInSync: 0, clientCrashInSync: 0, broken: 0, delayed: 0, corrupted: 0, duplicated: 0, reordered: 0,
   crashEveryMs: Infinity, stopEveryMs: Infinity, clientCrashEveryMs: Infinity, halfOpenEveryMs: Infinity,
   partitionEveryMs: Infinity, slowReaderEveryMs: Infinity, clockJumpEveryMs: Infinity, hostileEveryMs: Infinity,
 };
 
 /** All of it, each kind often enough to meet the others. */
 export const rough: FaultRates = {
-  fsyncFailed: 0.02, diskFull: 0.02, slowDisk: 0.03, crashInSync: 0.02, broken: 0.01, delayed: 0.03, corrupted: 0.006,
-  duplicated: 0.06, reordered: 0.04, crashEveryMs: 1_500, stopEveryMs: 2_000, clientCrashEveryMs: 1_000,
+  fsyncFailed: 0.03, diskFull: 0.03, slowDisk: 0.03, crashInSync: 0.02, clientCrashInSync: 0.03, broken: 0.01,
+  delayed: 0.03, corrupted: 0.012, duplicated: 0.06, reordered: 0.15, crashEveryMs: 1_500, stopEveryMs: 800,
+  clientCrashEveryMs: 1_000,
   halfOpenEveryMs: 2_000, partitionEveryMs: 900, slowReaderEveryMs: 2_000, clockJumpEveryMs: 2_000, hostileEveryMs: 120,
 };

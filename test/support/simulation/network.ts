@@ -101,7 +101,8 @@ export class Connection {
   open(): void {
     const { scheduler, listener } = this.network.options;
     this.#later('connect', () => {
-      if (!this.#open.client || this.#unreachable()) return;
+      if (!this.#open.client || this.silent) return;
+      if (this.#cutOff()) return this.open();
       const session = listener()?.connect(this.#socket()) ?? null;
       if (session === null) return void scheduler.after(1, `${this.host} refused`, () => this.#closed('refused'));
       this.#session = session;
@@ -164,7 +165,7 @@ export class Connection {
   /** @param to who is to receive it. */
   #post(to: Side, parcel: Parcel): void {
     const lane = this.#lanes[to];
-    if (this.#unreachable()) return;
+    if (this.silent) return;
     lane.waiting.push(parcel);
     lane.bytes += parcel.bytes.length;
     if (parcel.kind === 'frame') this.#meddle(to, lane, parcel);
@@ -192,8 +193,10 @@ export class Connection {
   #arrive(to: Side): void {
     const lane = this.#lanes[to];
     if (lane.held) return;
+    // A stream sends again what a partition swallowed, until one side gives up.
+    if (this.#cutOff() && !this.silent) return this.#later(`to ${to}`, () => this.#arrive(to));
     const parcel = lane.waiting.shift();
-    if (parcel === undefined || this.#unreachable()) return;
+    if (parcel === undefined || this.silent) return;
     lane.bytes = Math.max(0, lane.bytes - parcel.bytes.length);
     if (lane.waiting.length === 0) for (const action of lane.drainHandlers) action();
     if (parcel.kind === 'frame' && this.#spoils(to, parcel)) return;
@@ -255,13 +258,13 @@ export class Connection {
     if (!this.#open.client && !this.#open.server) this.network.connections.delete(this);
   }
 
-  #unreachable(): boolean {
-    return this.silent || this.network.cutOff.has(this.host);
+  #cutOff(): boolean {
+    return this.network.cutOff.has(this.host);
   }
 
   #later(label: string, action: () => void): void {
     const { scheduler, chance, rates, counts } = this.network.options;
-    let delayMs = chance.between(...latencyMs);
+    let delayMs = chance.between(...latencyMs) + (this.#cutOff() ? 40 : 0);
     if (chance.happens(rates().delayed)) {
       counts.delayed += 1;
       delayMs += chance.between(20, 600);

@@ -27,6 +27,7 @@ export class SimulatedOutbox implements Outbox {
 
   constructor(
     private readonly file: OutboxFile, private readonly timers: ProcessTimers, private readonly chance: Chance,
+    private readonly onWrite: (syncMs: number) => void,
   ) {
     const { payloads, goodBytes } = scanFrames(file.durable);
     file.durable = goodBytes === 0 ? fileMagic.slice() : file.durable.slice(0, goodBytes);
@@ -63,7 +64,9 @@ export class SimulatedOutbox implements Outbox {
     const frame = encodeFrame(encodeRecord(record));
     this.file.pending.push(frame);
     return new Promise((resolve) => {
-      this.timers.after(this.chance.between(1, 30), () => {
+      const syncMs = this.chance.between(1, 30);
+      this.onWrite(syncMs);
+      this.timers.after(syncMs, () => {
         // Appends are synced in order: this sync covers all that came before it.
         while (this.file.pending.includes(frame)) {
           this.file.durable = concatBytes(this.file.durable, this.file.pending.shift()!);

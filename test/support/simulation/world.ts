@@ -92,8 +92,8 @@ export class World {
   unfinished(target: ReadonlyMap<string, bigint>): string | null {
     const hub = this.server?.hub ?? null;
     if (hub === null || !this.isUp) return 'the server is not up';
-    const owing = this.contributors.filter((contributor) => contributor.owed > 0).length;
-    if (owing > 0) return `${owing} contributors wait for an answer`;
+    const owing = this.contributors.filter((contributor) => contributor.owed > 0);
+    if (owing.length > 0) return `no answer for ${owing.map((contributor) => contributor.standing).join(', ')}`;
     for (const [studyId, epoch] of target) {
       const view = hub.study(studyId)!;
       if (view.state === 'open' && view.epoch <= epoch && view.epoch !== 0n) return `epoch ${epoch} does not end`;
@@ -115,7 +115,7 @@ export class World {
   #worldOf(study: number, label: string) {
     return {
       scheduler: this.scheduler, network: this.network, chance: this.#chance.fork(label), model: this.model,
-      counts: this.counts, serverKey: serverSigner.publicKey, studyId: this.studyIds[study]!,
+      counts: this.counts, rates: () => this.rates, serverKey: serverSigner.publicKey, studyId: this.studyIds[study]!,
       onBroken: (error: unknown) => this.fail(error),
     };
   }
