@@ -1,9 +1,7 @@
-import { availableParallelism } from 'node:os';
-import { createComputePool } from '../server/compute/pool.js';
 import type { Outcome } from '../src/base/outcome.js';
 import { partsByName, type NamedPart } from '../src/base/parts.js';
 import type {
-  Estimator, Infeasible, ParameterValues, Participation, PrivacyTarget,
+  Compute, Estimator, Infeasible, ParameterValues, Participation, PrivacyTarget,
 } from '../src/estimators/contract.js';
 import { runOffline } from '../src/estimators/run.js';
 import { createMechanisms } from '../src/privacy/mechanisms/index.js';
@@ -35,6 +33,8 @@ export interface EstimateResult {
   readonly labels?: readonly string[];
   readonly privacy: PrivacyStatement;
   readonly uncertainty: { readonly kind: string };
+  /** From rows in memory to the release; absent when nothing ran. */
+  readonly estimatorSeconds?: number;
 }
 
 export interface EstimateRequest {
@@ -44,6 +44,10 @@ export interface EstimateRequest {
   /** Given: the number of rows is secret. Undefined: it is taken for the public size. */
   readonly cohort: number | undefined;
   readonly randomness: Randomness;
+  /** For large passes over the rows. */
+  readonly compute: Compute;
+  /** A clock in milliseconds. */
+  readonly monotonicMs: () => number;
   /** Separates the noise of several runs when it is seeded. */
   readonly label: string;
 }
@@ -57,8 +61,7 @@ export async function estimateTable(table: RowTable, request: EstimateRequest): 
   const plan = planWithin(request.estimator, request.parameters, facts);
   const size = { rows: cohort, dimension, columns: table.columns };
   if (plan.kind === 'infeasible') return infeasible(plan, request.target, size);
-  // Starts no thread until a release has large passes to share.
-  const compute = createComputePool(availableParallelism());
+  const startedMs = request.monotonicMs();
   const outcome = await runOffline({
     plan,
     dimension,
@@ -67,15 +70,16 @@ export async function estimateTable(table: RowTable, request: EstimateRequest): 
     // Tickets decide who shares a group with whom: secret, so from the noise source.
     tickets: request.randomness.noise(`${request.label}/tickets`),
     work: request.randomness.work(request.label),
-    compute,
-  }).finally(() => compute.close());
+    compute: request.compute,
+  });
+  const estimatorSeconds = Math.round(request.monotonicMs() - startedMs) / 1000;
   const statement = statementOf(plan, request.target);
   const compared = participation === 'secret' ? statement.neighbours : contentsOnly;
   // Moving to another group would change two releases; only staying, or staying away, changes one.
   const neighbours = table.group === null ? compared : `${compared}; never moved from one group to another`;
   const privacy = { ...statement, neighbours };
   const labels = request.estimator.outputLabels?.(request.parameters, table.columns);
-  return described(outcome, privacy, labels === undefined ? size : { ...size, labels });
+  return { ...described(outcome, privacy, labels === undefined ? size : { ...size, labels }), estimatorSeconds };
 }
 
 /**

@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import type { ArgsDef } from 'citty';
+import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { limits } from '../../src/base/limits.js';
 import { parseParameters } from '../../src/estimators/parameters.js';
@@ -82,14 +84,18 @@ export const estimate = defineCommand({
     const raw = settingsFlag(repeated['set'] ?? []);
     const request = tableRequest(args);
     const randomness = openRandomness(io);
-    const tables = await readWithProgress(request, io);
+    const compute = createComputePool(availableParallelism());
+    const tables = await readWithProgress(request, compute, io);
     checkSizes(tables, cohort, request.path);
     const results: EstimateResult[] = [];
     const parameters = parseParameters(estimator.parameters, raw, { dimension: tables[0]!.columns.length });
+    const monotonicMs = (): number => io.monotonicMs();
     for (const table of tables) {
       const label = table.group ?? 'all';
-      results.push(await estimateTable(table, { estimator, parameters, target, cohort, randomness, label }));
+      const asked = { estimator, parameters, target, cohort, randomness, label, compute, monotonicMs };
+      results.push(await estimateTable(table, asked));
     }
+    await compute.close();
     const notes = [
       ...(cohort === undefined ? [rowsArePublic] : []),
       ...(request.groups === undefined ? [] : [groupsArePublic]),
@@ -142,10 +148,17 @@ function tableRequest(args: InputFlags): TableRequest {
   };
 }
 
-async function readWithProgress(request: TableRequest, io: Io): Promise<readonly RowTable[]> {
+/** Input from this size on has passes worth sharing: the threads start while it is read. */
+const sharedFromBytes = 8 << 20;
+
+async function readWithProgress(request: TableRequest, pool: ComputePool, io: Io): Promise<readonly RowTable[]> {
   const progress = startProgress('reading', io);
+  const onProgress = (done: number, total: number | undefined): void => {
+    if ((total ?? done) >= sharedFromBytes) pool.start();
+    progress.update(done, total);
+  };
   try {
-    return await readTables({ ...request, onProgress: (done, total) => progress.update(done, total) }, io.stdin);
+    return await readTables({ ...request, onProgress }, io.stdin);
   } finally {
     progress.end();
   }

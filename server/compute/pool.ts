@@ -6,6 +6,8 @@ import type { ComputeCall, ComputeReply } from './worker.js';
 
 /** Worker threads for row kernels. */
 export interface ComputePool extends Compute {
+  /** Starts the threads before there is work for them, so that the first call need not wait for it. */
+  start(): void;
   /** Ends the threads; calls that still run are rejected. */
   close(): Promise<void>;
 }
@@ -22,11 +24,15 @@ interface Waiting {
 export function createComputePool(threads: number): ComputePool {
   const members: Member[] = [];
   let isClosed = false;
+  const start = (): void => {
+    while (members.length < threads && !isClosed) members.push(new Member());
+  };
   return {
     parallelism: threads,
+    start,
     run<Output>(kernel: string, input: unknown): Promise<Output> {
       if (isClosed) return Promise.reject(failure());
-      if (members.length === 0) for (let i = 0; i < threads; i++) members.push(new Member());
+      start();
       const idlest = members.reduce((best, next) => (next.load < best.load ? next : best));
       return idlest.run(kernel, input) as Promise<Output>;
     },
@@ -53,6 +59,8 @@ class Member {
       if (hasFailed) waiting?.reject(failure());
       else waiting?.resolve(output);
     });
+    // Only work that is under way keeps the process alive.
+    this.#worker.unref();
     this.#worker.on('error', () => this.#end());
     this.#worker.on('exit', () => this.#end());
   }

@@ -1,5 +1,7 @@
 import { Released, type Sensitive } from '../base/brands.js';
 import { exponentialEvent, gaussianHistogramEvent } from './calibration.js';
+import { countColumnBins, countColumnCells } from '../numerics/kernels/column-counts.js';
+import { columnBinsOfRows, columnCellsOfRows, type KernelRunner } from '../numerics/kernels/shards.js';
 import { shareOf } from './target.js';
 import type { ExponentialEvent, GaussianHistogramEvent } from './events.js';
 import type { Mechanisms } from './mechanisms/contract.js';
@@ -23,8 +25,6 @@ const cells = 240;
 const reach = 6;
 /** Width of a histogram bin, in scales. */
 const binScales = 4;
-/** Bin numbers beyond this are no longer distinct doubles; such an entry is in no bin. */
-const binMaximum = 2 ** 52;
 
 /** Where the noise of a centre is charged. */
 export interface CentreAsked {
@@ -63,30 +63,67 @@ export function privateCentre(
   scale: number | ArrayLike<number>,
   name = 'centre',
 ): Released<Centre> {
-  const scaleOf = (j: number): number => (typeof scale === 'number' ? scale : scale[j]!);
-  const histogram = mechanisms.histogram(`${name}/bins`, rows.map((block) =>
-    Array.from({ length: dimension }, (_, j) => countBins(block, j, binScales * scaleOf(j)))));
-  const empty = histogram.value.flatMap((bins, j) => (bins.length === 0 ? [j] : []));
-  if (empty.length > 0) return histogram.map(() => ({ kind: 'failed', coordinates: empty }));
-  const chosen = Array.from({ length: dimension }, (_, j) => {
-    const width = binScales * scaleOf(j);
-    const edges = cellEdges((histogram.value[j]![0]!.bin + 0.5) * width, scaleOf(j));
-    const cell = mechanisms.exponential(`${name}/median`, rows.map((block) => cellScores(block, j, edges)));
-    return cell.map((index) => (edges[index]! + edges[index + 1]!) / 2);
-  });
-  return Released.all<readonly number[]>(chosen)
-    .map((centre) => ({ kind: 'centre', centre: Float64Array.from(centre) }));
+  const steps = new CentreSteps(mechanisms, dimension, scale, name);
+  const counts = rows.map(({ values, count }) => countColumnBins(values, dimension, count, steps.widths));
+  const edges = steps.windows(counts);
+  if (edges instanceof Released) return edges;
+  return steps.choose(edges, rows.map(({ values, count }) => countColumnCells(values, dimension, count, edges)));
 }
 
-/** Rows per bin of one coordinate. Entries that are not finite, or too far to have a bin of their own, are in none. */
-function countBins({ count, dimension, values }: RowBlock, coordinate: number, width: number): Map<number, number> {
-  const bins = new Map<number, number>();
-  for (let row = 0; row < count; row++) {
-    const bin = Math.floor(values[row * dimension + coordinate]! / width) + 0;
-    if (!(Math.abs(bin) <= binMaximum)) continue;
-    bins.set(bin, (bins.get(bin) ?? 0) + 1);
+/** As `privateCentre`, with the passes over the rows shared among threads; the same centre. */
+export async function privateCentreOn(
+  runner: KernelRunner,
+  mechanisms: Mechanisms,
+  rows: Sensitive<RowBlock>,
+  dimension: number,
+  scale: number | ArrayLike<number>,
+  name = 'centre',
+): Promise<Released<Centre>> {
+  const steps = new CentreSteps(mechanisms, dimension, scale, name);
+  const edges = steps.windows(await rows.mapAsync((block) => columnBinsOfRows(runner, block, steps.widths)));
+  if (edges instanceof Released) return edges;
+  return steps.choose(edges, await rows.mapAsync((block) => columnCellsOfRows(runner, block, edges)));
+}
+
+/** The draws of a centre, apart from the passes over the rows. */
+class CentreSteps {
+  /** Of a bin of the histogram, per coordinate. */
+  readonly widths: Float64Array;
+  readonly #scales: Float64Array;
+
+  constructor(
+    private readonly mechanisms: Mechanisms,
+    dimension: number,
+    scale: number | ArrayLike<number>,
+    private readonly name: string,
+  ) {
+    this.#scales = Float64Array.from({ length: dimension }, (_, j) => (typeof scale === 'number' ? scale : scale[j]!));
+    this.widths = this.#scales.map((unit) => binScales * unit);
   }
-  return bins;
+
+  /** The edges of every coordinate's window, cells + 1 each; a failed centre where some coordinate has no bin. */
+  windows(counts: Sensitive<readonly Map<number, number>[]>): Float64Array | Released<Centre> {
+    const histogram = this.mechanisms.histogram(`${this.name}/bins`, counts);
+    const empty = histogram.value.flatMap((bins, j) => (bins.length === 0 ? [j] : []));
+    if (empty.length > 0) return histogram.map((): Centre => ({ kind: 'failed', coordinates: empty }));
+    const edges = new Float64Array(this.widths.length * (cells + 1));
+    histogram.value.forEach((bins, j) => {
+      edges.set(cellEdges((bins[0]!.bin + 0.5) * this.widths[j]!, this.#scales[j]!), j * (cells + 1));
+    });
+    return edges;
+  }
+
+  /** @param counts - as `countColumnCells` makes them for these edges. */
+  choose(edges: Float64Array, counts: Sensitive<Float64Array>): Released<Centre> {
+    const chosen = Array.from(this.widths, (_, j) => {
+      const own = edges.subarray(j * (cells + 1), (j + 1) * (cells + 1));
+      const scores = counts.map((all) => cellScores(all.subarray(j * (cells + 2), (j + 1) * (cells + 2))));
+      return this.mechanisms.exponential(`${this.name}/median`, scores)
+        .map((index) => (own[index]! + own[index + 1]!) / 2);
+    });
+    return Released.all<readonly number[]>(chosen)
+      .map((centre) => ({ kind: 'centre', centre: Float64Array.from(centre) }));
+  }
 }
 
 /** The cells + 1 edges of the window around `middle`; never decreasing, also where doubles are coarser than cells. */
@@ -96,23 +133,12 @@ function cellEdges(middle: number, scale: number): Float64Array {
   return Float64Array.from({ length: cells + 1 }, (_, k) => low + k * step);
 }
 
-/** The score of every cell [edge k, edge k+1): minus the distance, in rows, from holding a median. */
-function cellScores({ count, dimension, values }: RowBlock, coordinate: number, edges: Float64Array): Float64Array {
-  // first[k]: rows whose first edge above them is edge k; so rows below edge k are first[0] + ... + first[k].
-  const first = new Float64Array(cells + 2);
-  const low = edges[0]!;
-  const rate = cells / (edges[cells]! - low);
-  let present = 0;
-  for (let row = 0; row < count; row++) {
-    const entry = values[row * dimension + coordinate]!;
-    if (!Number.isFinite(entry)) continue;
-    present += 1;
-    let k = Math.min(cells + 1, Math.max(0, Math.floor((entry - low) * rate) + 1)) || 0;
-    // The guess may be off by rounding; the comparisons decide.
-    while (k > 0 && edges[k - 1]! > entry) k -= 1;
-    while (k <= cells && edges[k]! <= entry) k += 1;
-    first[k]! += 1;
-  }
+/**
+ * The score of every cell [edge k, edge k+1): minus the distance, in rows, from holding a median.
+ * @param first - entry k: rows whose first edge above them is edge k; the last one, rows above all edges.
+ */
+function cellScores(first: Float64Array): Float64Array {
+  const present = first.reduce((sum, rows) => sum + rows, 0);
   const scores = new Float64Array(cells);
   let below = first[0]!;
   for (let k = 0; k < cells; k++) {

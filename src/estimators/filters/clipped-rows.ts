@@ -1,4 +1,4 @@
-import { clipAllRows, momentsOfRows, scoresOfRows, sharedBytes, sharedDoubles } from '../../numerics/kernels/shards.js';
+import { clipAndAddRows, momentsOfRows, scoresOfRows, sharedBytes, sharedDoubles } from '../../numerics/kernels/shards.js';
 import type { ClipBall } from '../../privacy/clip.js';
 import type { Compute, PooledRows } from '../contract.js';
 
@@ -12,6 +12,14 @@ export interface ClippedRows {
   readonly alive: Uint8Array;
   /** Room for a score of each row; a later look takes it back. */
   readonly scores: Float64Array;
+  readonly known: KnownMoments;
+}
+
+interface KnownMoments {
+  /** Of the rows that were left when they were last asked for. */
+  moments: Moments;
+  /** 1 for rows that went since; null when none did. */
+  gone: Uint8Array | null;
 }
 
 /** What one look takes of the rows that are left, in units of the ball's grid. Whole numbers, exactly. */
@@ -37,13 +45,28 @@ export async function clippedRows(
   const steps = isScratch ? values : sharedDoubles(count * dimension);
   const alive = sharedBytes(count);
   const { grid, steps: radius } = ball;
-  await clipAllRows(compute, { values, dimension, count }, { grid, steps: radius, centre, unit: scale }, steps, alive);
-  return { count, dimension, steps, alive, scores: sharedDoubles(count) };
+  const moments = await clipAndAddRows(
+    compute, { values, dimension, count }, { grid, steps: radius, centre, unit: scale }, steps, alive,
+  );
+  return { count, dimension, steps, alive, scores: sharedDoubles(count), known: { moments, gone: null } };
 }
 
-/** Count, sums and products of the rows that are left. O(n d^2). */
-export function momentsOf(compute: Compute, { count, dimension, steps, alive }: ClippedRows): Promise<Moments> {
-  return momentsOfRows(compute, { values: steps, dimension, count }, { mask: alive });
+/**
+ * Count, sums and products of the rows that are left: those of before without the rows that went since, so O(d^2) for
+ * each of these. All are whole numbers below 2^53, so the difference is exact: what a pass over all rows would give.
+ */
+export async function momentsOf(compute: Compute, rows: ClippedRows): Promise<Moments> {
+  const { count, dimension, steps, known } = rows;
+  if (known.gone === null) return known.moments;
+  const { moments: before, gone: mask } = known;
+  const gone = await momentsOfRows(compute, { values: steps, dimension, count }, { mask });
+  known.gone = null;
+  known.moments = {
+    count: before.count - gone.count,
+    sums: before.sums.map((sum, j) => sum - gone.sums[j]!),
+    products: before.products.map((sum, at) => sum - gone.products[at]!),
+  };
+  return known.moments;
 }
 
 /** How far out each row is: (z - mean)^T weights (z - mean), with `mean` in steps. A function of each row alone. Valid until the next look. */
@@ -56,7 +79,12 @@ export async function scoresOf(
 
 /** Removes the rows whose score is at least `least`. */
 export function removeRows(rows: ClippedRows, scores: Float64Array, least: number): void {
-  for (let i = 0; i < rows.count; i++) if (scores[i]! >= least) rows.alive[i] = 0;
+  const gone = rows.known.gone ??= sharedBytes(rows.count);
+  for (let i = 0; i < rows.count; i++) {
+    if (rows.alive[i] === 0 || !(scores[i]! >= least)) continue;
+    rows.alive[i] = 0;
+    gone[i] = 1;
+  }
 }
 
 /** How many of the rows that are left have a score in each bin [edges[j], edges[j + 1]), the last one open-ended. */

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.js';
 import { Released, type Sensitive } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
-import { privateCentre } from '../../privacy/centre.js';
+import { privateCentreOn } from '../../privacy/centre.js';
 import { costOfEvents } from '../../privacy/composition.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import { privateScale, slotsFor } from '../../privacy/scale.js';
@@ -167,7 +167,7 @@ async function releaseInScale(
 ): Promise<Released<Outcome>> {
   const { design, mechanisms, compute } = run;
   const { facts, ball, rowsMax } = design;
-  const found = privateCentre(mechanisms, pool, facts.dimension, scale);
+  const found = await privateCentreOn(compute, mechanisms, pool, facts.dimension, scale);
   const centre = found.value;
   if (centre.kind === 'failed') return found.map<Outcome>(() => centreNotFound(facts, centre.coordinates));
   const rows = await pool.mapAsync((whole) => clippedRows(

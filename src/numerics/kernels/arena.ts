@@ -10,6 +10,7 @@ export interface Exports {
   readonly packRows: Pass;
   readonly addGram: Pass;
   readonly addProduct: Pass;
+  readonly addUpperProduct: Pass;
   readonly rowProducts: Pass;
   readonly addColumnSums: Pass;
   readonly clipRows: Pass;

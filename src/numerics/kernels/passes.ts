@@ -61,13 +61,30 @@ class Blocks {
     if (centre) middle!.set(centre);
     for (let first = 0; first < count; first += this.size) {
       const size = Math.min(this.size, count - first);
-      block!.set(rows.subarray(first * dimension, (first + size) * dimension));
-      if (mask) bytes.set(mask.subarray(first, first + size));
+      const few = mask === undefined || weights !== undefined ? null : this.#fewRows(first, size);
+      if (few !== null && few.length === 0) continue;
+      if (few === null) block!.set(rows.subarray(first * dimension, (first + size) * dimension));
+      else few.forEach((row, i) => block!.set(rows.subarray(row * dimension, (row + 1) * dimension), i * dimension));
+      if (few !== null) bytes.fill(1, 0, few.length);
+      else if (mask) bytes.set(mask.subarray(first, first + size));
       if (weights) held!.set(weights.subarray(first, first + size));
       const plain = !mask && !centre;
-      const kept = plain ? size : gather(block!.byteOffset, size, dimension, pointers[0]!, pointers[1]!, pointers[2]!);
+      const kept = plain ? size : gather(block!.byteOffset, few?.length ?? size, dimension, pointers[0]!, pointers[1]!, pointers[2]!);
       use({ rows: block!.byteOffset, count: kept, weights: pointers[2]!, first });
     }
+  }
+
+  /** The rows of a block that its mask leaves, when they are so few that bringing in the others would be a waste. */
+  #fewRows(first: number, size: number): number[] | null {
+    const mask = this.options.mask!;
+    const most = size >>> 3;
+    const found: number[] = [];
+    for (let row = first; row < first + size; row++) {
+      if (mask[row] === 0) continue;
+      if (found.length === most) return null;
+      found.push(row);
+    }
+    return found;
   }
 }
 
@@ -128,16 +145,22 @@ export function quadraticForms(
     blocks.size, ofMatrix * dimension ** 2, ofMatrix * dimension * width, ofMatrix * blocks.size * dimension,
     ofMatrix * blocks.size * width, ...blocks.lengths,
   );
-  const { packRows, packColumns, addProduct, rowProducts } = arena.exports;
+  const { packRows, packColumns, addUpperProduct, rowProducts } = arena.exports;
   if (matrix !== null) {
-    form.set(matrix);
+    // Above the diagonal stands what both triangles say, below it nothing: half of the products are left.
+    for (let i = 0; i < dimension; i++) {
+      form[i * dimension + i] = matrix[i * dimension + i]!;
+      for (let j = i + 1; j < dimension; j++) {
+        form[i * dimension + j] = matrix[i * dimension + j]! + matrix[j * dimension + i]!;
+      }
+    }
     packColumns(form.byteOffset, dimension, dimension, 0, panels.byteOffset);
   }
   blocks.each(parts, (block) => {
     if (matrix !== null) {
       images.fill(0);
       packRows(block.rows, block.count, dimension, packed.byteOffset);
-      addProduct(packed.byteOffset, panels.byteOffset, block.count, dimension, dimension, images.byteOffset);
+      addUpperProduct(packed.byteOffset, panels.byteOffset, block.count, dimension, images.byteOffset);
     }
     const right = matrix === null ? block.rows : images.byteOffset;
     rowProducts(block.rows, right, block.count, dimension, matrix === null ? dimension : width, out.byteOffset);

@@ -1,4 +1,5 @@
 import { assert } from '../../base/assert.js';
+import { countColumnBins, countColumnCells } from './column-counts.js';
 import { createKernels, type Kernels, type PassOptions, type StepBall } from './index.js';
 
 /**
@@ -51,6 +52,11 @@ interface ClipInput extends Chunk {
   readonly present: Uint8Array;
 }
 
+interface CountInput extends Chunk {
+  /** Widths of the columns' bins, or their edges. */
+  readonly places: Float64Array;
+}
+
 let ownKernels: Kernels | null = null;
 const kernels = (): Kernels => (ownKernels ??= createKernels());
 const valuesOf = ({ rows, first, last }: Chunk): Float64Array =>
@@ -82,11 +88,42 @@ function clip(input: ClipInput): void {
   kernels().clipRows(valuesOf(input), dimension, last - first, ball, target, present.subarray(first, last));
 }
 
+/** Rows of a part that is clipped and then added up before it leaves the cache. */
+const fusedNumbers = 32_768;
+
+function clipAndAdd(input: ClipInput): RowMoments {
+  const { rows, first, last, into, present } = input;
+  const { dimension } = rows;
+  const size = Math.max(4, Math.floor(fusedNumbers / dimension) & ~3);
+  const sums = new Float64Array(dimension);
+  const products = new Float64Array(dimension ** 2);
+  let count = 0;
+  for (let from = first; from < last; from += size) {
+    const to = Math.min(last, from + size);
+    clip({ ...input, first: from, last: to });
+    const mask = present.subarray(from, to);
+    kernels().gram(into.subarray(from * dimension, to * dimension), dimension, to - from, { mask }, products, sums);
+    for (const there of mask) count += there;
+  }
+  return { count, sums, products };
+}
+
+function bins(input: CountInput): Map<number, number>[] {
+  return countColumnBins(valuesOf(input), input.rows.dimension, input.last - input.first, input.places);
+}
+
+function cells(input: CountInput): Float64Array {
+  return countColumnCells(valuesOf(input), input.rows.dimension, input.last - input.first, input.places);
+}
+
 /** What worker threads can be asked for, by name. Inputs and outputs are as the functions below make them. */
 export const rowKernels: Readonly<Record<string, (input: unknown) => unknown>> = {
   moments: (input) => moments(input as MomentsInput),
   scores: (input) => scores(input as ScoresInput),
   clip: (input) => clip(input as ClipInput),
+  clipAndAdd: (input) => clipAndAdd(input as ClipInput),
+  bins: (input) => bins(input as CountInput),
+  cells: (input) => cells(input as CountInput),
 };
 
 /** Zeros in shared memory where the platform has it. */
@@ -104,8 +141,12 @@ export function sharedBytes(length: number): Uint8Array {
 /** Moments of all rows. Exact for rows of whole steps, see `Kernels`. Masks and weights should be shared too. */
 export async function momentsOfRows(runner: KernelRunner, rows: RowSet, options: PassOptions = {}): Promise<RowMoments> {
   const parts = await overChunks<RowMoments>(runner, 'moments', rows, [options.mask, options.weights], { options });
-  const sums = new Float64Array(rows.dimension);
-  const products = new Float64Array(rows.dimension ** 2);
+  return added(parts, rows.dimension);
+}
+
+function added(parts: readonly RowMoments[], dimension: number): RowMoments {
+  const sums = new Float64Array(dimension);
+  const products = new Float64Array(dimension ** 2);
   let count = 0;
   for (const part of parts) {
     count += part.count;
@@ -113,6 +154,36 @@ export async function momentsOfRows(runner: KernelRunner, rows: RowSet, options:
     for (let j = 0; j < products.length; j++) products[j]! += part.products[j]!;
   }
   return { count, sums, products };
+}
+
+/** `clipAllRows`, and the moments of the rows that are there, in one pass. Moments of whole steps are exact. */
+export async function clipAndAddRows(
+  runner: KernelRunner, rows: RowSet, ball: StepBall, into: Float64Array, present: Uint8Array,
+): Promise<RowMoments> {
+  assert(into.length >= rows.count * rows.dimension, 'there is room for every clipped row');
+  assert(present.length >= rows.count, 'every row may be said to be present');
+  const parts = await overChunks<RowMoments>(runner, 'clipAndAdd', rows, [into, present], { ball, into, present });
+  return added(parts, rows.dimension);
+}
+
+/** See `countColumnBins`. */
+export async function columnBinsOfRows(
+  runner: KernelRunner, rows: RowSet, widths: Float64Array,
+): Promise<Map<number, number>[]> {
+  const all = Array.from({ length: rows.dimension }, () => new Map<number, number>());
+  for (const part of await overChunks<Map<number, number>[]>(runner, 'bins', rows, [], { places: widths })) {
+    part.forEach((counts, j) => counts.forEach((count, bin) => all[j]!.set(bin, (all[j]!.get(bin) ?? 0) + count)));
+  }
+  return all;
+}
+
+/** See `countColumnCells`. */
+export async function columnCellsOfRows(runner: KernelRunner, rows: RowSet, edges: Float64Array): Promise<Float64Array> {
+  const all = new Float64Array(edges.length + rows.dimension);
+  for (const part of await overChunks<Float64Array>(runner, 'cells', rows, [], { places: edges })) {
+    for (let i = 0; i < all.length; i++) all[i]! += part[i]!;
+  }
+  return all;
 }
 
 /** (x - centre)^T matrix (x - centre) of each row, into shared memory. */
@@ -144,7 +215,7 @@ async function overChunks<Output>(
   const isShared = [values, ...others].every((part) => part === undefined || !(part.buffer instanceof ArrayBuffer));
   const chunks: (Chunk & object)[] = [];
   for (let first = 0; first < count; first += chunkRows) {
-    chunks.push({ ...input, rows, first, last: Math.min(count, first + chunkRows) });
+    chunks.push({ ...input, rows: { values, dimension, count }, first, last: Math.min(count, first + chunkRows) });
   }
   if (runner.parallelism === 0 || !isShared || chunks.length < 2) {
     return chunks.map((chunk) => rowKernels[kernel]!(chunk) as Output);

@@ -1,4 +1,4 @@
-export { gather, packColumns, packRows, addGram, addProduct, rowProducts, addColumnSums, clipRows } from './rows';
+export { gather, packColumns, packRows, addGram, addProduct, addUpperProduct, rowProducts, addColumnSums, clipRows } from './rows';
 export { eigen } from './eigen';
 
 /** Where memory is free: the module keeps nothing of its own. */

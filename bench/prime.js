@@ -1,0 +1,64 @@
+// Time of `prime` on a .npy file, as the command reports it, beside the numpy reference on the same file and one thread.
+// node bench/prime.js [rows, default 1e6] [rounds, default 5] [columns ...]; the reference is looked for at
+// KEELSON_PEER (default ../shared/peers/run_prime.py beside the project). Needs the build.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { writeCrowd } from './crowd-file.js';
+
+const rows = Number(process.argv[2] ?? 1e6);
+const rounds = Number(process.argv[3] ?? 5);
+const dimensions = process.argv.length > 4 ? process.argv.slice(4).map(Number) : [10, 50, 100];
+const project = fileURLToPath(new URL('../', import.meta.url));
+const command = join(project, 'bin/keelson.js');
+const peer = resolve(project, process.env.KEELSON_PEER ?? '../shared/peers/run_prime.py');
+const folder = mkdtempSync(join(tmpdir(), 'keelson-prime-'));
+const oneThread = { ...process.env, OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1' };
+
+function answerOf(program, args, env = process.env) {
+  const { stdout, stderr, status } = spawnSync(program, args, { encoding: 'utf8', env, maxBuffer: 1 << 26 });
+  if (status !== 0) throw new Error(`${args[0]} failed: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+const ours = (file, settings) => answerOf(process.execPath, [
+  command, 'estimate', 'prime', '--input', file, '--epsilon', '20', '--delta', '.01', '--json', ...settings,
+]);
+const theirs = (file, seed) => answerOf('/usr/bin/python3', [
+  peer, file, '--profile', 'sound', '--corruption', '.05', '--epsilon', '20', '--delta', '.01', '--seed', String(seed),
+], oneThread);
+
+const hasPeer = existsSync(peer) && spawnSync('/usr/bin/python3', ['-c', 'import numpy, scipy']).status === 0;
+if (!hasPeer) console.log(`the reference is left out: no ${peer}, or no numpy and scipy`);
+const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+const shown = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : '-').padStart(10);
+const errorOf = ({ estimate }) => Math.hypot(...estimate);
+
+try {
+  console.log('columns  scale   seconds  in all   numpy s  numpy CPU s  wall ratio     error  numpy error');
+  for (const dimension of dimensions) {
+    const file = join(folder, 'rows.npy');
+    writeCrowd(file, { rows, dimension });
+    const found = { given: [], auto: [], peer: [] };
+    for (let round = 0; round < rounds; round++) {
+      found.given.push(ours(file, ['--set', 'scale=1']));
+      if (hasPeer) found.peer.push(theirs(file, round));
+      found.auto.push(ours(file, []));
+    }
+    for (const kind of ['given', 'auto']) {
+      const of = (list, pick) => median(list.map(pick));
+      console.log([
+        String(dimension).padStart(7), kind.padStart(6),
+        shown(of(found[kind], (one) => one.estimatorSeconds), 3), shown(of(found[kind], (one) => one.seconds), 2),
+        shown(of(found.peer, (one) => one.seconds), 3), shown(of(found.peer, (one) => one.cpuSeconds), 3),
+        // Round by round, so that load which comes and goes meets both.
+        shown(of(found.peer, (one) => found[kind][found.peer.indexOf(one)].estimatorSeconds / one.seconds), 2),
+        shown(of(found[kind], errorOf), 4), shown(of(found.peer, errorOf), 4),
+      ].join(' '));
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

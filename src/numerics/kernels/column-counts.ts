@@ -1,0 +1,71 @@
+/** Counts of where the entries of each column are, of all columns in one pass over the rows. */
+
+/** Bins next to each other are counted in an array; those farther from a column's first entry in its map. */
+const nearBins = 256;
+/** Bin numbers beyond this are no longer distinct doubles; such an entry is in no bin. */
+const binMaximum = 2 ** 52;
+
+/**
+ * Rows per bin floor(entry / width), one map per column. Entries that are not finite, or too far to have a bin of their
+ * own, are in none.
+ * @param widths - one per column.
+ */
+export function countColumnBins(
+  values: Float64Array, dimension: number, count: number, widths: Float64Array,
+): Map<number, number>[] {
+  const near = new Uint32Array(nearBins * dimension);
+  const lowest = new Float64Array(dimension).fill(-nearBins / 2);
+  for (let j = 0; j < dimension && count > 0; j++) {
+    const bin = Math.floor(values[j]! / widths[j]!);
+    if (Math.abs(bin) <= binMaximum) lowest[j] = bin - nearBins / 2;
+  }
+  const far = Array.from({ length: dimension }, () => new Map<number, number>());
+  for (let row = 0, at = 0; row < count; row++) {
+    for (let j = 0; j < dimension; j++, at++) {
+      const bin = Math.floor(values[at]! / widths[j]!);
+      const place = bin - lowest[j]!;
+      if (place >= 0 && place < nearBins) near[j * nearBins + place]! += 1;
+      else if (Math.abs(bin) <= binMaximum) far[j]!.set(bin, (far[j]!.get(bin) ?? 0) + 1);
+    }
+  }
+  far.forEach((bins, j) => {
+    for (let place = 0; place < nearBins; place++) {
+      const rows = near[j * nearBins + place]!;
+      const bin = lowest[j]! + place;
+      // Zero is one bin, whatever its sign.
+      if (rows > 0 && Math.abs(bin) <= binMaximum) bins.set(bin + 0, rows);
+    }
+  });
+  return far;
+}
+
+/**
+ * Finite entries of each column by the first of its edges above them: entry k, of edges + 1, counts those that are at
+ * or above edge k-1 and below edge k.
+ * @param edges - per column as many, never decreasing; all columns' side by side.
+ */
+export function countColumnCells(
+  values: Float64Array, dimension: number, count: number, edges: Float64Array,
+): Float64Array {
+  const size = dimension === 0 ? 0 : edges.length / dimension;
+  const counts = new Float64Array((size + 1) * dimension);
+  const rates = Float64Array.from({ length: dimension }, (_, j) => {
+    const [low, high] = [edges[j * size]!, edges[j * size + size - 1]!];
+    return (size - 1) / (high - low);
+  });
+  for (let row = 0, at = 0; row < count; row++) {
+    for (let j = 0; j < dimension; j++, at++) {
+      const entry = values[at]!;
+      if (!(entry - entry === 0)) continue;
+      const first = j * size;
+      const guess = Math.floor((entry - edges[first]!) * rates[j]!) + 1;
+      // Edges that coincide make a rate that is no number.
+      let k = guess > 0 ? (guess < size ? guess : size) : 0;
+      // The guess may be off by rounding; the comparisons decide.
+      while (k > 0 && edges[first + k - 1]! > entry) k -= 1;
+      while (k < size && edges[first + k]! <= entry) k += 1;
+      counts[j * (size + 1) + k]! += 1;
+    }
+  }
+  return counts;
+}
