@@ -138,8 +138,20 @@ export function clipRows(
 
 /** Returns the largest size of an entry, or -1 for a null row. */
 function toSteps(row: usize, d: i32, centre: usize, unit: usize, grid: f64): f64 {
-  let largest = 0.0;
-  for (let j = 0; j < d; j++) {
+  const each = f64x2.splat(grid), most = f64x2.splat(f64.MAX_VALUE), least = f64x2.splat(-f64.MAX_VALUE);
+  // Zero times a number is zero, and times one that is not finite is NaN; a step that overflowed is held, not null.
+  let sizes = f64x2.splat(0), odd = f64x2.splat(0), j = 0;
+  for (; j + 2 <= d; j += 2) {
+    const at = <usize>j << 3, entry = v128.load(row + at);
+    const step = f64x2.div(f64x2.div(f64x2.sub(entry, v128.load(centre + at)), v128.load(unit + at)), each);
+    const held = f64x2.pmax(f64x2.pmin(step, most), least);
+    odd = f64x2.add(odd, f64x2.add(f64x2.mul(f64x2.splat(0), entry), f64x2.mul(f64x2.splat(0), held)));
+    v128.store(row + at, held);
+    sizes = f64x2.max(sizes, f64x2.abs(held));
+  }
+  let largest = max(f64x2.extract_lane(sizes, 0), f64x2.extract_lane(sizes, 1));
+  if (f64x2.extract_lane(odd, 0) != 0 || f64x2.extract_lane(odd, 1) != 0) return -1;
+  for (; j < d; j++) {
     const at = <usize>j << 3, entry = load<f64>(row + at);
     const step = (entry - load<f64>(centre + at)) / load<f64>(unit + at) / grid;
     if (!isFinite(entry) || isNaN(step)) return -1;
@@ -150,6 +162,17 @@ function toSteps(row: usize, d: i32, centre: usize, unit: usize, grid: f64): f64
   return largest;
 }
 
+/** Cuts two steps at a time to whole ones, a factor of the way in. The sum with zero makes a negative zero plain. */
+function cut(row: usize, d: i32, factor: f64): void {
+  const both = f64x2.splat(factor), zero = f64x2.splat(0);
+  let j = 0;
+  for (; j + 2 <= d; j += 2) {
+    const at = row + (<usize>j << 3);
+    v128.store(at, f64x2.add(f64x2.trunc(f64x2.mul(v128.load(at), both)), zero));
+  }
+  if (j < d) store<f64>(row + (<usize>j << 3), trunc(load<f64>(row + (<usize>j << 3)) * factor) + 0);
+}
+
 function shorten(row: usize, d: i32, largest: f64, bound: f64): void {
   const end = row + (<usize>d << 3), isFar = largest > 1e140, unit = isFar ? largest : 1;
   let square = 0.0;
@@ -158,6 +181,8 @@ function shorten(row: usize, d: i32, largest: f64, bound: f64): void {
     square += entry * entry;
   }
   const norm = unit * sqrt(square);
+  // Whole steps are not longer than the steps that they are cut from, up to the rounding of their squares' sum.
+  if (norm < bound * 0.999999) return cut(row, d, 1);
   let factor = norm > bound ? (isFar ? bound / sqrt(square) / unit : bound / norm) : 1;
   for (;;) {
     let length = 0.0;
@@ -168,6 +193,5 @@ function shorten(row: usize, d: i32, largest: f64, bound: f64): void {
     if (length <= bound * bound) break;
     factor *= 1 - 9.094947017729282e-13; // 2^-40
   }
-  // The sum with zero turns a negative zero into a plain one.
-  for (let at = row; at < end; at += 8) store<f64>(at, trunc(load<f64>(at) * factor) + 0);
+  cut(row, d, factor);
 }
