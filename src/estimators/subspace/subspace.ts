@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.js';
 import { InvalidParameterError } from '../../base/errors.js';
 import type { Outcome } from '../../base/outcome.js';
+import type { NamedPart } from '../../base/parts.js';
 import { costOfEvents } from '../../privacy/composition.js';
 import type {
   Estimator, Finished, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
@@ -49,7 +50,7 @@ const parameters: readonly ParameterSpec[] = [
  *    rounding after the first, no tolerance, no randomness but of a group without rows, whose label is its own. So
  *    neighbours differ in at most one label. Labels are equal exactly when subspaces are, which only accuracy needs.
  * 2. privacy/mechanisms/mode: the most frequent of labels, of which one may change, costs what its test costs.
- * 3. The projector is computed from the released label: post-processing. So are its entries' roundings: had groups
+ * 3. Projector and rank are computed from the released label: post-processing. So are its entries' roundings: had groups
  *    compared projectors in doubles instead, their last digits would have told which rows a group holds.
  * Rank, number of rows and number of groups that agree decide nothing but through the label and the noisy test.
  *
@@ -72,8 +73,15 @@ export const subspace: Estimator = {
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
     + 'all of it for the test that one subspace leads.',
   plan: planSubspace,
-  outputLabels: (_, columns) => columns.flatMap((row) => columns.map((column) => `projector ${row}, ${column}`)),
+  outputLabels: (_, columns) => [
+    ...columns.flatMap((row) => columns.map((column) => `projector ${row}, ${column}`)), 'rank',
+  ],
 };
+
+/** The orthogonal projector onto the subspace, and the number of its dimensions. */
+function partsOf(dimension: number): readonly NamedPart[] {
+  return [{ name: 'projector', shape: [dimension, dimension] }, { name: 'rank', shape: [1] }];
+}
 
 /** @throws InvalidParameterError past 64 columns. */
 function planSubspace(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
@@ -146,10 +154,11 @@ function planFor(values: ParameterValues, facts: StudyFacts, chosen: SubspaceFac
       ],
       corruptionMax,
     },
-    outputShape: [dimension, dimension],
+    outputShape: [dimension ** 2 + 1],
+    parts: partsOf(dimension),
     noise: [],
     facts: {
-      errorsAreIn: 'entries of the projector, which is exact where the assumptions hold',
+      errorsAreIn: 'entries of the projector and the rank, which are exact where the assumptions hold',
       groups: design.groups,
       groupSize: design.groupSize,
       groupsAgreeingShare: design.agreeing,
@@ -193,11 +202,13 @@ function outcomeOf(label: string | null, dimension: number, facts: SubspaceFacts
         + 'contributors.',
     };
   }
-  const projector = projectorOf(basisOfLabel(label), dimension);
+  const basis = basisOfLabel(label);
+  const estimate = [...projectorOf(basis, dimension), basis.length];
   return {
     kind: 'value',
-    estimate: Array.from(projector),
-    shape: [dimension, dimension],
+    estimate,
+    shape: [estimate.length],
+    parts: partsOf(dimension),
     uncertainty: { kind: 'none' },
   };
 }

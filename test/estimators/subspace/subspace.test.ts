@@ -37,6 +37,8 @@ describe('subspace', () => {
     const rows = Array.from({ length: cohort }, () => planeRow(data));
     const honest = await answer({}, rows, 'plane');
     planeProjector.forEach((entry, i) => expect((honest as readonly number[])[i]).toBeCloseTo(entry, 14));
+    expect(honest).toHaveLength(17);
+    expect(honest[16]).toBe(2);
     const hostile = rows.map((row, i) => (i < 0.01 * cohort ? Float64Array.of(5, 1, 1, 1) : row));
     expect(await answer({}, hostile, 'hostile')).toEqual(honest);
     // About half of the groups hold one of these, so that two subspaces are as frequent as each other.
@@ -51,6 +53,7 @@ describe('subspace', () => {
     planeProjector.forEach((entry, i) => expect((affine as readonly number[])[i]).toBeCloseTo(entry, 14));
     const linear = await answer({}, rows, 'linear') as readonly number[];
     expect(linear[0]! + linear[5]! + linear[10]! + linear[15]!).toBeCloseTo(3, 12);
+    expect(linear[16]).toBe(3);
   });
 
   it('rounds to the public unit, and takes rows past its range for nothing', async () => {
@@ -69,7 +72,7 @@ describe('subspace', () => {
   });
 
   it('answers zero when all rows are zero: a subspace like any other', async () => {
-    expect(await answer({}, Array.from({ length: cohort }, () => new Float64Array(4)), 'zero')).toEqual(new Array<number>(16).fill(0));
+    expect(await answer({}, Array.from({ length: cohort }, () => new Float64Array(4)), 'zero')).toEqual(new Array<number>(17).fill(0));
   });
 
   it('refuses more columns than its integers stay short for, and group numbers that leave too few rows', () => {
