@@ -4,7 +4,9 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
-const { values: { page }, positionals: [path] } = parseArgs({ allowPositionals: true, options: { page: { type: 'string' } } });
+const { values: { page }, positionals: [path] } = parseArgs({
+  allowPositionals: true, options: { page: { type: 'string' } },
+});
 const lines = readFileSync(path, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line));
 const { rows } = lines.find(({ type }) => type === 'breakdown');
 
@@ -14,7 +16,8 @@ const loud = ['shift', 'direction', 'coordinate', 'far'];
 const brokenFactor = 5;
 
 const faults = [];
-const promisedShare = Math.max(...rows.filter(({ answers }) => answers.some(isRobust)).map(({ hostileShare }) => hostileShare));
+const promisedShare = Math.max(
+  ...rows.filter(({ answers }) => answers.some(isRobust)).map(({ hostileShare }) => hostileShare));
 
 function isRobust({ estimator, promised }) {
   return estimator !== 'mean' && promised !== null;
@@ -24,12 +27,15 @@ for (const { attack, hostileShare, answers, baselines } of rows) {
   const where = `${attack} at ${100 * hostileShare} %`;
   for (const answer of answers.filter(isRobust)) {
     const { estimator, refused, error, promised } = answer;
-    if (refused > 0 || !(error <= 2 * promised)) faults.push(`${where}: ${estimator} is at ${error}, promised ${promised}, refused ${refused}`);
+    if (refused > 0 || !(error <= 2 * promised)) {
+      faults.push(`${where}: ${estimator} is at ${error}, promised ${promised}, refused ${refused}`);
+    }
   }
   if (!loud.includes(attack) || hostileShare !== promisedShare) continue;
   const broken = brokenFactor * baselines['robust-filter'];
   const { error: mean } = answers.find(({ estimator }) => estimator === 'mean');
-  if (!(baselines['naive-mean'] > broken)) faults.push(`${where}: the naive mean is not broken: ${baselines['naive-mean']}`);
+  const naive = baselines['naive-mean'];
+  if (!(naive > broken)) faults.push(`${where}: the naive mean is not broken: ${naive}`);
   if (!(mean > broken)) faults.push(`${where}: the private mean is not broken: ${mean}`);
 }
 for (const attack of loud) {
@@ -42,10 +48,11 @@ const names = rows[0].answers.map(({ estimator }) => estimator);
 const cells = rows.map(({ attack, hostileShare, baselines, answers }) => [
   attack, `${100 * hostileShare} %`,
   ...['naive-mean', 'coordinate-median', 'robust-filter'].map((name) => short(baselines[name])),
-  ...answers.map(({ error, worstError, promised }) => `${short(error)} to ${short(worstError)} (${short(promised)})`),
+  ...answers.map(({ error, promised }) => `${short(error)} (${short(promised)})`),
 ]);
 const head = ['attack', 'hostile', 'naive mean', 'median', 'filter', ...names.map((name) => `\`${name}\``)];
-const table = [head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...cells].map((row) => `| ${row.join(' | ')} |`).join('\n');
+const table = [head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...cells]
+  .map((row) => `| ${row.join(' | ')} |`).join('\n');
 process.stdout.write(`${table}\n`);
 if (page !== undefined && !readFileSync(page, 'utf8').includes(table)) faults.push(`${page} holds another table`);
 for (const fault of faults) process.stderr.write(`${fault}\n`);

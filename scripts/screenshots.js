@@ -1,4 +1,4 @@
-// Pictures of every page, at both widths and in both themes: `npm run screenshots [-- FOLDER]`.
+// Pictures of every page, at both widths and in both themes: `npm run screenshots [-- FOLDER [server,lab]]`.
 // The README's own are written into docs/images; all of them go into FOLDER (default: screenshots, which git ignores).
 /* global document, fetch */
 import { spawn } from 'node:child_process';
@@ -24,7 +24,8 @@ const running = [];
 
 /** `keelson words...`; resolves with what `pattern` finds first in its output. */
 function keelson(words, pattern) {
-  const child = spawn(process.execPath, [`${root}bin/keelson.js`, ...words], { cwd: scratch, stdio: ['ignore', 'pipe', 'pipe'] });
+  const stdio = ['ignore', 'pipe', 'pipe'];
+  const child = spawn(process.execPath, [`${root}bin/keelson.js`, ...words], { cwd: scratch, stdio });
   running.push(child);
   let said = '';
   return new Promise((found, failed) => {
@@ -42,6 +43,13 @@ function keelson(words, pattern) {
 /** Waits until `condition` of the document holds. */
 const until = (page, condition, value) => page.waitForFunction(condition, { timeout: 180_000, polling: 250 }, value);
 
+async function newPage(browser) {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(180_000);
+  await page.setViewport({ width: 1440, height: 900 });
+  return page;
+}
+
 async function take(page, name, height = 900) {
   for (const width of widths) {
     for (const theme of themes) {
@@ -57,22 +65,21 @@ async function take(page, name, height = 900) {
 
 /** A pool of studies with people in them: its dashboard and its operator's page. */
 async function ofServer(browser) {
-  const studies = ['flights-mean', 'flights-populous'].map((name) => `${root}studies/${name}.yaml`);
+  const studies = ['flights-mean', 'flights-robust'].map((name) => `${root}studies/${name}.yaml`);
   const port = 20_000 + (createHash('sha256').update(scratch).digest().readUInt16BE(0) % 20_000);
   const [, address] = await keelson(
     ['serve', ...studies, '--data', join(scratch, 'data'), '--port', String(port), '--log-level', 'error', '--json'],
     /"address":"(http:[^"]+)"/,
   );
   await keelson(
-    ['simulate', address.replace('http', 'ws'), '--study', 'flights-mean,flights-populous', '--contributors', '3000',
+    ['simulate', address.replace('http', 'ws'), '--study', 'flights-mean,flights-robust', '--contributors', '2000',
       '--hostile', '0.1', '--epochs', '40'],
     /./,
   ).catch((error) => console.error(error.message));
-  const page = await browser.newPage();
-  await page.setViewport({ width: 1440, height: 900 });
+  const page = await newPage(browser);
   const { studies: listed } = await (await fetch(`${address}/v1/studies`)).json();
   await page.goto(`${address}/#/study/${listed[1].id}`);
-  await until(page, () => document.querySelectorAll('.releases tbody tr').length >= 8);
+  await until(page, () => document.querySelectorAll('.releases tbody tr').length >= 6);
   await take(page, 'study');
   await page.goto(`${address}/#/`);
   await until(page, () => document.querySelectorAll('.newest dd').length >= 4);
@@ -83,20 +90,21 @@ async function ofServer(browser) {
   await page.type('input[name=token]', readFileSync(join(scratch, 'data/operator.token'), 'utf8').trim());
   await page.click('form button');
   await page.waitForSelector('.study');
-  await until(page, () => [...document.querySelectorAll('.meters [role=meter]')].some((meter) => Number(meter.ariaValueNow) > 0.3));
+  await until(page, () => [...document.querySelectorAll('.meters [role=meter]')]
+    .some((meter) => Number(meter.ariaValueNow) > 0.3));
   await take(page, 'operator');
   await page.close();
 }
 
 async function ofLab(browser) {
   const [, address] = await keelson(
-    ['lab', '--page', '0', '--contributors', '3000', '--every', '5', '--hostile', '0.1', '--epsilon', '4'],
+    ['lab', '--page', '0', '--contributors', '2000', '--every', '5', '--hostile', '0.1', '--epsilon', '4'],
     /laboratory is at (\S+)/,
   );
-  const page = await browser.newPage();
-  await page.setViewport({ width: 1440, height: 900 });
+  const page = await newPage(browser);
   await page.goto(address);
-  const rounds = (count) => until(page, (wanted) => document.querySelectorAll('.rounds tbody tr').length >= wanted, count);
+  const rounds = (count) => until(
+    page, (wanted) => document.querySelectorAll('.rounds tbody tr').length >= wanted, count);
   await rounds(4);
   for (const [attack, upTo] of [['direction', 7], ['krum-evader', 10], ['far', 12]]) {
     await page.select('#attack', attack);
@@ -113,11 +121,15 @@ const browser = await launch({
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking',
     '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'],
 });
+const parts = (process.argv[3] ?? 'server,lab').split(',');
 try {
-  await ofServer(browser);
+  if (parts.includes('server')) await ofServer(browser);
   for (const child of running.splice(0)) child.kill('SIGKILL');
-  await ofLab(browser);
-  for (const name of inReadme) copyFileSync(join(folder, `${name}.png`), `${root}docs/images/${name}.png`);
+  if (parts.includes('lab')) await ofLab(browser);
+  for (const name of inReadme) {
+    const isTaken = parts.includes(name.startsWith('lab') ? 'lab' : 'server');
+    if (isTaken) copyFileSync(join(folder, `${name}.png`), `${root}docs/images/${name}.png`);
+  }
 } finally {
   await browser.close();
   for (const child of running) child.kill('SIGKILL');

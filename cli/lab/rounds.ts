@@ -58,6 +58,7 @@ export function answerOf(
 /** Puts the studies' parts together: the n-th epoch of each with everybody in it is round n. */
 export class Rounds {
   private readonly parts = new Map<number, Map<string, Part>>();
+  private readonly lost = new Set<number>();
 
   constructor(
     private readonly studies: readonly string[],
@@ -65,7 +66,16 @@ export class Rounds {
     private readonly onRound: (round: Round) => void,
   ) {}
 
+  /** A study had nobody honest in this round: there is nothing to compare. @returns whether that was not known before. */
+  lose(index: number): boolean {
+    if (this.lost.has(index)) return false;
+    this.lost.add(index);
+    this.parts.delete(index);
+    return true;
+  }
+
   add(study: string, index: number, part: Part): void {
+    if (this.lost.has(index)) return;
     const own = this.parts.get(index) ?? new Map<string, Part>();
     this.parts.set(index, own.set(study, part));
     if (own.size < this.studies.length) return;

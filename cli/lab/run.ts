@@ -87,8 +87,7 @@ class Laboratory {
     for (const name of this.names) this.played.set(name, new Map());
     this.rounds = new Rounds(this.names, options.data.scale, (round) => {
       report.round(round);
-      this.done += 1;
-      if (this.done >= options.rounds) this.stop.abort();
+      this.over();
     });
     options.signal.addEventListener('abort', () => this.stop.abort(), { once: true });
     if (options.signal.aborted) this.stop.abort();
@@ -165,6 +164,12 @@ class Laboratory {
     this.abusers = { key, fleet };
   }
 
+  /** One more round is told, or lost. */
+  private over(): void {
+    this.done += 1;
+    if (this.done >= this.options.rounds) this.stop.abort();
+  }
+
   /** An interrupt while people connect is no error: the end of the releases tells. */
   private async gather(fleet: Fleet): Promise<void> {
     try {
@@ -181,7 +186,12 @@ class Laboratory {
     for await (const { release } of subscribe({ url, study, serverKey, signal: this.stop.signal })) {
       const played = this.played.get(study)!.get(release.epoch);
       const reckoning = played?.rows.reckon() ?? null;
-      if (played === undefined || reckoning === null) continue;
+      if (played === undefined) continue;
+      if (reckoning === null) {
+        // Everybody was late for this study's epoch. Waiting for it would be waiting for ever.
+        if (this.rounds.lose(played.index)) this.over();
+        continue;
+      }
       const { index, setting } = played;
       const answer = answerOf(definition, release, reckoning, setting, scale);
       this.rounds.add(study, index, { setting, reckoning, answer });

@@ -76,7 +76,7 @@ function Restart({ now, all }: { readonly now: State; readonly all: Programme })
       <span class="quiet">${all.data.find(({ name }) => name === now.scene.data)?.title}</span></div>
     <fieldset><legend>Private estimators, one study each</legend><div class="ticks">
       ${all.estimators.map(({ name, title }) => html`<label title=${title}>
-        <input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} />${name}</label>`)}
+        <input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} /><span>${name}</span></label>`)}
     </div></fieldset>
     <button type="button" class="primary" disabled=${!isFine} onClick=${() => start(now.scene.data)}>Start anew</button>
   </section>`;

@@ -20,8 +20,9 @@ export function createErrorChart(
     width: Math.max(host.clientWidth, 1), height, legend: { show: false },
     scales: { x: { time: false }, y: { distr: 3 } },
     axes: [
-      { ...axis, label: 'round', labelSize: 20, labelFont: axis.font, incrs: [1, 2, 5, 10, 20, 50, 100] },
-      { ...axis, size: 64, values: (_, splits) => splits.map((value) => (value === null ? '' : String(value))) },
+      { ...axis, size: 28, gap: 6, label: 'round', labelSize: 18, labelGap: -2, grid: { show: false }, labelFont: axis.font, incrs: [1, 2, 5, 10, 20, 50, 100] },
+      { ...axis, size: 68, filter: (_, splits) => splits.map(powerOfTen), grid: { ...axis.grid, filter: (_, splits) => splits.map(powerOfTen) },
+        values: (_, splits) => splits.map((value) => (value === null ? '' : value.toLocaleString('en-GB', { maximumFractionDigits: 6 }))) },
     ],
     series: [{}, ...lines.map(({ isPrivate }, i) => ({
       stroke: colours[i]!, width: isPrivate ? 2.5 : 1.5, ...(!isPrivate && { dash: [5, 4] }), points: { size: 5 },
@@ -41,4 +42,11 @@ export function createErrorChart(
 function dataOf(lines: readonly Line[], rounds: readonly number[]): uPlot.AlignedData {
   const errors = lines.map((line) => line.errors.map((error) => (error === null ? null : Math.max(floor, error))));
   return [[...rounds], ...errors];
+}
+
+/** Null for what lies between: a line for each would hide the chart. */
+function powerOfTen(value: number | null): number | null {
+  if (value === null || value <= 0) return null;
+  const power = Math.log10(value);
+  return Math.abs(power - Math.round(power)) < 1e-6 ? value : null;
 }

@@ -1,5 +1,6 @@
 import { render, type VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { shown, whole } from '../format.js';
 import { html } from '../html.js';
 import { Badge, Header, Notice } from '../shell.js';
 import { paint, startTheme } from '../theme.js';
@@ -53,8 +54,7 @@ function Answers({ round, lines }: { readonly round: Round; readonly lines: read
   });
   const of = (isPrivate: boolean) => cards.filter(({ line }) => line.isPrivate === isPrivate).map(({ card }) => card);
   return html`<section class="card" aria-label="The newest round"><div class="card-head"><h2>Round ${round.index + 1}</h2>
-      <span class="quiet small">${hostile} of ${honest + hostile} people lied: ${setting.attack},
-        ${` ${percent(setting.hostileShare)}`} meant to be</span></div>
+      <span class="quiet small">${whole(hostile)} of ${whole(honest + hostile)} people lied (${setting.attack})</span></div>
     <div class="group"><h3>Worked out from every row, without privacy</h3><div class="answers">
       <article class="answer truth"><h4>The truth</h4><${Values} of=${round.truth} />
         <p class="reason">mean of the honest people</p></article>${of(false)}</div></div>
@@ -66,7 +66,7 @@ function Values({ of }: { readonly of: readonly number[] | null }): VNode | null
   const columns = programme.value?.data.find(({ name }) => name === state.value?.scene.data)?.columns ?? [];
   if (of === null) return null;
   return html`<p class="values">${of.map((value, j) => html`<span key=${j} title=${columns[j]}>
-    ${j > 0 ? ', ' : ''}${Number(value.toPrecision(4))}</span>`)}</p>`;
+    ${j > 0 ? ', ' : ''}${shown(value)}</span>`)}</p>`;
 }
 
 interface CardFacts {
@@ -116,7 +116,7 @@ function status({ phase, connected, sessions }: State): string {
 function Page(): VNode {
   const now = state.value;
   return html`<div><${Header} title="Lab">${typeof now?.address === 'string'
-    && html`<a class="small" href=${now.address}>Its server's dashboard</a>`}<//>
+    && html`<a class="small" href=${now.address}>Server's dashboard</a>`}<//>
     <main class="page"><div class="title"><div><h1>Attack real studies</h1>
       <p class="quiet">Simulated people, honest ones and liars, send to a real aggregator. What is private here is what that server
         released; everything else is worked out from the simulation's own rows.</p></div>

@@ -88,7 +88,7 @@ export function verdictOf({ outcome, error, promised }: Answer): { readonly text
 
 export function short(value: number | null): string {
   if (value === null) return 'none';
-  if (value >= 1000) return value.toExponential(1);
+  if (value >= 100) return Number(value.toPrecision(2)).toLocaleString('en-GB');
   return value.toFixed(value >= 10 ? 1 : value >= 1 ? 2 : 3);
 }
 

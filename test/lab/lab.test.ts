@@ -68,6 +68,22 @@ describe('rounds of several studies', () => {
     });
   });
 
+  it('go on without a round for which everybody was late, and count it once', () => {
+    const told: Round[] = [];
+    const rounds = new Rounds(['a', 'b'], [1], (one) => told.push(one));
+    const reckoning = {
+      truth: [1], honest: 9, hostile: 1,
+      baselines: { 'naive-mean': [3], 'coordinate-median': [1], 'robust-filter': [0] },
+    };
+    const part = { setting, reckoning, answer: answer(0.1) };
+    rounds.add('a', 0, part);
+    expect([rounds.lose(0), rounds.lose(0)]).toEqual([true, false]);
+    rounds.add('b', 0, part);
+    expect(told).toEqual([]);
+    for (const study of ['a', 'b']) rounds.add(study, 1, part);
+    expect(told.map(({ index }) => index)).toEqual([1]);
+  });
+
   it('follow a script, or what a person had set when the round began', () => {
     const script = scripted([setting]);
     expect([script.settingOf(0), script.settingOf(1)]).toEqual([setting, null]);
