@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { estimators } from '../../src/estimators/registry.js';
+import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { everydaySamples } from './everyday-samples.js';
 import { complianceSuite, locationSample, type ComplianceSample } from './suite.js';
 
@@ -104,6 +104,15 @@ describe('compliance', () => {
     expect(estimators.map(({ name }) => name).sort()).toEqual(Object.keys(samples).sort());
   });
 });
+
+/** Other forms of the same estimators. */
+const forms: readonly (readonly [string, ComplianceSample])[] = ['prime', 'spectral-filter'].map((name) => [name, {
+  ...locationSample, parameters: { scale: 3, corruption: 0.2, looks: 2, profile: 'paper' },
+}]);
+
+for (const [name, sample] of forms) {
+  describe(`profile ${String(sample.parameters['profile'])}`, () => complianceSuite(findEstimator(name), sample));
+}
 
 for (const estimator of estimators) {
   const sample = samples[estimator.name];

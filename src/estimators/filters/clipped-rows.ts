@@ -87,6 +87,21 @@ export function removeRows(rows: ClippedRows, scores: Float64Array, least: numbe
   }
 }
 
+/** As `removeRows`, but at most ceil(share * rows left), the highest scores first; of equal scores later rows first. */
+export function removeTopRows(rows: ClippedRows, scores: Float64Array, least: number, share: number): void {
+  const { alive } = rows;
+  let left = 0;
+  const high: number[] = [];
+  for (let i = 0; i < rows.count; i++) {
+    if (alive[i] === 0) continue;
+    left += 1;
+    if (scores[i]! >= least) high.push(i);
+  }
+  const most = Math.ceil(share * left);
+  if (high.length > most) high.sort((a, b) => scores[b]! - scores[a]! || b - a);
+  for (const i of high.slice(0, most)) alive[i] = 0;
+}
+
 /** How many of the rows that are left have a score in each bin [edges[j], edges[j + 1]), the last one open-ended. */
 export function countScores(
   { count, alive }: ClippedRows, scores: Float64Array, edges: readonly number[],

@@ -1,19 +1,21 @@
-import { assert } from '../../base/assert.js';
 import { Released, type Sensitive } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
 import { privateCentreOn } from '../../privacy/centre.js';
 import { costOfEvents } from '../../privacy/composition.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
-import { privateScale, slotsFor } from '../../privacy/scale.js';
 import { answerOf, centreNotFound, participationBelowPlan } from '../centred-mean.js';
 import type {
-  Compute, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan, PooledRows, StudyFacts,
+  Compute, Infeasible, ParameterSpec, ParameterValues, Plan, PooledRows, StudyFacts,
 } from '../contract.js';
-import { chooseScale, scaleNotFound, type ScaleChoice } from '../scale-choice.js';
+import { chooseScale, type ScaleChoice } from '../scale-choice.js';
 import { rowsSummary } from '../summaries/rows.js';
-import { corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
-import { clippedRows, countScores, momentsOf, removeRows, scoresOf, type ClippedRows } from './clipped-rows.js';
+import { choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
+import { clippedRows, countScores, momentsOf, scoresOf, type ClippedRows } from './clipped-rows.js';
 import { designOf, expectedErrorOf, type Design, type Looks } from './design.js';
+import type { PaperKind } from './paper/design.js';
+import { planPaper } from './paper/plan.js';
+import { poolOf, releaseWithScale } from './pool.js';
+import { markedSurvivors, type Survivors, type SurvivorsForm } from './survivors.js';
 import { excessAlong, lookOf, thresholdOf, type Look } from './weights.js';
 
 const cohortName = 'rows';
@@ -44,12 +46,21 @@ export const filterParameters: readonly ParameterSpec[] = [
     name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e6, unit: 'scales',
     description: 'rows farther than this from the centre are pulled in; 1.35 sqrt(columns) + 3 when absent',
   },
+  {
+    name: 'profile', type: 'choice', choices: ['default', 'paper'], default: 'default',
+    description: 'paper: the queries as the paper has them, inside its much larger box, each charged by itself and with '
+      + 'noise that keeps the claim; to compare with, as the default is far more accurate',
+  },
 ];
 
 /** What tells one filter from another. */
 export interface FilterKind {
   /** Where to look, from the looks of one round: a symmetric matrix of trace 1. A function of released numbers. */
   directions(round: readonly Look[]): Float64Array;
+  /** The same filter as printed. */
+  readonly paper: PaperKind;
+  /** How the rows that are left are kept; default: marked. Releases do not depend on it. */
+  readonly survivors?: SurvivorsForm;
 }
 
 /** What every filter promises, besides its own way of choosing directions. */
@@ -71,6 +82,7 @@ export const filterClaim = 'One contributor’s row replaced by anything, includ
 export function planFilter(kind: FilterKind, values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const choice = chooseScale(values, facts, cohortName);
   if (choice.kind === 'infeasible') return choice;
+  if (choiceOf(values, 'profile') === 'paper') return planPaper(kind, values, facts, choice);
   const { target, dimension } = choice.facts;
   const [centreShare, finalShare] = [numberOf(values, 'centre-share'), numberOf(values, 'final-share')];
   if (!(target.rho > 0 && target.delta > 0) || centreShare + finalShare >= 0.99) {
@@ -130,8 +142,8 @@ function planFor(
     expectedError: (share) => expectedErrorOf(design, share, corruption),
     // Sums of whole steps are exact, so without pairs for a scale and without surplus rows no order has a say.
     summary: () => rowsSummary(dimension, choice.kind === 'auto' ? -1 : design.rowsMax),
-    release: async (summaries, mechanisms, compute) =>
-      release({ kind, design, mechanisms, compute }, choice, summaries),
+    release: async (summaries, mechanisms, compute) => releaseWithScale(choice, mechanisms, poolOf(summaries, cohortName),
+      (pool, scale) => releaseInScale({ kind, design, mechanisms, compute }, pool, scale)),
   });
 }
 
@@ -140,25 +152,6 @@ interface Run {
   readonly design: Design;
   readonly mechanisms: Mechanisms;
   readonly compute: Compute;
-}
-
-async function release(run: Run, choice: ScaleChoice, summaries: FinishedSummaries): Promise<Released<Outcome>> {
-  const { design: { facts }, mechanisms } = run;
-  const pool = poolOf(summaries);
-  if (choice.kind === 'given') return releaseInScale(run, pool, choice.scale);
-  const found = privateScale(mechanisms, pool, facts.dimension, slotsFor(facts.cohort));
-  const scale = found.value;
-  if (scale.kind === 'failed') return found.map<Outcome>(() => scaleNotFound(facts, scale.coordinates));
-  return releaseInScale(run, pool, scale.scale);
-}
-
-function poolOf(summaries: FinishedSummaries): Sensitive<PooledRows> {
-  const finished = summaries.get(cohortName);
-  assert(finished !== undefined, 'a release gets the summaries of its plan');
-  return finished.map(([only]) => {
-    assert(only?.kind === 'pooled', 'the rows come in one pool');
-    return only.rows;
-  });
 }
 
 /** @param scale - public, or released. */
@@ -173,8 +166,9 @@ async function releaseInScale(
   const rows = await pool.mapAsync((whole) => clippedRows(
     compute, whole, centre.centre, scale, ball, rowsMax, whole.isScratch,
   ));
-  await filter(run, rows);
-  const moments = await rows.mapAsync((left) => momentsOf(compute, left));
+  const survivors = (run.kind.survivors ?? markedSurvivors)(compute, rows);
+  await filter(run, survivors);
+  const moments = await (await survivors.rows()).mapAsync((left) => momentsOf(compute, left));
   const sum = mechanisms.gaussian(design.sum.name, moments.map(({ sums }) => inScales(sums, ball.grid)));
   const count = mechanisms.gaussian(design.count.name, moments.map((all) => Float64Array.of(all.count)));
   return Released.all<readonly [Float64Array, Float64Array]>([sum, count]).map(([total, [present = 0]]): Outcome => {
@@ -184,11 +178,11 @@ async function releaseInScale(
 }
 
 /** Looks, and removes rows, until the rows are no wider than honest ones, or the looks are used up. */
-async function filter(run: Run, rows: Sensitive<ClippedRows>): Promise<void> {
+async function filter(run: Run, survivors: Survivors): Promise<void> {
   const { kind, design, mechanisms, compute } = run;
   let round: Look[] = [];
   for (const events of design.looks) {
-    const look = await lookAt(run, events, rows);
+    const look = await lookAt(run, events, await survivors.rows());
     if (look.spread <= design.spreadMax) return;
     // The rows are much narrower than when this round began: the old directions have done their work.
     if (round.length > 0 && look.spread <= roundEnds * round[0]!.spread) round = [];
@@ -197,16 +191,16 @@ async function filter(run: Run, rows: Sensitive<ClippedRows>): Promise<void> {
     const along = excessAlong(look, weights);
     if (along <= excessFloor * look.spread || events.scores === null) continue;
     const mean = look.mean.map((entry) => entry / design.ball.grid);
-    const scored = await rows.mapAsync(async (left) => {
+    const unit = design.ball.grid ** 2;
+    const counted = await (await survivors.rows()).mapAsync(async (left) => {
       const scores = await scoresOf(compute, left, mean, weights);
-      for (let i = 0; i < left.count; i++) scores[i]! *= design.ball.grid ** 2;
-      return { left, scores };
+      for (let i = 0; i < left.count; i++) scores[i]! *= unit;
+      return countScores(left, scores, design.edges);
     });
-    const counts = mechanisms.gaussian(events.scores.name, scored.map(({ left, scores }) =>
-      countScores(left, scores, design.edges)));
+    const counts = mechanisms.gaussian(events.scores.name, counted);
     const threshold = thresholdOf(design.edges, counts.value, along, look.count, events.scores.sigma);
-    if (threshold === null) continue;
-    await scored.mapAsync(async ({ left, scores }) => removeRows(left, scores, threshold));
+    // The grid is a power of two, so that scores compare alike in either unit.
+    if (threshold !== null) await survivors.cut({ mean, weights, least: threshold / unit, shareMax: null });
   }
 }
 

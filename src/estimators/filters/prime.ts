@@ -1,6 +1,9 @@
 import type { Estimator } from '../contract.js';
-import { filterClaim, filterParameters, planFilter } from './plan.js';
+import { filterClaim, filterParameters, planFilter, type FilterKind } from './plan.js';
 import { directionsOf } from './weights.js';
+
+/** How `prime` chooses where to look. */
+export const primeKind: FilterKind = { directions: directionsOf, paper: 'multiplicative' };
 
 /**
  * PRIME: a private mean that stays put when a share of the rows is hostile in whatever direction. It looks at the
@@ -30,5 +33,5 @@ export const prime: Estimator = {
   parameters: filterParameters,
   status: 'stable',
   claim: filterClaim,
-  plan: (values, facts) => planFilter({ directions: directionsOf }, values, facts),
+  plan: (values, facts) => planFilter(primeKind, values, facts),
 };

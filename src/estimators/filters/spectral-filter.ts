@@ -1,6 +1,11 @@
 import type { Estimator } from '../contract.js';
-import { filterClaim, filterParameters, planFilter } from './plan.js';
+import { filterClaim, filterParameters, planFilter, type FilterKind } from './plan.js';
 import { topDirectionOf } from './weights.js';
+
+/** How `spectral-filter` chooses where to look. */
+export const spectralKind: FilterKind = {
+  directions: (round) => topDirectionOf(round.at(-1)!), paper: 'one-direction',
+};
 
 /**
  * The filter of one direction at a time: every look removes rows that are far out along the direction in which the rows
@@ -23,5 +28,5 @@ export const spectralFilter: Estimator = {
   parameters: filterParameters,
   status: 'stable',
   claim: filterClaim,
-  plan: (values, facts) => planFilter({ directions: (round) => topDirectionOf(round.at(-1)!) }, values, facts),
+  plan: (values, facts) => planFilter(spectralKind, values, facts),
 };

@@ -1,0 +1,152 @@
+import type { Released, Sensitive } from '../../../base/brands.js';
+import type { Outcome } from '../../../base/outcome.js';
+import { costOfEvents } from '../../../privacy/composition.js';
+import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
+import { centreNotFound, participationBelowPlan } from '../../centred-mean.js';
+import type { Compute, Infeasible, ParameterValues, Plan, PooledRows, StudyFacts } from '../../contract.js';
+import { releaseRange } from '../../heavy/range.js';
+import type { ScaleChoice } from '../../scale-choice.js';
+import { rowsSummary } from '../../summaries/rows.js';
+import { numberOf } from '../../values.js';
+import { poolOf, releaseWithScale } from '../pool.js';
+import { markedSurvivors, type SurvivorsForm } from '../survivors.js';
+import { boxedRows } from './box.js';
+import { cohortForPaper, paperDesign, paperError, type PaperDesign, type PaperKind } from './design.js';
+import { filterManyDirections, filterOneDirection, type Ending } from './loops.js';
+import { queriesOn } from './queries.js';
+
+const cohortName = 'rows';
+
+/** Which of the printed filters, and how it keeps the rows that are left. */
+export interface PaperForm {
+  readonly paper: PaperKind;
+  readonly survivors?: SurvivorsForm;
+}
+
+/**
+ * Plans a filter as printed: the fullest bin of each column, the paper's box around it, and per step a size, a mean, a
+ * norm and a matrix (for `prime` also the excess along the directions, and a threshold), until the noisy norm is small.
+ *
+ * Claim. Neighbours: one contributor's row replaced by any other, or by none, or added. Cost: (rho, delta), with
+ * delta-approximate zCDP: the range's, and that of every query, composed adaptively.
+ * Why. The box is a function of the range's output. Every query is charged by itself for surviving rows that differ in
+ * one row each (queries); the survivors of released cuts are such (survivors). A cut's centre, weights and threshold are
+ * functions of released numbers, its share is public. So are the decisions to end, to go on and to refuse.
+ *
+ * Where the printed constants do not keep the claim: all coordinates of a mean move together, so its noise is for the
+ * diagonal of the box rather than for its side; centres are taken back into the box before anything is measured from
+ * them; the noise of a matrix is symmetric and for its Frobenius norm; the last mean is released through noise even
+ * when no step ended the filter; averages never divide by less than half of the cohort, in place of a gate that may
+ * fail. The gate on the noisy size stays, as a refusal.
+ */
+export function planPaper(
+  form: PaperForm, values: ParameterValues, facts: StudyFacts, choice: Exclude<ScaleChoice, Infeasible>,
+): Plan | Infeasible {
+  const [centreShare, finalShare] = [numberOf(values, 'centre-share'), numberOf(values, 'final-share')];
+  const corruption = numberOf(values, 'corruption');
+  if (!(choice.facts.target.rho > 0 && choice.facts.target.delta > 0) || centreShare + finalShare >= 0.99) {
+    return {
+      kind: 'infeasible', reason: 'the range, the queries and the means each need a part of rho, and the range a delta',
+      remedy: 'ask for (epsilon, delta) with delta > 0, and leave centre-share + final-share below .99',
+    };
+  }
+  const asked = {
+    kind: form.paper, cohort: cohortName, facts: choice.facts, corruption, looks: numberOf(values, 'looks'),
+    centreShare, finalShare,
+  };
+  const needed = cohortForPaper(asked);
+  if (facts.cohort < needed) {
+    return {
+      kind: 'infeasible',
+      reason: `with ${facts.cohort} contributors, ${facts.dimension} columns and rho `
+        + `${choice.facts.target.rho.toPrecision(3)} the noise of the paper's queries hides the rows, or all that a `
+        + `share of ${corruption} could do to them`,
+      remedy: `profile: default, a cohort of ${needed}, fewer columns, fewer looks or a larger epsilon`,
+      cohortNeeded: needed,
+    };
+  }
+  return planFor(form, paperDesign(asked), choice, facts, corruption);
+}
+
+function planFor(
+  form: PaperForm, design: PaperDesign, choice: ScaleChoice, facts: StudyFacts, corruption: number,
+): Plan {
+  const { dimension } = facts;
+  const events = [...(choice.kind === 'auto' ? [choice.event] : []), ...design.events];
+  return Object.freeze<Plan>({
+    kind: 'plan',
+    cohorts: [{ name: cohortName, share: 1, unit: 'row', mode: 'pooled', groups: 1 }],
+    cost: costOfEvents(events, { disjoint: [] }),
+    events,
+    guarantee: {
+      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      theorem: 'the printed queries with corrected noise; proofs in src/estimators/filters/paper and survivors',
+      assumptions: [
+        'for accuracy: honest rows have about one scale of spread in every direction, and light tails',
+        'for accuracy: at most the stated share of the contributors is hostile, and three quarters take part',
+      ],
+      corruptionMax: corruption,
+    },
+    outputShape: [dimension],
+    noise: choice.kind === 'auto' ? [] : Array.from(choice.scale, (unit) => unit * design.final.sigma),
+    facts: {
+      scale: choice.kind === 'auto' ? 'found privately' : Array.from(choice.scale).join(', '),
+      profile: 'paper',
+      boxSideInScales: 2 * design.box.half * design.box.grid,
+      noisePerCoordinateInScales: design.final.sigma,
+      steps: design.steps.length + design.epochs.reduce((sum, { inner }) => sum + inner.length, 0),
+      normAtWhichItEnds: design.stop,
+      normThatItSees: design.seen,
+      rowsCountedAtMost: design.rowsMax,
+    },
+    expectedError: (share) => paperError(design, share),
+    summary: () => rowsSummary(dimension),
+    release: async (summaries, mechanisms, compute) => releaseWithScale(choice, mechanisms, poolOf(summaries, cohortName),
+      (pool, scale) => releaseInScale({ form, design, mechanisms, compute }, pool, scale)),
+  });
+}
+
+interface Run {
+  readonly form: PaperForm;
+  readonly design: PaperDesign;
+  readonly mechanisms: Mechanisms;
+  readonly compute: Compute;
+}
+
+/** @param scale - public, or released. */
+async function releaseInScale(
+  { form, design, mechanisms, compute }: Run, pool: Sensitive<PooledRows>, scale: Float64Array,
+): Promise<Released<Outcome>> {
+  const { facts, box, rowsMax, leastCount, range } = design;
+  const found = releaseRange(mechanisms, range, pool.map((whole) => ({
+    ...whole, values: whole.values.map((entry, at) => entry / scale[at % facts.dimension]!),
+  })), facts.dimension);
+  const place = found.value;
+  if (place.kind === 'failed') return found.map<Outcome>(() => centreNotFound(facts, place.coordinates));
+  const centre = place.centre.map((entry, j) => entry * scale[j]!);
+  const rows = pool.map((whole) => boxedRows(whole, centre, scale, box, rowsMax));
+  const survivors = (form.survivors ?? markedSurvivors)(compute, rows);
+  const analyst = { design, survivors, queries: queriesOn({ mechanisms, compute, survivors, box, leastCount }) };
+  const ending = await (form.paper === 'one-direction' ? filterOneDirection(analyst) : filterManyDirections(analyst));
+  if (ending.kind === 'few-rows') return found.map(() => participationBelowPlan(facts));
+  return ending.mean.map((mean) => outcomeOf(design, ending, mean, centre, scale));
+}
+
+function outcomeOf(
+  { box }: PaperDesign, { event, present }: Extract<Ending, { kind: 'mean' }>, mean: Float64Array,
+  centre: Float64Array, scale: Float64Array,
+): Outcome {
+  const estimate = Array.from(mean, (entry, j) => centre[j]! + entry * box.grid * scale[j]!);
+  if (!estimate.every((entry) => Number.isFinite(entry))) {
+    return { kind: 'refused', reason: 'numerical-failure', text: 'the mean times scale is beyond the range of doubles' };
+  }
+  const deviation = Array.from(scale, (unit) => unit * event.sigma);
+  const half = deviation.map((noise, j) => 1.96 * Math.hypot(noise, scale[j]! / Math.sqrt(Math.max(1, present))));
+  return {
+    kind: 'value', estimate, shape: [estimate.length],
+    uncertainty: { kind: 'gaussian', standardDeviation: deviation },
+    interval95: {
+      low: estimate.map((entry, j) => entry - half[j]!), high: estimate.map((entry, j) => entry + half[j]!),
+    },
+  };
+}
