@@ -115,16 +115,18 @@ describe('rows left by cuts of at most a share', () => {
       count: points.length, dimension,
       steps: Float64Array.from(points.flatMap((point) => point ?? new Array<number>(dimension).fill(0))),
       alive: Uint8Array.from(points, (point) => (point === null ? 0 : 1)),
+      scores: new Float64Array(points.length),
     };
   }
 
+  // 5,000 pairs of neighbours, four cuts each.
   it('differ in one row each at most when a contributor is replaced, comes or goes: 20,000 cases with ties', async () => {
     const data = dataSource('lattice');
     const [dimension, count] = [2, 9];
     const point = (): number[] => Array.from({ length: dimension }, () => data.below(4));
     const maybe = (): number[] | null => (data.below(6) === 0 ? null : point());
-    let [exchanged, capped] = [0, 0];
-    for (let run = 0; run < 20_000; run++) {
+    let [exchanged, capped, most] = [0, 0, 0];
+    for (let run = 0; run < 20_000 / 4; run++) {
       const changed = run % count;
       const here = Array.from({ length: count }, maybe);
       const there = here.map((row, i) => (i === changed ? maybe() : row));
@@ -132,7 +134,7 @@ describe('rows left by cuts of at most a share', () => {
         markedSurvivors(compute, Sensitive.of(rowsOf(points, dimension)))) as [
         ReturnType<typeof markedSurvivors>, ReturnType<typeof markedSurvivors>,
       ];
-      for (let step = 0; step < 3; step++) {
+      for (let step = 0; step < 4; step++) {
         const cut: Cut = {
           mean: Float64Array.from(point()), weights: Float64Array.of(1, 0, 0, data.below(2)), least: data.below(6),
           shareMax: [0.1, 0.3, 0.5, 0.9][data.below(4)]!,
@@ -149,12 +151,13 @@ describe('rows left by cuts of at most a share', () => {
           if (other.alive[i] === 1) onlyOther += 1;
           if (i !== changed) exchanged += 1;
         }
-        expect(Math.max(onlyOne, onlyOther)).toBeLessThanOrEqual(1);
+        most = Math.max(most, onlyOne, onlyOther);
         capped += cut.shareMax! < 0.9 ? 1 : 0;
       }
     }
+    expect(most).toBe(1);
     // The cap passes a change on from one row to another; without such cases this would be the pointwise cut.
-    expect(exchanged).toBeGreaterThan(1_000);
-    expect(capped).toBeGreaterThan(10_000);
+    expect(exchanged).toBeGreaterThan(500);
+    expect(capped).toBeGreaterThan(5_000);
   }, 60_000);
 });

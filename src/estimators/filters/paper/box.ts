@@ -44,7 +44,7 @@ export function boxedRows(
       steps[i * dimension + j] = Math.min(box.half, Math.max(-box.half, entry)) + 0;
     }
   }
-  return { count, dimension, steps, alive };
+  return { count, dimension, steps, alive, scores: new Float64Array(count) };
 }
 
 /** The nearest point of the box, in steps. */
