@@ -13,6 +13,7 @@ import type { ClientRuntime } from './runtime.js';
 import { Connection } from './session/connection.js';
 import { checkedKey, findStudy, type VerifiedStudy, type VerifiedWelcome } from './session/handshake.js';
 import type { OpenTransport } from './websocket/contract.js';
+import { paced } from './websocket/paced.js';
 import { webSocketUrl } from './websocket/url.js';
 
 export interface SubscribeOptions {
@@ -32,6 +33,8 @@ export interface SubscribeOptions {
   readonly backoffInitialMs?: number;
   readonly backoffMaxMs?: number;
   readonly idleTimeoutMs?: number;
+  /** Gives the platform a turn after verifying for about this long: for pages, which must go on drawing. Default: never. */
+  readonly sliceMs?: number;
   /** For tests and other platforms. */
   readonly runtime?: ClientRuntime;
   readonly openTransport?: OpenTransport;
@@ -112,7 +115,8 @@ class Subscription implements ReleaseSubscription {
   constructor(private readonly options: SubscribeOptions) {
     webSocketUrl(options.url);
     this.serverKey = options.serverKey === undefined ? null : checkedKey(options.serverKey, 'the server key');
-    const { runtime = systemRuntime, openTransport = platformTransport } = options;
+    const { runtime = systemRuntime, openTransport: open = platformTransport, sliceMs } = options;
+    const openTransport = sliceMs === undefined ? open : paced(open, runtime, sliceMs);
     this.connection = new Connection(
       { ...options, runtime, openTransport },
       {

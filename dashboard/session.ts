@@ -35,6 +35,8 @@ export function historyOf({ history, version }: Followed): History {
 
 /** Studies followed at once without being looked at: every one takes a socket. */
 const followedMax = 12;
+/** Half of a picture at 60 Hz. */
+const sliceMs = 8;
 const listAgainMs = 5_000;
 
 /** Null until the server has answered for the first time. */
@@ -86,7 +88,7 @@ export function follow(followed: Followed): void {
   if (subscriptions.has(entry.id)) return;
   const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}`;
   const key = Uint8Array.from(serverKey.value.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-  const subscription = subscribe({ url, study: entry.id, serverKey: key });
+  const subscription = subscribe({ url, study: entry.id, serverKey: key, sliceMs });
   subscriptions.set(entry.id, subscription);
   link.value = { kind: 'connecting' };
   subscription.onConnected(() => {

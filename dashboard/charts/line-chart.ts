@@ -25,7 +25,7 @@ export function createLineChart(host: HTMLElement, first: Series, onPoint: (plac
   const axis = { stroke: colours.quiet, font, grid: { stroke: colours.line, width: 1 }, ticks: { show: false } };
   const edge = { stroke: 'transparent', points: { show: false } };
   const chart = new uPlot({
-    width: width(), height, legend: { show: false }, padding: [10, 10, 0, 0],
+    width: width(), height, legend: { show: false }, padding: [10, 18, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 8, fill: colours.accent, stroke: colours.card } },
     scales: {
       x: { time: false, range: () => rangeOf(series.epochs) },
@@ -92,24 +92,30 @@ function dataOf({ epochs, values, lows, highs }: Series): uPlot.AlignedData {
   return [[...epochs], orNulls(highs), orNulls(lows), orNulls(values)];
 }
 
-/** A dashed line through each refused epoch, and a cross on the axis: told apart without colour. */
+/** More lines than this would hide what they stand beside. */
+const linesMax = 12;
+
+/** A cross on the axis for each refused epoch, and while they are few a dashed line: told apart without colour. */
 function markRefusals(chart: uPlot, { epochs, refusals }: Series, colour: string): void {
   const { ctx, bbox } = chart;
   const pixel = devicePixelRatio;
   ctx.save();
   ctx.strokeStyle = colour;
   ctx.lineWidth = 1.5 * pixel;
+  const isFew = refusals.filter((reason) => reason !== null).length <= linesMax;
   epochs.forEach((epoch, place) => {
     if (refusals[place] === null) return;
     const x = Math.round(chart.valToPos(epoch, 'x', true));
     const y = bbox.top + bbox.height - 8 * pixel;
     const arm = 4 * pixel;
-    ctx.setLineDash([2 * pixel, 4 * pixel]);
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, y - 2 * arm);
-    ctx.stroke();
-    ctx.setLineDash([]);
+    if (isFew) {
+      ctx.setLineDash([2 * pixel, 4 * pixel]);
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, y - 2 * arm);
+      ctx.stroke();
+      ctx.setLineDash([]);
+    }
     ctx.beginPath();
     ctx.moveTo(x - arm, y - arm);
     ctx.lineTo(x + arm, y + arm);

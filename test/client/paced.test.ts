@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { paced } from '../../client/websocket/paced.js';
+import type { OpenTransport, TransportHandlers } from '../../client/websocket/contract.js';
+
+/** A socket that a test speaks for, and a clock that each message moves by 5 ms. */
+function stage() {
+  let handlers!: TransportHandlers;
+  let nowMs = 0;
+  const turns: (() => void)[] = [];
+  const heard: string[] = [];
+  const ends: string[] = [];
+  const open: OpenTransport = (_url, _protocol, given) => {
+    handlers = given;
+    return {
+      send: () => undefined, bufferedAmount: 7, ping: () => true,
+      close: () => void ends.push('close'), terminate: () => given.onClose('dropped'),
+    };
+  };
+  const runtime = { nowMs: () => nowMs, fraction: () => 0, after: (_ms: number, action: () => void) => {
+    turns.push(action);
+    return () => undefined;
+  } };
+  let onHeard = (): void => undefined;
+  const transport = paced(open, runtime, 12)('ws://x', 'p', {
+    onOpen: () => void heard.push('open'), onActivity: () => undefined,
+    onMessage: (bytes) => {
+      nowMs += 5;
+      heard.push(String(bytes[0]));
+      onHeard();
+    },
+    onClose: (reason) => void heard.push(reason),
+  });
+  const say = (...numbers: readonly number[]): void => numbers.forEach((each) => handlers.onMessage(Uint8Array.of(each)));
+  return { transport, turns, heard, ends, say, lose: () => handlers.onClose('lost'), when: (action: () => void) => { onHeard = action; } };
+}
+
+describe('a paced transport', () => {
+  it('hands on in slices, in order, and the loss of the socket last', () => {
+    const { turns, heard, say, lose } = stage();
+    say(1, 2, 3, 4);
+    lose();
+    expect([heard, turns.length]).toEqual([[], 1]);
+    turns.shift()!();
+    say(5);
+    expect([[...heard], turns.length]).toEqual([['1', '2', '3'], 1]);
+    while (turns.length > 0) turns.shift()!();
+    expect(heard.slice(0, 5)).toEqual(['1', '2', '3', '4', 'lost']);
+  });
+
+  it('keeps the order of what arrives while it hands on', () => {
+    const { turns, heard, say, when } = stage();
+    say(1, 2);
+    let isFirst = true;
+    when(() => {
+      if (isFirst) say(3);
+      isFirst = false;
+    });
+    while (turns.length > 0) turns.shift()!();
+    expect(heard).toEqual(['1', '2', '3']);
+  });
+
+  it('says nothing more of what waited once its owner has closed it', () => {
+    for (const end of ['close', 'terminate'] as const) {
+      const { transport, turns, heard, say, when } = stage();
+      say(1, 2, 3);
+      when(() => transport[end]());
+      while (turns.length > 0) turns.shift()!();
+      expect(heard).toEqual(end === 'close' ? ['1'] : ['1', 'dropped']);
+    }
+    expect(stage().transport.bufferedAmount).toBe(7);
+  });
+});
