@@ -15,6 +15,9 @@ const loud = ['shift', 'direction', 'coordinate', 'far'];
 /** "Clearly broken": so many times as far off as the filter that sees every row. */
 const brokenFactor = 5;
 
+/** A refusal is no wrong answer, but an estimator that always refuses is of no use. */
+const refusedMost = 0.05;
+
 const faults = [];
 const promisedShare = Math.max(
   ...rows.filter(({ answers }) => answers.some(isRobust)).map(({ hostileShare }) => hostileShare));
@@ -23,13 +26,15 @@ function isRobust({ estimator, promised }) {
   return estimator !== 'mean' && promised !== null;
 }
 
-for (const { attack, hostileShare, answers, baselines } of rows) {
+let refusals = 0;
+let asked = 0;
+for (const { attack, hostileShare, rounds, answers, baselines } of rows) {
   const where = `${attack} at ${100 * hostileShare} %`;
   for (const answer of answers.filter(isRobust)) {
     const { estimator, refused, error, promised } = answer;
-    if (refused > 0 || !(error <= 2 * promised)) {
-      faults.push(`${where}: ${estimator} is at ${error}, promised ${promised}, refused ${refused}`);
-    }
+    refusals += refused;
+    asked += rounds;
+    if (error !== null && !(error <= 2 * promised)) faults.push(`${where}: ${estimator} is at ${error}, promised ${promised}`);
   }
   if (!loud.includes(attack) || hostileShare !== promisedShare) continue;
   const broken = brokenFactor * baselines['robust-filter'];
@@ -38,6 +43,7 @@ for (const { attack, hostileShare, answers, baselines } of rows) {
   if (!(naive > broken)) faults.push(`${where}: the naive mean is not broken: ${naive}`);
   if (!(mean > broken)) faults.push(`${where}: the private mean is not broken: ${mean}`);
 }
+if (refusals > refusedMost * asked) faults.push(`robust estimators refused ${refusals} of ${asked} times`);
 for (const attack of loud) {
   const isPlayed = rows.some((row) => row.attack === attack && row.hostileShare === promisedShare);
   if (!isPlayed) faults.push(`${attack} was not played at ${100 * promisedShare} %`);
