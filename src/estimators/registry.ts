@@ -15,6 +15,7 @@ import { prime } from './filters/prime.js';
 import { spectralFilter } from './filters/spectral-filter.js';
 import { populousMean } from './populous/mean.js';
 import { stableCovariance } from './moments/stable-covariance.js';
+import { stableMoments } from './moments/stable-moments.js';
 import { robustMean } from './robust/robust-mean.js';
 import { resilience } from './rank/resilience.js';
 import { tukeyMedian } from './rank/tukey-median.js';
@@ -25,7 +26,7 @@ import { subspace } from './subspace/subspace.js';
 /** Every estimator, in the order in which commands list them. Names are stable: study files and logs hold them. */
 export const estimators: readonly Estimator[] = Object.freeze([
   mean, robustMean, prime, spectralFilter, stableMean, stableMeanDual, populousMean, count, histogram, quantile, subspace,
-  covariance, stableCovariance, gaussian, heavyTailed, heavyTailed1d, heavyTailedPure,
+  covariance, stableCovariance, stableMoments, gaussian, heavyTailed, heavyTailed1d, heavyTailedPure,
   select, mixtureLine, resilience, tukeyMedian,
 ]);
 

@@ -72,6 +72,17 @@ const samples: Readonly<Record<string, ComplianceSample>> = {
     truth: () => [9, 0, 0, 9],
     location: false,
   },
+  'stable-moments': {
+    parameters: {},
+    dimension: 2,
+    cohort: 8_000,
+    scale: 1,
+    honest: (data) => data.normals(2),
+    truth: () => [
+      ...new Array<number>(8).fill(0), 3, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 0, 3, 0, 0, 0, 0,
+    ],
+    location: false,
+  },
   'mixture-1d': {
     parameters: { components: 1 },
     dimension: 1,

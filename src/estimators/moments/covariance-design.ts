@@ -10,7 +10,6 @@ import { preconditionerDesign, type PreconditionerDesign } from '../covariance/p
 import { secondMomentsEvent } from '../covariance/second-moments.js';
 import { profileBins } from '../robust/profile.js';
 import { featureCount, featureRadius } from './features.js';
-import { reach } from './standardised.js';
 
 /**
  * The noise of a robust covariance, worked out from public numbers.
@@ -64,8 +63,10 @@ const surplus = 4;
 const fullestBin = 0.38;
 /** The rounds must also do when a fifth of the rows is missing. */
 const turnout = 0.8;
-/** A found scale may be twice the deviation, so a variance in scales a quarter of what it is. */
+/** Honest rows may be twice as wide as scales say, or scales that were found twice as wide as rows. */
 const scaleSlack = 4;
+/** An honest row is hardly ever farther from the centre than this many scales in a column. */
+export const reach = 5;
 const roundedUp = 1 + 2 ** -40;
 
 /** Null when no number of rounds makes all directions alike. */
@@ -98,8 +99,8 @@ export function covarianceDesign(asked: CovarianceAsked): CovarianceDesign | nul
   const wanted = keepingCount(bins) + bins.sigma * normalUpperQuantile(0.01 / dimension);
   return {
     facts, rowsMax, present, preconditioner, featureRows, featureBall, featureSum, featureSquare, profiles, ...answer,
-    // As far as reach lets rows be, and correlated as they may be.
-    varianceHigh: Math.min(reach * reach, 4) * dimension,
+    // Twice as wide as the scales say, and all columns the same.
+    varianceHigh: scaleSlack * dimension,
     events: [
       bins, median, present, ...preconditioner.events, featureSum, featureSquare, ...profiles, answer.sum, answer.square,
       answer.count,

@@ -10,7 +10,7 @@ import { covarianceOutcome, relativeBound } from '../covariance/outcomes.js';
 import { flooredAt, noiseNorm, privatePreconditioner } from '../covariance/preconditioner.js';
 import { profileAlong, projectionsOn, removeOutside, type LeftRows } from '../robust/cuts.js';
 import { leastCutAlongAxes } from '../robust/profile.js';
-import type { CovarianceDesign } from './covariance-design.js';
+import { reach, type CovarianceDesign } from './covariance-design.js';
 import { featureCount, fourthFeatures } from './features.js';
 import { quarticAxes } from './quartic.js';
 import { imagesOf, standardisedRows } from './standardised.js';
@@ -38,7 +38,7 @@ export async function releaseCovariance(
   const { design, mechanisms, compute } = run;
   const { facts, preconditioner, varianceHigh, rowsMax } = design;
   const { dimension, cohort } = facts;
-  const rows = pool.map((whole) => standardisedRows(whole, centre, scale, rowsMax));
+  const rows = pool.map((whole) => standardisedRows(whole, centre, scale, rowsMax, reach));
   const counted = mechanisms.gaussian(design.present.name, rows.map(({ present }) =>
     Float64Array.of(present.reduce((sum, one) => sum + one, 0))));
   const present = counted.value[0]!;

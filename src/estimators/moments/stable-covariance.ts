@@ -6,10 +6,9 @@ import { chooseScale, type ScaleChoice } from '../scale-choice.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { corruptionParameter, numberOf, scaleParameter } from '../values.js';
 import {
-  covarianceCohortNeeded, covarianceDesign, covarianceErrorOf, type CovarianceAsked, type CovarianceDesign,
+  covarianceCohortNeeded, covarianceDesign, covarianceErrorOf, reach, type CovarianceAsked, type CovarianceDesign,
 } from './covariance-design.js';
 import { releaseCovariance } from './covariance-release.js';
-import { reach } from './standardised.js';
 
 const cohortName = 'rows';
 /** Largest hostile share that can be promised. */

@@ -3,8 +3,6 @@ import type { PooledRows } from '../contract.js';
 import { kernels, transposed } from '../covariance/matrices.js';
 import type { LeftRows } from '../robust/cuts.js';
 
-/** An honest row is hardly ever farther from the centre than this many scales in a column. */
-export const reach = 5;
 /** Rows that are transformed at a time. */
 const chunkRows = 4096;
 
@@ -21,9 +19,10 @@ export interface StandardisedRows {
  * Rows in scales about a released centre. A row out of reach in some column is left out whole: pulled in, it would still
  * be far. Of more than `rowsMax` rows those with the smallest tags are taken, so that sums stay exact: one contributor
  * more or less then changes at most one row for another. Each is a function of its own row and of released numbers.
+ * @param reach - in scales.
  */
 export function standardisedRows(
-  pool: PooledRows, centre: Float64Array, scale: Float64Array, rowsMax: number,
+  pool: PooledRows, centre: Float64Array, scale: Float64Array, rowsMax: number, reach: number,
 ): StandardisedRows {
   const { dimension } = pool;
   const count = Math.min(pool.count, rowsMax);
