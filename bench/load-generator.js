@@ -1,7 +1,7 @@
 // The load for bench/ingest.js, in a process of its own: many contributors on a few sockets, each with its own key,
 // signing every batch live. A fixed number of batches is in flight; contributors take turns, so all of them are active.
 // usage: node bench/load-generator.js '{"url","studyId","rows","columns","contributors","sockets","seconds",
-//        "warmUpSeconds","inFlight"}'
+//        "warmUpSeconds","inFlight","pauseMs"?,"trace"?}'
 // Prints JSON lines: ready, measuring, done.
 import { createHash, randomBytes } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
@@ -22,6 +22,8 @@ function generate(options) {
   const totals = { acked: 0, refused: 0, sent: 0 };
   const refusals = new Map();
   const latencies = [];
+  /** With `trace`: when each batch was sent, in milliseconds since 1970, and its latency. */
+  const trace = [];
   let measuring = false;
   let stopping = false;
 
@@ -57,9 +59,13 @@ function generate(options) {
     while (channel.settled < ack.contiguousSequence) {
       channel.settled += 1n;
       totals.acked += 1;
-      if (measuring) latencies.push(now - channel.sentAt.get(channel.settled));
+      if (measuring) {
+        latencies.push(now - channel.sentAt.get(channel.settled));
+        if (options.trace) trace.push([performance.timeOrigin + channel.sentAt.get(channel.settled), latencies.at(-1)]);
+      }
       channel.sentAt.delete(channel.settled);
-      if (!stopping) next(socket);
+      if (options.pauseMs) setTimeout(() => { if (!stopping) next(socket); }, options.pauseMs);
+      else if (!stopping) next(socket);
     }
   }
 
@@ -110,6 +116,7 @@ function generate(options) {
       type: 'done', seconds, perSecond: (totals.acked - from.acked) / seconds, measured: totals.acked - from.acked,
       acked: totals.acked, refused: totals.refused, refusals: Object.fromEntries(refusals),
       p50: quantile(0.5), p99: quantile(0.99), p999: quantile(0.999), cpuShare: (cpu.user + cpu.system) / 1e6 / seconds,
+      trace,
     }, () => process.exit(0));
   }
 

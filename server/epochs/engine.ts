@@ -1,8 +1,8 @@
 import { assert } from '../../src/base/assert.js';
 import { InvariantError } from '../../src/base/errors.js';
 import type { Outcome } from '../../src/base/outcome.js';
-import type { Estimator, Plan } from '../../src/estimators/contract.js';
-import { createGroups, inlineCompute, type Groups } from '../../src/estimators/run.js';
+import type { Compute, Estimator, Plan } from '../../src/estimators/contract.js';
+import { createGroups, type Groups } from '../../src/estimators/run.js';
 import { createMechanisms, type PreparedMechanisms } from '../../src/privacy/mechanisms/index.js';
 import type { NoiseSource, WorkRandom } from '../../src/random/source.js';
 import { seededWork } from '../../src/random/work.js';
@@ -87,13 +87,13 @@ export class EpochEngine {
    * events is durable: the mechanisms are built from those same events, so what was charged is what is drawn. Noise
    * that is still to be drawn is drawn before the data are looked at, so that it does not depend on how rows came.
    */
-  async release(): Promise<Outcome> {
+  async release(compute: Compute): Promise<Outcome> {
     assert(!this.#released, 'an epoch draws its noise once');
     this.#released = true;
     for (const { contributor, row } of this.#contributions.takeAll()) this.#fold(contributor, row);
     this.#mechanisms.prepare(Infinity);
     const summaries = this.#groups.finish(this.#work);
-    const released = await this.#plan.release(summaries, this.#mechanisms, inlineCompute());
+    const released = await this.#plan.release(summaries, this.#mechanisms, compute);
     return publishable(released.value, this.#plan);
   }
 

@@ -1,5 +1,7 @@
 import { InvariantError } from '../../src/base/errors.js';
 import type { Outcome } from '../../src/base/outcome.js';
+import { inlineCompute } from '../../src/estimators/compute.js';
+import type { Compute } from '../../src/estimators/contract.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { secureNoise } from '../../src/random/secure.js';
 import type { NoiseSource } from '../../src/random/source.js';
@@ -11,6 +13,8 @@ export interface InlineRunnerOptions {
   readonly findEstimator?: FindEstimator;
   /** @internal Noise for tests and demonstrations only; asked for once per epoch. Default: the system's. */
   readonly noise?: () => NoiseSource;
+  /** Threads for the large passes of a release. Default: the calling thread alone. */
+  readonly compute?: Compute;
 }
 
 interface Holder {
@@ -25,10 +29,12 @@ export class InlineEpochRunner implements EpochRunner {
   readonly #epochs = new Map<string, Holder>();
   readonly #findEstimator: FindEstimator;
   readonly #noise: () => NoiseSource;
+  readonly #compute: Compute;
 
   constructor(options: InlineRunnerOptions = {}) {
     this.#findEstimator = options.findEstimator ?? findRegistered;
     this.#noise = options.noise ?? secureNoise;
+    this.#compute = options.compute ?? inlineCompute();
   }
 
   async open(setup: EpochSetup): Promise<void> {
@@ -63,7 +69,7 @@ export class InlineEpochRunner implements EpochRunner {
     const holder = this.#holder(studyId, epoch);
     this.drop(studyId, epoch);
     if (holder.engine === null || holder.failure !== null) throw holder.failure;
-    return holder.engine.release();
+    return holder.engine.release(this.#compute);
   }
 
   drop(studyId: string, epoch: bigint): void {

@@ -1,15 +1,20 @@
+import { availableParallelism } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { assert } from '../../src/base/assert.js';
+import { createComputePool } from '../compute/pool.js';
 import { InlineEpochRunner } from './inline-runner.js';
 import { partsOfError, type EpochRequest, type EpochResponse } from './messages.js';
 import { unpackParts } from './packing.js';
 
 /**
- * The thread that holds summaries and draws releases. One request after the other, so parts keep the journal's order.
+ * The thread that holds summaries and draws releases. Requests begin in the order sent, so parts keep
+ * the journal's order; while a release waits for compute threads, rows of other epochs are taken.
  */
 assert(parentPort !== null, 'this module is the entry of a worker thread');
 const port = parentPort;
-const runner = new InlineEpochRunner();
+/** One core is left to sockets, signatures and the store, so that acks do not wait for a release. */
+const computeThreads = Math.max(1, availableParallelism() - 1);
+const runner = new InlineEpochRunner({ compute: createComputePool(computeThreads) });
 const send = (response: EpochResponse): void => port.postMessage(response);
 
 async function execute(request: EpochRequest): Promise<unknown> {
