@@ -252,7 +252,8 @@ export interface Store {
    * 2 sequence at or below the window: duplicate when it is behind the watermark and settled.
    *   In the window: same digest -> the verdict it got before (accepted -> duplicate), also once the study has
    *   stopped, so that a sender whose ack was lost is told the truth;
-   *   another digest -> rejected `mutated`, nothing changes.
+   *   another digest -> rejected `mutated`, nothing changes. In the window, and the digest's key purged: a rejection is
+   *   repeated, whatever the digest, so that nobody is told that rows count which do not.
    *   Otherwise, state not open -> rejected study-ended | budget-exhausted (retryable no);
    *   more than limits.sequenceWindow ahead of the contiguous one -> `sequence-too-far`.
    * 3 rejectAs -> rejected for good, sequence consumed.

@@ -569,14 +569,18 @@ function purgeTests(bench: Bench): void {
     await store.openEpoch(epochOf(3));
     await store.purgeEpoch(idOf('s'), 2n);
     await bench.reopen();
-    // Now digests and verdicts are forgotten, but not that the sequences were used.
-    expect(await verdicts(bench.store, [...old, batch('a', 3, 3, { content: 'other' })])).toEqual(
-      ['duplicate', 'duplicate', 'duplicate', 'duplicate']);
+    // Now digests are forgotten, but not that the sequences were used, nor which of them did not count.
+    const forgotten = [...old, batch('a', 3, 3, { content: 'other' })];
+    expect(await verdicts(bench.store, forgotten)).toEqual(
+      ['duplicate', 'duplicate', 'rejected:not-finite', 'duplicate']);
     expect(await bench.store.contributorState(idOf('s'), idOf('a'))).toMatchObject(
       { nextSequence: 5n, contiguousSequence: 1n, holes: [2n] });
     const [next] = await bench.store.admit([batch('a', 2, 3)]);
     expect(next).toMatchObject({ verdict: 'accepted', epoch: 3n, contiguousSequence: 4n });
     expect(next!.position > positions[1]!).toBe(true);
+    expect((await verdicts(bench.store, [...forgotten, batch('a', 5, 3)])).slice(2)).toEqual(
+      ['rejected:not-finite', 'duplicate', 'accepted@3']);
+    expect(await verdicts(bench.store, [forgotten[2]!])).toEqual(['rejected:not-finite']);
   });
 
   it('holds no plain digest of a body: few possible rows could be guessed from it', async () => {

@@ -54,7 +54,8 @@ export type FingerprintAt = (epoch: bigint) => Uint8Array | undefined;
 
 /**
  * The admission rules of contract.ts, in their order. A settled sequence whose fingerprint can no longer be compared is
- * answered as a duplicate, like one behind the window.
+ * answered by what is remembered of it: a refusal stays a refusal, else its sender would believe that it counts.
+ * One that was accepted, or is behind the window, is a duplicate.
  */
 export function judge(
   batch: AdmissionRequest, study: AdmissionStudy | undefined, state: ContributionState, fingerprintAt: FingerprintAt,
@@ -72,7 +73,7 @@ export function judge(
     return { kind: 'repeat', code: earlier.code, epoch: earlier.epoch };
   }
   const settled = earlier !== undefined || batch.sequence <= BigInt(window.contiguous);
-  if (settled) return { kind: 'repeat', code: undefined, epoch: 0n };
+  if (settled) return { kind: 'repeat', code: earlier?.code, epoch: 0n };
   if (stopped !== null) return refuse(stopped);
   if (batch.rejectAs !== undefined) return consume(batch.rejectAs);
   const { open } = study;

@@ -63,7 +63,8 @@ export function settledEntry(window: ReplayWindow, sequence: number): SettledEnt
 
 /**
  * Settles `sequence`, which must not be settled yet and at most sequenceWindow past `contiguous`. Drops entries that
- * leave the window, and those at or below `contiguous` whose epoch's key `isForgotten`: they say nothing any more.
+ * leave the window, and accepted ones at or below `contiguous` whose epoch's key `isForgotten`: they say nothing any
+ * more. Rejections stay, so that a sender whose answer was lost is not told later that its rows count.
  */
 export function settle(
   window: ReplayWindow, sequence: number, entry: SettledEntry, isForgotten: (epoch: bigint) => boolean,
@@ -76,7 +77,9 @@ export function settle(
   let length = 0;
   for (let offset = 0; offset < window.entries.length; offset += entryBytes) {
     const at = sequenceOf(window, offset);
-    if (at <= floor || (at <= window.contiguous && isForgotten(old.getBigUint64(offset + 2, true)))) continue;
+    const accepted = window.entries[offset + 1] === 0;
+    const silent = accepted && at <= window.contiguous && isForgotten(old.getBigUint64(offset + 2, true));
+    if (at <= floor || silent) continue;
     entries.set(window.entries.subarray(offset, offset + entryBytes), length);
     length += entryBytes;
   }

@@ -55,6 +55,7 @@ async function many(from: number, seeds: number, steps: number, untilMs: number)
     virtualMs += result.virtualMs;
     for (const kind of faultKinds) totals[kind] += result.counts[kind];
     for (const [name, count] of Object.entries(result.checks)) checks[name] = (checks[name] ?? 0) + count;
+    if (done % 100 === 0) console.log(`${done} seeds, ${taken} steps, ${JSON.stringify(totals)}`);
     if (result.failure !== null) {
       failed = result;
       break;

@@ -40,7 +40,8 @@ export class Model {
   readonly #rowHomes = new Map<string, string>();
   readonly checks = { acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0 };
 
-  constructor(private readonly server: Verifier) {}
+  /** @param onNote gets every fact. */
+  constructor(private readonly server: Verifier, private readonly onNote: (text: string) => void) {}
 
   addStudy(studyId: string, definition: StudyDefinition): void {
     this.#studies.set(studyId, {
@@ -53,6 +54,7 @@ export class Model {
 
   note(text: string): void {
     this.trace.update(text).update('\n');
+    this.onNote(text);
   }
 
   /** Executed by the store; not yet durable. */

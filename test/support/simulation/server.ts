@@ -23,7 +23,7 @@ import { watchedEstimator } from './study.js';
 
 /** Seconds instead of the real ones, so that a few virtual seconds meet every timeout. */
 const limits: Partial<ListenerLimits> = {
-  handshakeTimeoutMs: 600, heartbeatMs: 400, subscriberStallMs: 1_500, subscriberBufferBytes: 4_096, closeTimeoutMs: 200,
+  handshakeTimeoutMs: 600, heartbeatMs: 400, subscriberStallMs: 1_500, subscriberBufferBytes: 600, closeTimeoutMs: 200,
 };
 
 export interface ServerOptions {

@@ -41,7 +41,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   const secrets = Chance.of(seed).fork('secrets');
   // Nonces, keys of epochs and seeds of work come from here.
   Object.assign(signing, { randomBytes: (length: number) => secrets.bytes(length) });
-  const world = new World(seed, rates, plant);
+  const world = new World(seed, rates, plant, (text) => options.log?.(`  ${text}`));
   let taken = 0;
   let failure: string | null = null;
   const trace = createHash('sha256');

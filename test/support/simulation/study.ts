@@ -66,7 +66,7 @@ export type SimulatedScope = 'study' | 'contributor' | 'population';
 
 export const everyMs = 1_000;
 
-function documentOf(name: string, scope: SimulatedScope, late: 'next' | 'drop'): StudyDocument {
+function documentOf(name: string, scope: SimulatedScope, late: 'next' | 'drop', budgetEpsilon: number): StudyDocument {
   return {
     version: 1,
     study: name,
@@ -79,7 +79,7 @@ function documentOf(name: string, scope: SimulatedScope, late: 'next' | 'drop'):
     parameters: { scale: new Array<number>(columnCount).fill(1), corruption: 0.05, 'centre-share': 0.2 },
     privacy: { epsilon: 1, delta: 1e-6 },
     budget: {
-      epsilon: scope === 'study' ? 12 : 6, delta: 1e-4, rule: 'zcdp', scope,
+      epsilon: budgetEpsilon, delta: 1e-4, rule: 'zcdp', scope,
       ...(scope === 'population' && { population: 'everybody' }),
     },
     admission: { kind: 'open' },
@@ -91,9 +91,9 @@ function documentOf(name: string, scope: SimulatedScope, late: 'next' | 'drop'):
 const defined = new Map<string, StudyDefinition>();
 
 /** The study of a simulation; the same facts are worked out once. */
-export function studyOf(scope: SimulatedScope, late: 'next' | 'drop', name = 'tally'): StudyDefinition {
-  const key = `${name} ${scope} ${late}`;
+export function studyOf(scope: SimulatedScope, late: 'next' | 'drop', name = 'tally', budgetEpsilon = 12): StudyDefinition {
+  const key = `${name} ${scope} ${late} ${budgetEpsilon}`;
   let found = defined.get(key);
-  if (found === undefined) defined.set(key, found = defineStudy(documentOf(name, scope, late)));
+  if (found === undefined) defined.set(key, found = defineStudy(documentOf(name, scope, late, budgetEpsilon)));
   return found;
 }

@@ -21,7 +21,7 @@ const serverSigner = signing.createSigner(new Uint8Array(32).fill(77));
 export class World {
   readonly scheduler = new Scheduler();
   readonly counts = noFaults();
-  readonly model = new Model(signing.createVerifier(serverSigner.publicKey));
+  readonly model: Model;
   readonly network: Network;
   readonly contributors: SimulatedContributor[] = [];
   readonly disk = new SimulatedDisk();
@@ -36,7 +36,10 @@ export class World {
   #hostile: HostileCrowd | null = null;
   #received = 0;
 
-  constructor(readonly seed: number, rates: FaultRates, readonly plant: PlantName | null) {
+  constructor(
+    readonly seed: number, rates: FaultRates, readonly plant: PlantName | null, onNote: (text: string) => void,
+  ) {
+    this.model = new Model(signing.createVerifier(serverSigner.publicKey), onNote);
     this.#chance = Chance.of(seed);
     this.rates = rates;
     this.network = new Network({
@@ -51,7 +54,8 @@ export class World {
     const scope = chance.pick(['study', 'study', 'contributor', 'population'] as const);
     const late = chance.pick(['next', 'next', 'drop'] as const);
     const names = scope === 'population' ? ['tally', 'tally-too'] : ['tally'];
-    this.#definitions = names.map((name) => studyOf(scope, late, name));
+    const budgetEpsilon = chance.pick([2, 3, 12]);
+    this.#definitions = names.map((name) => studyOf(scope, late, name, budgetEpsilon));
     for (const definition of this.#definitions) {
       const id = await idOfFacts(encodeStudyDocument(definition.document), signing);
       const hex = typeof id === 'string' ? id : toHex(id);
