@@ -81,12 +81,19 @@ function shorten(steps: Float64Array, largest: number, bound: number): void {
   // Squares of very far points would overflow: measured in units of the largest entry then.
   const unit = largest > 1e140 ? largest : 1;
   let square = 0;
-  for (const entry of steps) square += (entry / unit) ** 2;
+  for (const entry of steps) {
+    const part = entry / unit;
+    square += part * part;
+  }
   const norm = unit * Math.sqrt(square);
   let factor = norm > bound ? (unit === 1 ? bound / norm : bound / Math.sqrt(square) / unit) : 1;
   for (;;) {
     let length = 0;
-    for (const entry of steps) length += Math.trunc(entry * factor) ** 2;
+    for (const entry of steps) {
+      // A product, as in the kernels: a power need not round alike everywhere.
+      const whole = Math.trunc(entry * factor);
+      length += whole * whole;
+    }
     if (length <= bound * bound) break;
     factor *= 1 - 2 ** -40;
   }

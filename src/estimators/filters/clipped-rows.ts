@@ -51,6 +51,15 @@ export async function clippedRows(
   return { count, dimension, steps, alive, scores: sharedDoubles(count), known: { moments, gone: null } };
 }
 
+/** Rows that are whole steps already; steps of a row that is not alive are zeros. O(n d^2). */
+export async function rowsOfSteps(
+  compute: Compute, rows: Pick<ClippedRows, 'count' | 'dimension' | 'steps' | 'alive'>,
+): Promise<ClippedRows> {
+  const { count, dimension, steps, alive } = rows;
+  const moments = await momentsOfRows(compute, { values: steps, dimension, count }, { mask: alive });
+  return { ...rows, scores: sharedDoubles(count), known: { moments, gone: null } };
+}
+
 /**
  * Count, sums and products of the rows that are left: those of before without the rows that went since, so O(d^2) for
  * each of these. All are whole numbers below 2^53, so the difference is exact: what a pass over all rows would give.
@@ -99,7 +108,12 @@ export function removeTopRows(rows: ClippedRows, scores: Float64Array, least: nu
   }
   const most = Math.ceil(share * left);
   if (high.length > most) high.sort((a, b) => scores[b]! - scores[a]! || b - a);
-  for (const i of high.slice(0, most)) alive[i] = 0;
+  if (high.length === 0) return;
+  const gone = rows.known.gone ??= sharedBytes(rows.count);
+  for (const i of high.slice(0, most)) {
+    alive[i] = 0;
+    gone[i] = 1;
+  }
 }
 
 /** How many of the rows that are left have a score in each bin [edges[j], edges[j + 1]), the last one open-ended. */

@@ -55,7 +55,7 @@ export function replayedSurvivors(compute: Compute, whole: Sensitive<ClippedRows
   const cuts: Cut[] = [];
   return {
     rows: () => whole.mapAsync(async (rows) => {
-      const left = { ...rows, alive: rows.alive.slice() };
+      const left = { ...rows, alive: rows.alive.slice(), known: { ...rows.known } };
       for (const cut of cuts) await applyCut(compute, left, cut);
       return left;
     }),

@@ -7,7 +7,7 @@ import { spectralKind } from '../../../src/estimators/filters/spectral-filter.js
 import {
   markedSurvivors, replayedSurvivors, type Cut, type SurvivorsForm,
 } from '../../../src/estimators/filters/survivors.js';
-import type { ClippedRows } from '../../../src/estimators/filters/clipped-rows.js';
+import { rowsOfSteps, type ClippedRows } from '../../../src/estimators/filters/clipped-rows.js';
 import { inlineCompute } from '../../../src/estimators/run.js';
 import { Sensitive } from '../../../src/base/brands.js';
 import { inlineTrials, searchPairs } from '../../../src/audit/index.js';
@@ -110,13 +110,12 @@ describe('rows left by cuts of at most a share', () => {
   const compute = inlineCompute();
 
   /** Whole points with few different scores, so that most scores are tied; places are the contributors' tags. */
-  function rowsOf(points: readonly (readonly number[] | null)[], dimension: number): ClippedRows {
-    return {
+  function latticeRows(points: readonly (readonly number[] | null)[], dimension: number): Promise<ClippedRows> {
+    return rowsOfSteps(compute, {
       count: points.length, dimension,
       steps: Float64Array.from(points.flatMap((point) => point ?? new Array<number>(dimension).fill(0))),
       alive: Uint8Array.from(points, (point) => (point === null ? 0 : 1)),
-      scores: new Float64Array(points.length),
-    };
+    });
   }
 
   // 5,000 pairs of neighbours, four cuts each.
@@ -130,10 +129,8 @@ describe('rows left by cuts of at most a share', () => {
       const changed = run % count;
       const here = Array.from({ length: count }, maybe);
       const there = here.map((row, i) => (i === changed ? maybe() : row));
-      const [left, right] = [here, there].map((points) =>
-        markedSurvivors(compute, Sensitive.of(rowsOf(points, dimension)))) as [
-        ReturnType<typeof markedSurvivors>, ReturnType<typeof markedSurvivors>,
-      ];
+      const left = markedSurvivors(compute, Sensitive.of(await latticeRows(here, dimension)));
+      const right = markedSurvivors(compute, Sensitive.of(await latticeRows(there, dimension)));
       for (let step = 0; step < 4; step++) {
         const cut: Cut = {
           mean: Float64Array.from(point()), weights: Float64Array.of(1, 0, 0, data.below(2)), least: data.below(6),

@@ -1,6 +1,7 @@
+import { sharedBytes, sharedDoubles } from '../../../numerics/kernels/shards.js';
 import { clipBall } from '../../../privacy/clip.js';
-import type { PooledRows } from '../../contract.js';
-import type { ClippedRows } from '../clipped-rows.js';
+import type { Compute, PooledRows } from '../../contract.js';
+import { rowsOfSteps, type ClippedRows } from '../clipped-rows.js';
 
 /** A cube around a centre, whose points are held as whole steps. */
 export interface Box {
@@ -25,16 +26,16 @@ export function boxOf(half: number, dimension: number, rowsMax: number): Box {
 /**
  * Moves every entry into the box, rounded toward the centre to whole steps. A row with an entry that is not finite is
  * not there. Of more than `rowsMax` rows those with the smallest tags are taken. A function of each row alone, so that
- * one contributor changes one row. O(n d).
+ * one contributor changes one row. O(n d^2).
  * @param scale - units of the columns.
  */
 export function boxedRows(
-  pool: PooledRows, centre: Float64Array, scale: Float64Array, box: Box, rowsMax: number,
-): ClippedRows {
+  compute: Compute, pool: PooledRows, centre: Float64Array, scale: Float64Array, box: Box, rowsMax: number,
+): Promise<ClippedRows> {
   const { dimension, values } = pool;
   const count = Math.min(pool.count, rowsMax);
-  const steps = new Float64Array(count * dimension);
-  const alive = new Uint8Array(count);
+  const steps = sharedDoubles(count * dimension);
+  const alive = sharedBytes(count);
   for (let i = 0; i < count; i++) {
     const isThere = values.subarray(i * dimension, (i + 1) * dimension).every((entry) => Number.isFinite(entry));
     if (!isThere) continue;
@@ -44,7 +45,7 @@ export function boxedRows(
       steps[i * dimension + j] = Math.min(box.half, Math.max(-box.half, entry)) + 0;
     }
   }
-  return { count, dimension, steps, alive, scores: new Float64Array(count) };
+  return rowsOfSteps(compute, { count, dimension, steps, alive });
 }
 
 /** The nearest point of the box, in steps. */

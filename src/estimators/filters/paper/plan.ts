@@ -124,7 +124,7 @@ async function releaseInScale(
   const place = found.value;
   if (place.kind === 'failed') return found.map<Outcome>(() => centreNotFound(facts, place.coordinates));
   const centre = place.centre.map((entry, j) => entry * scale[j]!);
-  const rows = pool.map((whole) => boxedRows(whole, centre, scale, box, rowsMax));
+  const rows = await pool.mapAsync((whole) => boxedRows(compute, whole, centre, scale, box, rowsMax));
   const survivors = (form.survivors ?? markedSurvivors)(compute, rows);
   const analyst = { design, survivors, queries: queriesOn({ mechanisms, compute, survivors, box, leastCount }) };
   const ending = await (form.paper === 'one-direction' ? filterOneDirection(analyst) : filterManyDirections(analyst));
