@@ -89,11 +89,13 @@ describe('filters', () => {
     const backward = createGroups(plan, d);
     for (let i = rows.length - 1; i >= 0; i--) backward.add(tickets[i]!, Float64Array.from(rows[i]!));
     expect(await releaseGroups(plan, decodeGroups(plan, d, backward.encode()), means())).toEqual(first);
-    const pool = createComputePool(2);
-    try {
-      expect(await releaseGroups(plan, forward, { ...means(), compute: pool })).toEqual(first);
-    } finally {
-      await pool.close();
+    for (const threads of [1, 2]) {
+      const pool = createComputePool(threads);
+      try {
+        expect(await releaseGroups(plan, forward, { ...means(), compute: pool })).toEqual(first);
+      } finally {
+        await pool.close();
+      }
     }
   });
 
