@@ -20,7 +20,7 @@ const [rows, columns] = [64, 8];
 const study = (name, every, epsilon) => parseStudyText(`
 study: ${name}
 columns: [${Array.from({ length: columns }, (_, i) => `c${i}`).join(', ')}]
-cohort: 1000
+cohort: 1000000
 epoch: { every: ${every} }
 contribution: { reduce: mean, rowsMax: 1000000000 }
 estimator: mean
@@ -70,7 +70,8 @@ export async function subscribersCost(seconds, note) {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
   const server = spawn(process.execPath, [here('dashboard-subscribers.js'), 'serve', directory], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   try {
-    const { value: first } = await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next();
+    const { value: first, done } = await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next();
+    if (done) throw new Error('the server did not start');
     const { url, load, news } = JSON.parse(first);
     const [without, withThem] = [[], []];
     let heard = 0;
@@ -85,7 +86,6 @@ export async function subscribersCost(seconds, note) {
     const middle = (list) => [...list].sort((left, right) => left - right)[Math.floor(list.length / 2)];
     return { alone: middle(without), withDashboards: middle(withThem), heard, cost: 1 - middle(withThem) / middle(without) };
   } finally {
-    server.disconnect();
     server.kill('SIGKILL');
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   }
