@@ -1,4 +1,5 @@
 import type { Sensitive } from '../../base/brands.js';
+import { sharedBytes } from '../../numerics/kernels/shards.js';
 import type { GaussianEvent } from '../../privacy/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import { binOf, profileBins, profileOf, type Profile } from './profile.js';
@@ -11,6 +12,8 @@ export interface LeftRows {
   readonly steps: Float64Array;
   /** 0 for rows that were removed, or were never there. Changed by `removeOutside`. */
   readonly alive: Uint8Array;
+  /** Where rows are marked that went since moments were last taken, for who keeps these. */
+  readonly known?: { gone: Uint8Array | null };
 }
 
 /** A number for the row that starts at `offset` of `steps`, from this row and released numbers alone. */
@@ -45,11 +48,14 @@ export function profileAlong(
 /** Removes rows whose entry is below `low` or at least `high`, both released. */
 export function removeOutside(rows: Sensitive<LeftRows>, entryOf: EntryOf, low: number, high: number): void {
   if (low === -Infinity && high === Infinity) return;
-  rows.map(({ count, dimension, steps, alive }) => {
+  rows.map(({ count, dimension, steps, alive, known }) => {
+    const gone = known === undefined ? null : known.gone ??= sharedBytes(count);
     for (let i = 0; i < count; i++) {
       if (alive[i] === 0) continue;
       const entry = entryOf(steps, i * dimension);
-      if (entry < low || entry >= high) alive[i] = 0;
+      if (!(entry < low || entry >= high)) continue;
+      alive[i] = 0;
+      if (gone !== null) gone[i] = 1;
     }
   });
 }
