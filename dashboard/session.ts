@@ -118,14 +118,16 @@ async function read({ history, version, link }: Followed, subscription: ReleaseS
   try {
     for await (const { release } of subscription) {
       history.take(release);
-      // A log of thousands is drawn as it is read, but not once per release.
-      if (!waiting) systemRuntime.after(30, redraw);
+      // A log of thousands is drawn as it is read, but drawing must not take the time that verifying needs.
+      if (!waiting) systemRuntime.after(link.value.kind === 'catching-up' ? 250 : 30, redraw);
       waiting = true;
     }
     link.value = { kind: 'ended', state: subscription.head?.state === 'exhausted' ? 'exhausted' : 'ended' };
   } catch (error) {
     link.value = failureOf(error);
   }
+  // What was verified last is shown together with how it ended.
+  redraw();
 }
 
 function failureOf(error: unknown): Link {
