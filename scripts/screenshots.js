@@ -1,4 +1,4 @@
-// Pictures of every page, at both widths and in both themes: `npm run screenshots [-- FOLDER [server,lab]]`.
+// Pictures of every page, at both widths and in both themes: `npm run screenshots [-- FOLDER [server,lab,demo]]`.
 // The README's own are written into docs/images; all of them go into FOLDER (default: screenshots, which git ignores).
 /* global document, fetch */
 import { spawn } from 'node:child_process';
@@ -15,7 +15,7 @@ const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 if (!existsSync(chromium)) throw new Error(`${chromium} is missing: apt-get install chromium, or set CHROMIUM_PATH`);
 
 /** Committed: the README shows them. */
-const inReadme = ['study-1440-light', 'study-1440-dark', 'lab-1440-light', 'lab-1440-dark'];
+const inReadme = ['study-1440-light', 'study-1440-dark', 'lab-1440-light', 'lab-1440-dark', 'demo'];
 const widths = [1440, 380];
 const themes = ['light', 'dark'];
 
@@ -114,6 +114,21 @@ async function ofLab(browser) {
   await page.close();
 }
 
+/** What `keelson demo` prints, as a terminal shows it; the robust study's lines in green. */
+async function ofDemo(browser) {
+  const [said] = await keelson(['demo'], /^[^]*(?=\n+check the releases)/);
+  const escaped = said.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const lines = escaped.split('\n').map((line) => (/^ *(\d+ )?flights-robust .*(of|closer)/.test(line) ? `<b>${line}</b>` : line));
+  const page = await newPage(browser);
+  await page.setViewport({ width: 990, height: 200, deviceScaleFactor: 1.33 });
+  await page.setContent(`<style>body { margin: 0; background: #0d1117; }
+    pre { margin: 0; padding: 30px; font: 16px/1.5 'DejaVu Sans Mono', monospace; color: #e6edf3; }
+    b { font-weight: normal; color: #7ee2a8; } i { font-style: normal; color: #79b8ff; }</style>
+    <pre><i>$ npm run demo</i>\n\n${lines.join('\n')}</pre>`);
+  await page.screenshot({ path: join(folder, 'demo.png'), fullPage: true });
+  await page.close();
+}
+
 mkdirSync(folder, { recursive: true });
 const browser = await launch({
   executablePath: chromium,
@@ -121,13 +136,16 @@ const browser = await launch({
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking',
     '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'],
 });
-const parts = (process.argv[3] ?? 'server,lab').split(',');
+const parts = (process.argv[3] ?? 'server,lab,demo').split(',');
 try {
   if (parts.includes('server')) await ofServer(browser);
   for (const child of running.splice(0)) child.kill('SIGKILL');
   if (parts.includes('lab')) await ofLab(browser);
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+  if (parts.includes('demo')) await ofDemo(browser);
   for (const name of inReadme) {
-    const isTaken = parts.includes(name.startsWith('lab') ? 'lab' : 'server');
+    const part = name.startsWith('study') ? 'server' : name.split('-')[0];
+    const isTaken = parts.includes(part);
     if (isTaken) copyFileSync(join(folder, `${name}.png`), `${root}docs/images/${name}.png`);
   }
 } finally {
