@@ -10,6 +10,7 @@ import { heavyTailed } from './heavy/columns.js';
 import { heavyTailed1d } from './heavy/one-column.js';
 import { heavyTailedPure } from './heavy/pure-columns.js';
 import { mixtureLine } from './mixtures/mixture-line.js';
+import { mixture } from './mixtures/joint/mixture.js';
 import { select } from './mixtures/select.js';
 import { prime } from './filters/prime.js';
 import { spectralFilter } from './filters/spectral-filter.js';
@@ -27,7 +28,7 @@ import { subspace } from './subspace/subspace.js';
 export const estimators: readonly Estimator[] = Object.freeze([
   mean, robustMean, prime, spectralFilter, stableMean, stableMeanDual, populousMean, count, histogram, quantile, subspace,
   covariance, stableCovariance, stableMoments, gaussian, heavyTailed, heavyTailed1d, heavyTailedPure,
-  select, mixtureLine, resilience, tukeyMedian,
+  select, mixtureLine, mixture, resilience, tukeyMedian,
 ]);
 
 /** @throws InvalidParameterError listing the names when there is no such estimator. */

@@ -94,6 +94,18 @@ const samples: Readonly<Record<string, ComplianceSample>> = {
     // Its error is that of fits, of which the plan states a bound.
     exact: true,
   },
+  mixture: {
+    parameters: { components: 1 },
+    dimension: 2,
+    cohort: 10_000,
+    // Total variation again, as for gaussian.
+    scale: 2.4,
+    honest: (data) => data.normals(2),
+    truth: () => [1, 0, 0, 1, 0, 0, 1],
+    location: false,
+    // As above.
+    exact: true,
+  },
   select: {
     parameters: {
       hypotheses: [0, 1, 2].map((place) => ({ normal: { mean: 3 * place - 3, deviation: 3 } })),

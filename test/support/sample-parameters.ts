@@ -8,6 +8,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'heavy-tailed-pure': { scale: 1, radius: 100 },
   quantile: { column: 1, low: -5, high: 5 },
   'mixture-1d': { column: 0, components: 1 },
+  mixture: { components: 1 },
   select: {
     hypotheses: '[{"columns":[{"normal":{"mean":0,"deviation":1}},{"normal":{"mean":0,"deviation":1}}]},'
       + '{"normal":{"mean":[3,0],"covariance":[[1,0],[0,1]]}}]',

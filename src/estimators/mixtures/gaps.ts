@@ -18,7 +18,7 @@ import type { KeptBin } from '../../privacy/mechanisms/contract.js';
  * charged; the counts are the first of the nine, the others are empty. At most 3 buckets are occupied on one side only,
  * with counts of at most 3, and the answer depends on buckets above 2 more than the event's threshold only: that is
  * 3 + sigma Phi^-1(1 - delta/9), which a count of 3 passes with probability at most delta/9, three of them together with
- * less than delta. Leaving these out, the rest is the Gaussian mechanism.
+ * less than delta. Leaving these out, the rest is the Gaussian mechanism. Of c columns all is c times as much.
  * What depends on the number of contributors uses the public number, so absence moves pairs in one place only.
  *
  * Source: Arbas, Ashtiani, Liaw (2023) and Afzali, Ashtiani, Liaw (2024), univariate mixtures, with constants worked out
@@ -34,8 +34,11 @@ export interface Window {
   readonly width: number;
 }
 
-export function gapsEvent(asked: { cohort: string; rho: number; delta: number }): GaussianHistogramEvent {
-  return gaussianHistogramEvent({ name: 'gaps', coordinates: pairsChanged ** 2, ...asked });
+/** @param asked.columns - whose gaps are counted, each by itself: their squared moves add up. Default 1. */
+export function gapsEvent(
+  { columns = 1, ...asked }: { cohort: string; rho: number; delta: number; columns?: number },
+): GaussianHistogramEvent {
+  return gaussianHistogramEvent({ name: 'gaps', coordinates: columns * pairsChanged ** 2, ...asked });
 }
 
 /** From which noisy count on a bucket is used. */
