@@ -65,6 +65,8 @@ export class Contributions {
     }
     const { setup } = channel;
     const subject = { channel: setup.id, studyId: setup.signatures.studyId, facts: setup.facts };
+    // It was drained and left: no verdict on one batch could free the others of the channel.
+    if (context.hub.study(setup.studyId) === undefined) return voice.refuse('unknown-study', subject);
     if (channel.inFlight >= context.limits.creditBatches) {
       voice.refuse('credit-exceeded', subject);
       return voice.strike('stray');

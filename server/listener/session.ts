@@ -28,7 +28,10 @@ export class Session implements Voice, Member {
   readonly #studies = new Set<string>();
   readonly #strikes: Strikes;
   readonly #wakefulness: Wakefulness;
+  /** The newest news of each study that came while the other side did not read. */
+  readonly #untold = new Map<string, () => Uint8Array>();
   #paused = false;
+  #looking = false;
   #closed = false;
 
   constructor(private readonly context: ListenerContext, private readonly socket: SessionSocket) {
@@ -89,7 +92,7 @@ export class Session implements Voice, Member {
 
   /** An event of a study that this socket follows. */
   hear(event: HubEvent, frame: () => Uint8Array): void {
-    if (event.kind !== 'release' && !this.#closed && !this.#stuffed()) this.socket.send(frame());
+    if (event.kind !== 'release' && !this.#closed) this.#tell(event.studyId, frame);
     this.#subscriptions.hear(event, frame);
   }
 
@@ -172,13 +175,41 @@ export class Session implements Voice, Member {
     this.#lookAgain();
   }
 
+  /** A notice says how the study stands now, so of several that have to wait only the newest is owed. */
+  #tell(studyId: string, frame: () => Uint8Array): void {
+    if (this.#stuffed()) {
+      this.#untold.set(studyId, frame);
+      return this.#lookAgain();
+    }
+    this.#untold.delete(studyId);
+    this.socket.send(frame());
+  }
+
+  /** Until reading goes on and no news is owed. */
   #lookAgain(): void {
+    if (this.#looking) return;
+    this.#looking = true;
     this.context.clock.after(this.context.limits.pauseMs, () => {
+      this.#looking = false;
       if (this.#closed) return;
-      if (this.#mustWait()) return this.#lookAgain();
-      this.#paused = false;
-      this.socket.resume();
+      if (!this.#stuffed()) this.#tellMissed();
+      if (this.#paused && !this.#mustWait()) {
+        this.#paused = false;
+        this.socket.resume();
+      }
+      if (this.#paused || this.#untold.size > 0) this.#lookAgain();
     });
+  }
+
+  #tellMissed(): void {
+    const { clock, hub } = this.context;
+    for (const [studyId, frame] of this.#untold) {
+      const view = hub.study(studyId);
+      // One that is gone by now cannot say how it stands, only what its last event was.
+      if (view === undefined) this.socket.send(frame());
+      else this.send(noticeOf(view, clock.nowMs()));
+    }
+    this.#untold.clear();
   }
 
   #mustWait(): boolean {

@@ -254,7 +254,8 @@ export interface Store {
    *   stopped, so that a sender whose ack was lost is told the truth;
    *   another digest -> rejected `mutated`, nothing changes. In the window, and the digest's key purged: a rejection is
    *   repeated, whatever the digest, so that nobody is told that rows count which do not.
-   *   Otherwise, state not open -> rejected study-ended | budget-exhausted (retryable no);
+   *   Otherwise, state not open -> rejected study-ended | budget-exhausted (retryable no), the sequence consumed when a
+   *   later one is settled: else no ack would ever reach that one. Without one nothing is written;
    *   more than limits.sequenceWindow ahead of the contiguous one -> `sequence-too-far`.
    * 3 rejectAs -> rejected for good, sequence consumed.
    * 4 epoch: named epoch open -> it. Named epoch closing or older, `late: next` and the next one open and

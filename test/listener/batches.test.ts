@@ -155,6 +155,15 @@ describe('frames that are refused outright', () => {
     expect(await client.next('refusal')).toMatchObject({ code: 'bad-signature' });
   });
 
+  it('a study that was drained and left: the channel is refused, not one batch of it', async () => {
+    const rig = await startRig();
+    const contributor = await rig.contributor();
+    rig.hub.study = () => undefined;
+    contributor.client.send(contributor.batch(1n));
+    expect(await contributor.refusal()).toMatchObject({ code: 'unknown-study', retryable: false, channel: 1 });
+    expect(rig.hub.submitted).toHaveLength(0);
+  });
+
   it('a signed body that nobody can read', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();

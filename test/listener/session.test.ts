@@ -155,6 +155,24 @@ describe('back-pressure on a socket', () => {
     expect(rig.socket.paused).toBe(false);
   });
 
+  it('tells what a client missed while it did not read, once it reads again', async () => {
+    const rig = await bench();
+    await rig.subscribe();
+    rig.socket.sent.length = 0;
+    rig.socket.bufferedBytes = full;
+    rig.hub.emit({ kind: 'epoch-opened', studyId: rig.study, epoch: 8n, closesAtMs: 0 });
+    rig.hub.change(rig.study, { state: 'exhausted', epoch: 0n });
+    rig.hub.emit({ kind: 'study-stopped', studyId: rig.study, state: 'exhausted' });
+    rig.clock.advance(limits.pauseMs);
+    expect(rig.socket.kinds()).toEqual([]);
+    rig.socket.bufferedBytes = 0;
+    rig.clock.advance(limits.pauseMs);
+    const notices = rig.socket.sent.filter((frame) => frame.kind === 'notice');
+    expect(notices).toMatchObject([{ state: 'exhausted', epoch: 0n }]);
+    rig.clock.advance(5 * limits.pauseMs);
+    expect(rig.socket.sent.filter((frame) => frame.kind === 'notice')).toHaveLength(1);
+  });
+
   it('does not call a paused socket silent', async () => {
     const rig = await bench();
     await rig.subscribe();

@@ -307,6 +307,23 @@ function admissionTests(bench: Bench): void {
       .toEqual(['duplicate@1', 'rejected:budget-exhausted']);
   });
 
+  it('1: fills the holes of a stopped study, so that its last acks reach what counts', async () => {
+    const { store } = bench;
+    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 4, 1)])).toEqual(['accepted@1', 'accepted@1']);
+    await store.setStudyState(idOf('s'), 'exhausted');
+    expect(await verdicts(store, [batch('a', 2, 1), batch('a', 5, 1)]))
+      .toEqual(['rejected:budget-exhausted', 'rejected:budget-exhausted']);
+    const [filled] = await store.admit([batch('a', 3, 1)]);
+    expect(filled).toMatchObject({ verdict: 'rejected', code: 'budget-exhausted', contiguousSequence: 4n });
+    // Durable, and told again; 5 left no trace, since nothing after it counts.
+    await bench.reopen();
+    expect(await bench.store.contributorState(idOf('s'), idOf('a')))
+      .toEqual({ nextSequence: 5n, contiguousSequence: 4n, holes: [], spend: null });
+    expect(await verdicts(bench.store, [batch('a', 2, 1), batch('a', 2, 1, { content: 'other' }), batch('a', 4, 1)]))
+      .toEqual(['rejected:budget-exhausted', 'rejected:mutated', 'duplicate@1']);
+    expect(await bench.store.journal(idOf('s'), 1n, 0n, 10)).toHaveLength(2);
+  });
+
   it('2: answers duplicates as before, and refuses the same sequence with other bytes', async () => {
     const { store } = bench;
     await store.admit([batch('a', 1, 1), batch('a', 2, 1, { rows: 9 })]);

@@ -7,7 +7,7 @@ import { judge, leftOutRows, type AdmissionStudy, type ContributionState, type O
 import { budgetTime } from './budget-window.js';
 import { budgetById, capsOf, plus, within, type Spend } from './budgets.js';
 import type { ContributorSpending, OwnBudget } from './contributor-spending.js';
-import { Fingerprints, journalKeys, journalTable } from './epoch-tables.js';
+import { fingerprintBytes, Fingerprints, journalKeys, journalTable } from './epoch-tables.js';
 import { sql, type Queries } from './query.js';
 import { emptyWindow, holesOf, settle, type ReplayWindow } from './replay-window.js';
 
@@ -44,6 +44,9 @@ type EpochTally = Map<bigint, { contributors: number; leftOut: number }>;
 interface Debit { readonly fits: boolean; readonly spend: Spend }
 type JournalValues = [bigint, bigint, bigint, number, Uint8Array, Uint8Array];
 type JournalStatement = Database.Statement<JournalValues>;
+
+/** Of a hole that is filled after a study has stopped and its keys are purged: without the key it is never compared. */
+const noFingerprint = new Uint8Array(fingerprintBytes);
 
 const noContribution: ContributionState = { window: emptyWindow, epochKey: 0n, rows: 0, complete: false };
 
@@ -174,8 +177,8 @@ export class Admission {
   #settle(
     state: ContributionState, study: StudyFacts, batch: AdmissionRequest, code: WireCode | undefined,
   ): ReplayWindow {
-    const fingerprint = this.#fingerprints.of(study.studyKey, study.newest, batch.digest);
-    assert(fingerprint !== undefined, 'the newest epoch of a study has its fingerprint key');
+    const fingerprint = this.#fingerprints.of(study.studyKey, study.newest, batch.digest) ?? noFingerprint;
+    assert(study.state !== 'open' || fingerprint !== noFingerprint, 'the newest epoch of a study has its fingerprint key');
     return settle(state.window, Number(batch.sequence), { code, epoch: study.newest, fingerprint },
       (epoch) => !this.#fingerprints.knows(study.studyKey, epoch));
   }
