@@ -8,6 +8,7 @@ export interface AccuracyAttack {
 export declare const attacks: Readonly<Record<string, AccuracyAttack>>;
 
 export declare function makeRows(name: string, shape: {
+  readonly rows?: 'normal' | 'student' | 'pareto';
   readonly dimension: number;
   readonly contributors: number;
   readonly corruption: number;

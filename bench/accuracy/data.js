@@ -1,4 +1,5 @@
-// Rows for the accuracy benchmark: honest ones are N(0, I), hostile ones what an attack says. Same seed, same rows.
+// Rows for the accuracy benchmark: honest ones have mean 0 and covariance I, hostile ones are what an attack says. Same
+// seed, same rows.
 
 /** Fast and repeatable, for made-up data only: Doty-Humphrey's sfc32, mixed from a text. */
 export function randomOf(seed) {
@@ -120,12 +121,23 @@ export const attacks = {
   moved: { title: 'as ones, with all rows moved by 1,000,000', rows: push(ones, 1), offset: 1e6 },
 };
 
+/** What entries of honest rows are drawn from; all of mean 0 and variance 1. Without a fourth moment where heavy. */
+export const shapes = {
+  normal: ({ normal }) => normal(),
+  // The sum of three squared normals: an exponential of mean 2 and one square more. Its variance is 3.
+  student: ({ normal, uniform }) => normal() / Math.sqrt(-2 * Math.log(uniform()) + normal() ** 2),
+  // Of index 3: P(x > t) = t^-3 from 1 on, mean 3 / 2, variance 3 / 4.
+  pareto: ({ uniform }) => (uniform() ** (-1 / 3) - 1.5) / Math.sqrt(0.75),
+};
+
 /**
  * Rows side by side in a random order, and where the truth is.
+ * @param rows - one of `shapes`; default normal.
  * @returns {{ values: Float64Array, truth: Float64Array, honestMean: Float64Array }}
  */
-export function makeRows(name, { dimension, contributors, corruption, seed }) {
+export function makeRows(name, { rows = 'normal', dimension, contributors, corruption, seed }) {
   const attack = attacks[name];
+  const entryOf = shapes[rows];
   const random = randomOf(`${seed} ${dimension} ${contributors} rows`);
   const offset = attack.offset ?? 0;
   const values = new Float64Array(contributors * dimension);
@@ -133,7 +145,7 @@ export function makeRows(name, { dimension, contributors, corruption, seed }) {
   const sums = new Float64Array(dimension);
   for (let i = hostile; i < contributors; i++) {
     for (let j = 0; j < dimension; j++) {
-      const entry = random.normal();
+      const entry = entryOf(random);
       sums[j] += entry;
       values[i * dimension + j] = offset + entry;
     }

@@ -1,10 +1,13 @@
 import { parseArgs } from 'node:util';
-import { attacks } from './data.js';
+import { attacks, shapes } from './data.js';
 
 const usage = `npm run bench:accuracy -- [--estimator mean,prime] [--attack all] [--dimension 10] [--contributors 1e5]
   [--corruption .05] [--epsilon 1] [--delta 1e-6] [--seeds 7] [--set name=value] [--noise seeded|secure]
-  [--peer ../shared/peers/run_prime.py] [--json FILE] [--quick] [--grid]
+  [--rows normal,student,pareto] [--peer run_prime.py] [--out FILE] [--quick] [--grid]
+npm run bench:accuracy -- --table FILE[,FILE] [--into docs/accuracy.md]
 Lists are separated by commas; epsilon and delta are paired by place, a single delta serves all.
+--out: every seed's errors are added to FILE, a line each; what FILE holds already is not measured again, so that a
+table can be made in pieces. --table: the table of such files.
 --quick: a few cells that take under three minutes; --grid: every cell, which takes hours.`;
 
 const presets = {
@@ -32,7 +35,7 @@ export function readOptions(args) {
     args,
     options: {
       estimator: text, attack: text, dimension: text, contributors: text, corruption: text, epsilon: text, delta: text,
-      seeds: text, noise: text, peer: text, json: text, set: { type: 'string', multiple: true },
+      seeds: text, noise: text, peer: text, out: text, rows: text, table: text, into: text, set: { type: 'string', multiple: true },
       quick: { type: 'boolean' }, grid: { type: 'boolean' }, help: { type: 'boolean' },
     },
   });
@@ -49,18 +52,21 @@ export function readOptions(args) {
   const chosen = names.includes('all') ? Object.keys(attacks) : names;
   const unknown = chosen.find((name) => !Object.hasOwn(attacks, name));
   if (unknown !== undefined) throw new Error(`--attack ${unknown}: one of all, ${Object.keys(attacks).join(', ')}`);
+  const shapeNames = (asked.rows ?? 'normal').split(',');
+  const odd = shapeNames.find((name) => !Object.hasOwn(shapes, name));
+  if (odd !== undefined) throw new Error(`--rows ${odd}: one of ${Object.keys(shapes).join(', ')}`);
   const noise = asked.noise ?? 'seeded';
   if (noise !== 'seeded' && noise !== 'secure') throw new Error('--noise: seeded or secure');
   return {
     attacks: chosen,
     estimators: asked.estimator?.split(','),
-    cells: numbers(asked.dimension, 'dimension', whole).flatMap((dimension) =>
+    cells: shapeNames.flatMap((rows) => numbers(asked.dimension, 'dimension', whole).flatMap((dimension) =>
       numbers(asked.contributors, 'contributors', whole).flatMap((contributors) =>
         numbers(asked.corruption, 'corruption', (value) => value >= 0 && value < 0.5).map((corruption) =>
-          ({ dimension, contributors, corruption })))),
+          ({ rows, dimension, contributors, corruption }))))),
     targets: epsilons.map((epsilon, i) => ({ epsilon, delta: deltas[i] ?? deltas[0] })),
     seeds: numbers(asked.seeds, 'seeds', whole)[0],
     parameters: Object.fromEntries((values.set ?? []).map((setting) => setting.split('=', 2))),
-    noise, peer: asked.peer, json: asked.json,
+    noise, peer: asked.peer, out: asked.out, table: asked.table?.split(','), into: asked.into,
   };
 }

@@ -1,109 +1,92 @@
 // Errors of every private mean under every attack, beside what is possible without privacy. Needs the build:
 // npm run bench:accuracy -- --help. Same seeds, same figures, whatever else the machine does (unless --noise secure).
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { filteredMean } from '../../dist/src/robust/filtered-mean.js';
-import { attacks, makeRows } from './data.js';
+import { makeRows } from './data.js';
 import { readOptions } from './options.js';
 import { openPeer } from './peer.js';
 import { closePool, locationEstimators, planOf, release } from './private.js';
+import { openResults } from './results.js';
+import { boundsTable, cellsOf, cellTitle, markdownOf, rowOf } from './table.js';
 
 const distance = (left, right) => Math.hypot(...left.map((entry, j) => entry - right[j]));
-const sorted = (list) => [...list].sort((a, b) => a - b);
-/** The middle one; of an even number the worse. Refusals count as the worst answers. */
-const median = (list) => sorted(list)[list.length >> 1];
-const short = (value) => (value >= 100 ? value.toPrecision(2) : value.toFixed(value < 10 ? 4 : 2));
 
-/** Two numbers per method: median and worst error; `Infinity` stands for a refusal. */
-function described(errors) {
-  if (typeof errors === 'string') return errors;
-  const refused = errors.filter((error) => error === Infinity).length;
-  const given = errors.filter((error) => error !== Infinity);
-  if (given.length === 0) return 'refused';
-  return `${short(median(given))} ${short(Math.max(...given))}${refused === 0 ? '' : ` (${refused} refused)`}`;
-}
-
-async function cell(name, shape, target, options, { peer, names }) {
-  const { dimension, corruption } = shape;
-  const plans = new Map(names.map((method) => [method, planOf(method, shape, target, options.parameters)]));
-  const errors = new Map([...names, 'sound', 'filter', 'clean'].map((method) => [method, []]));
-  for (let seed = 0; seed < options.seeds; seed++) {
-    const { values, truth, honestMean } = makeRows(name, { ...shape, seed });
-    const note = (method, estimate) =>
-      errors.get(method).push(estimate === null ? Infinity : distance(estimate, truth));
-    for (const [method, plan] of plans) {
-      if (typeof plan === 'string') continue;
-      note(method, await release(plan, values, dimension, { seed: `${seed} ${method}`, noise: options.noise }));
+/**
+ * Errors of one seed by method; null for a refusal, 'infeasible' where there is no plan.
+ * @param wanted - these methods; plans are of all private ones.
+ */
+async function errorsOf({ attack, seed, ...cell }, wanted, plans, options, peer) {
+  const { dimension, contributors, corruption } = cell;
+  const errors = {};
+  const planned = wanted.filter((method) => typeof plans.get(method) !== 'string');
+  for (const method of wanted) if (!planned.includes(method)) errors[method] = 'infeasible';
+  if (planned.length === 0) return errors;
+  const { values, truth, honestMean } = makeRows(attack, { ...cell, seed });
+  const estimateOf = (method) => {
+    const plan = plans.get(method);
+    if (plan !== undefined) return release(plan, values, dimension, { seed: `${seed} ${method}`, noise: options.noise });
+    if (method === 'clean') return [...honestMean];
+    if (method === 'filter') {
+      return [...filteredMean({ count: contributors, dimension, values }, { corruption, scale: 1 }).mean];
     }
-    note('filter', [...filteredMean({ count: shape.contributors, dimension, values }, { corruption, scale: 1 }).mean]);
-    note('clean', [...honestMean]);
-    if (!('missing' in peer)) {
-      peer.place(values, dimension);
-      note('sound', await peer.run({ corruption, ...target, seed }));
-    }
+    peer.place(values, dimension);
+    return peer.run({ ...cell, seed });
+  };
+  for (const method of planned) {
+    const estimate = await estimateOf(method);
+    errors[method] = estimate === null ? null : distance(estimate, truth);
   }
-  for (const [method, plan] of plans) if (typeof plan === 'string') errors.set(method, 'infeasible');
-  if ('missing' in peer) errors.delete('sound');
   return errors;
 }
 
-/** What the issue of robust means in every direction asks: b = corruption sqrt(log(1 / corruption)). */
-function boundsOf(corruption, clean) {
-  const b = corruption === 0 ? 0 : corruption * Math.sqrt(Math.log(1 / corruption));
-  return { median: 1.5 * b + 2 * clean, worst: 2 * b + 2 * clean };
-}
-
-function printHead(shape, target, methods) {
-  const { dimension, contributors, corruption } = shape;
-  console.log(`\nd = ${dimension}, n = ${contributors}, corruption ${corruption}, epsilon ${target.epsilon}, `
-    + `delta ${target.delta}; sqrt(d / n) = ${short(Math.sqrt(dimension / contributors))}; errors: median and worst`);
-  console.log(['attack', ...methods].map((text, i) => text.padEnd(i === 0 ? 14 : 18)).join(''));
+async function measure(options) {
+  const peer = await openPeer(options.peer);
+  if ('missing' in peer) console.log(peer.missing);
+  const names = locationEstimators(options.estimators);
+  const methods = [...names, ...('missing' in peer ? [] : ['sound']), 'filter', 'clean'];
+  const results = openResults(options.out);
+  for (const shape of options.cells) {
+    for (const target of options.targets) {
+      const cell = { ...shape, ...target };
+      const plans = new Map(names.map((method) => [method, planOf(method, shape, target, options.parameters)]));
+      console.log(`\n${cellTitle(cell)}; errors: median and worst`);
+      console.log(['attack', ...methods].map((text, i) => text.padEnd(i === 0 ? 14 : 18)).join(''));
+      // Without hostile rows all attacks are one.
+      for (const attack of shape.corruption === 0 ? ['none'] : options.attacks) {
+        for (let seed = 0; seed < options.seeds; seed++) {
+          const at = { ...cell, attack, seed };
+          const known = results.errorsAt(at);
+          const wanted = methods.filter((method) => !Object.hasOwn(known, method));
+          if (wanted.length > 0) results.add(at, await errorsOf(at, wanted, plans, options, peer));
+        }
+        const row = rowOf(results.lines, { ...cell, attack });
+        console.log([attack.padEnd(14), ...methods.map((method) => row.text(method).padEnd(18))].join(''));
+      }
+    }
+  }
+  console.log(boundsTable(cellsOf(results.lines)));
+  if (!('missing' in peer)) peer.close();
 }
 
 async function main() {
   const options = readOptions(process.argv.slice(2));
-  const peer = await openPeer(options.peer);
-  if ('missing' in peer) console.log(peer.missing);
-  const names = locationEstimators(options.estimators);
-  const results = [];
-  for (const shape of options.cells) {
-    for (const target of options.targets) {
-      // Without hostile rows all attacks are one.
-      const chosen = shape.corruption === 0 ? ['none'] : options.attacks;
-      let isFirst = true;
-      for (const name of chosen) {
-        const errors = await cell(name, shape, target, options, { peer, names });
-        if (isFirst) printHead(shape, target, [...errors.keys()]);
-        isFirst = false;
-        const columns = [...errors.values()].map((list) => described(list).padEnd(18));
-        console.log(`${name.padEnd(14)}${columns.join('')}`);
-        const clean = median(errors.get('clean'));
-        const bounds = boundsOf(attacks[name].isClean ? 0 : shape.corruption, clean);
-        results.push({ ...shape, ...target, attack: name, bounds, errors: Object.fromEntries(errors) });
-      }
-    }
+  if (options.table === undefined) await measure(options);
+  else {
+    const text = markdownOf(options.table.flatMap((file) => openResults(file).lines));
+    if (options.into === undefined) console.log(text);
+    else writeFileSync(options.into, replacedIn(options.into, text));
   }
-  printBounds(results);
-  // JSON has no infinity: a refusal is null.
-  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results, null, 1)}\n`);
-  if (!('missing' in peer)) peer.close();
   await closePool();
 }
 
-/** In how many rows of the tables above a method stays within b's bounds. */
-function printBounds(results) {
-  const counts = new Map();
-  for (const { errors, bounds } of results) {
-    for (const [method, list] of Object.entries(errors)) {
-      if (typeof list === 'string') continue;
-      const count = counts.get(method) ?? { met: 0, all: 0 };
-      count.all += 1;
-      count.met += median(list) <= bounds.median && Math.max(...list) <= bounds.worst ? 1 : 0;
-      counts.set(method, count);
-    }
-  }
-  console.log('\nrows of the tables with median <= 1.5 b + 2 clean and worst <= 2 b + 2 clean, '
-    + 'b = corruption sqrt(log(1 / corruption)):');
-  for (const [method, { met, all }] of counts) console.log(`  ${method.padEnd(18)}${met} of ${all}`);
+/** Marks in a page between which the tables stand; what is around them is written by people. */
+const marks = ['<!-- tables: made by npm run bench:accuracy -- --table -->', '<!-- end of tables -->'];
+
+function replacedIn(file, text) {
+  const page = readFileSync(file, 'utf8');
+  const [from, to] = marks.map((mark) => page.indexOf(mark));
+  if (from < 0 || to < from) throw new Error(`${file} lacks the lines ${marks.join(' and ')}`);
+  return `${page.slice(0, from + marks[0].length)}\n\n${text}\n${page.slice(to)}`;
 }
 
 main().catch((error) => {

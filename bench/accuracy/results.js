@@ -1,0 +1,37 @@
+// Measured errors, one JSON line for each cell, attack and seed, so that a table can be made in pieces and resumed.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+
+const keys = ['rows', 'dimension', 'contributors', 'corruption', 'epsilon', 'delta', 'attack', 'seed'];
+const keyOf = (at) => keys.map((key) => at[key]).join(' ');
+
+/**
+ * Reads a file of results, or keeps them in memory only without one. Several lines of one place are merged.
+ * @param file - appended to, line by line, so that an interrupted run loses the seed at hand only.
+ */
+export function openResults(file) {
+  const byKey = new Map();
+  const keep = (line) => {
+    const known = byKey.get(keyOf(line));
+    if (known === undefined) byKey.set(keyOf(line), line);
+    else Object.assign(known.errors, line.errors);
+  };
+  if (file !== undefined && existsSync(file)) {
+    for (const text of readFileSync(file, 'utf8').split('\n')) {
+      // The last line may have been cut short.
+      if (text.endsWith('}')) keep(JSON.parse(text));
+    }
+  }
+  return {
+    get lines() {
+      return [...byKey.values()];
+    },
+    errorsAt: (at) => byKey.get(keyOf(at))?.errors ?? {},
+    add(at, errors) {
+      const rounded = Object.fromEntries(Object.entries(errors).map(([method, error]) =>
+        [method, typeof error === 'number' ? Number(error.toPrecision(4)) : error]));
+      const line = { ...Object.fromEntries(keys.map((key) => [key, at[key]])), errors: rounded };
+      keep(line);
+      if (file !== undefined) appendFileSync(file, `${JSON.stringify(line)}\n`);
+    },
+  };
+}
