@@ -141,7 +141,7 @@ describe('agreement model', () => {
     const points = Array.from({ length: groups }, () => {
       let rows = 0;
       for (let product = data.uniform(); product > Math.exp(-size); product *= data.uniform()) rows += 1;
-      const deviation = Math.sqrt(robustLocal.varianceFactor / Math.max(rows, 1e-9));
+      const deviation = Math.sqrt(robustLocal.varianceFactor(size, 2) / Math.max(rows, 1e-9));
       return rows === 0 ? null : data.normals(2).map((entry) => deviation * entry);
     });
     let agreeing = 0;

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { pointSet } from '../../src/numerics/points.js';
+import { pointSet, type PointSet } from '../../src/numerics/points.js';
 import { distance, norm } from '../../src/numerics/vector.js';
+import { robustLocal } from '../../src/estimators/populous/spread.js';
 import { geometricMedian } from '../../src/robust/geometric-median.js';
 import { robustMean } from '../../src/robust/robust-mean.js';
 import { hardSpectralPass } from '../../src/robust/spectral-pass.js';
+import { twoCutMean, twoCutVariance } from '../../src/robust/two-cut-mean.js';
 import { trimmedMean } from '../../src/robust/trimmed-mean.js';
 import { contaminated, dataSource, shuffled } from '../support/data.js';
 
@@ -13,6 +15,7 @@ const estimators: readonly { name: string; run: (rows: Rows, dimension: number) 
   { name: 'geometricMedian', run: (rows, dimension) => geometricMedian(pointSet(rows, dimension)) },
   { name: 'robustMean', run: (rows, dimension) => robustMean(pointSet(rows, dimension)) },
   { name: 'robustMean with a scale', run: (rows, dimension) => robustMean(pointSet(rows, dimension), { scale: 1, cut: 2.5 }) },
+  { name: 'twoCutMean', run: (rows, dimension) => twoCutMean(pointSet(rows, dimension), 1) },
   { name: 'trimmedMean', run: (rows, dimension) => trimmedMean(pointSet(rows, dimension), 0.25) },
 ];
 
@@ -132,6 +135,55 @@ describe('hardSpectralPass', () => {
     expect(pass.removed).toBeGreaterThanOrEqual(3);
     expect(Math.abs(pass.mean[7]!)).toBeLessThan(1);
   });
+});
+
+describe('twoCutMean', () => {
+  const rows = 83;
+  const dimension = 10;
+
+  function bias(estimate: (points: PointSet) => Float64Array, away: number, hostile: number): number {
+    const data = dataSource('lump');
+    const groups = 150;
+    let sum = 0;
+    for (let group = 0; group < groups; group++) {
+      const points = Array.from({ length: rows }, (_, i) =>
+        data.normals(dimension).map((entry) => (i < hostile ? 0.1 * entry + away / Math.sqrt(dimension) : entry)));
+      sum += estimate(pointSet(points, dimension)).reduce((total, entry) => total + entry, 0) / Math.sqrt(dimension);
+    }
+    return sum / groups;
+  }
+
+  it('is moved less by a lump among the honest rows than a ball that stays at the median', () => {
+    for (const away of [3, 3.6]) {
+      const ours = bias((points) => twoCutMean(points, 1), away, 4);
+      const fixed = bias((points) => robustMean(points, { scale: 1, cut: 2.5 }), away, 4);
+      expect(ours).toBeLessThan(0.75 * fixed);
+    }
+  });
+
+  it('is moved by no more than the planner reckons with, up to three rows in ten', () => {
+    for (const away of [1.5, 2.5, 4, 8]) {
+      for (const hostile of [4, 8, 17, 25]) {
+        const reach = robustLocal.reach(hostile / rows, dimension);
+        expect(bias((points) => twoCutMean(points, 1), away, hostile)).toBeLessThan(reach);
+      }
+    }
+  }, 30_000);
+
+  it('varies as the planner reckons with', () => {
+    for (const [count, columns] of [[40, 2], [83, 10], [400, 10]] as const) {
+      const data = dataSource(`variance ${count}`);
+      const rounds = Math.ceil(6000 / columns);
+      let squares = 0;
+      for (let round = 0; round < rounds; round++) {
+        const points = pointSet(Array.from({ length: count }, () => data.normals(columns)), columns);
+        squares += twoCutMean(points, 1).reduce((sum, entry) => sum + entry * entry, 0) / columns;
+      }
+      const measured = (squares / rounds) * count;
+      expect(measured / twoCutVariance(count, columns)).toBeGreaterThan(0.88);
+      expect(measured / twoCutVariance(count, columns)).toBeLessThan(1.12);
+    }
+  }, 30_000);
 });
 
 describe('trimmedMean', () => {

@@ -37,9 +37,7 @@ export interface Design {
 
 /** The test is planned to pass at least this often at the stated corruption. */
 const passWanted = 0.99;
-/**
- * Error given up, as a factor, so that the test also passes when rows vary more, or more are hostile, than stated.
- */
+/** Noise given up, as a factor, so that the test also passes when rows vary more, or more are hostile, than stated. */
 const stressPrice = 1.1;
 /** Real rows are not exactly Gaussian: the radius is this much larger than the model asks. */
 const radiusSafety = 1.05;
@@ -56,6 +54,8 @@ interface Candidate {
   readonly design: Omit<Design, 'passProbability'>;
   /** Planned error, in units of scale. */
   readonly error: number;
+  /** The part of it that is noise. */
+  readonly noise: number;
   /** Standard deviations between the expected agreement and what the test asks for. */
   readonly margin: number;
   /** The same under stress, no more than what is wanted. */
@@ -64,21 +64,25 @@ interface Candidate {
 
 /**
  * Chooses the number of groups, the thresholds, the radius and the test's share of rho: of the choices whose test
- * passes with probability .99 at the stated corruption, those within 10 % of the least planned error; of them the
- * ones that do best under stress, and of those the one of least error. More groups mean less noise (about 1 /
+ * passes with probability .99 at the stated corruption, those that err no more than the best one would with 10 % more
+ * noise; of them the ones that do best under stress, and of those the one of least error. More groups mean less noise (about 1 /
  * sqrt(groups) for a given cohort) until groups are so small that hostile rows spoil too many of them. Null when
  * nothing passes. Closed forms of public numbers only.
  */
 export function chooseDesign(facts: DesignFacts): Design | null {
   let candidates: Candidate[] = [];
   let least = Infinity;
+  let limit = Infinity;
   for (const groups of candidateGroups(facts)) {
     for (const candidate of candidatesOf(facts, groups)) {
-      if (candidate.error > stressPrice * least) continue;
-      least = Math.min(least, candidate.error);
+      if (candidate.error > limit) continue;
+      if (candidate.error < least) {
+        least = candidate.error;
+        limit = Math.hypot(least, candidate.noise * Math.sqrt(stressPrice ** 2 - 1));
+      }
       candidates.push(candidate);
     }
-    candidates = candidates.filter(({ error }) => error <= stressPrice * least);
+    candidates = candidates.filter(({ error }) => error <= limit);
   }
   let best: Candidate | null = null;
   for (const next of candidates) if (best === null || better(next, best)) best = next;
@@ -123,7 +127,7 @@ function* candidatesOf(
   const curve = tried.map((radius) => ({ radius, agreement: model.at(radius / radiusSafety) }))
     .filter(({ agreement: { share } }) => !isHopeless(share))
     .map((point) => ({ ...point, underStress: stress.at(point.radius / radiusSafety / stressed.spread) }));
-  const sampling = (dimension * local.varianceFactor) / cohort;
+  const sampling = (dimension * local.varianceFactor(groupSize, dimension)) / cohort;
   for (const choice of thresholds) {
     const stability = stabilityConstant(groups, choice);
     for (const testShare of shares) {
@@ -133,10 +137,11 @@ function* candidatesOf(
         if (margin < wanted) continue;
         const perCoordinate = averageSensitivity(radius, stability, groups) / Math.sqrt(2 * rho * (1 - testShare));
         const bias = local.bias(corruption, { groupSize, radius }, dimension);
-        const error = Math.sqrt(perCoordinate ** 2 * dimension + sampling + bias * bias);
+        const noise = perCoordinate * Math.sqrt(dimension);
+        const error = Math.sqrt(noise * noise + sampling + bias * bias);
         const design = { groups, groupSize, thresholds: choice, stability, testShare, radius, spoiled: model.spoiled };
         const stressMargin = Math.min(wanted, marginOf(groups, barrier, underStress));
-        yield { design, error, margin, stressMargin };
+        yield { design, error, noise, margin, stressMargin };
       }
     }
   }
@@ -205,6 +210,7 @@ function candidateGroups(facts: DesignFacts): number[] {
 /** Radii to try, ascending, around the typical distance of two clean group points. */
 function radii(facts: DesignFacts, groups: number): number[] {
   if (facts.radius !== undefined) return [facts.radius];
-  const typical = Math.sqrt((2 * facts.dimension * facts.local.varianceFactor * groups) / facts.cohort);
+  const { cohort, dimension, local } = facts;
+  const typical = Math.sqrt((2 * dimension * local.varianceFactor(cohort / groups, dimension) * groups) / cohort);
   return Array.from({ length: radiusSteps }, (_, i) => typical * 0.65 * 1.1 ** i);
 }

@@ -192,7 +192,8 @@ function errorOf(
   corruption: number,
 ): ExpectedError {
   const { dimension, local } = facts;
-  const sampling = Math.sqrt((dimension * local.varianceFactor * sizeFactor(design.groupSize)) / facts.cohort);
+  const variance = local.varianceFactor(design.groupSize, dimension) * sizeFactor(design.groupSize);
+  const sampling = Math.sqrt((dimension * variance) / facts.cohort);
   const noise = sigma * Math.sqrt(dimension);
   if (!(corruption >= 0 && corruption <= corruptionMax)) {
     return { total: Infinity, sampling, noise, bias: Infinity };

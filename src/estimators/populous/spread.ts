@@ -1,4 +1,5 @@
 import { normalCdf } from '../../numerics/normal.js';
+import { isLargeGroup, twoCutVariance } from '../../robust/two-cut-mean.js';
 
 /**
  * A model, from public numbers only, of how far the group points of honest-but-contaminated groups lie from each
@@ -7,8 +8,8 @@ import { normalCdf } from '../../numerics/normal.js';
  * needed.
  */
 export interface LocalEstimator {
-  /** Variance of the group point times its number of rows, in units of scale, for clean rows. */
-  readonly varianceFactor: number;
+  /** Variance of the point of a group times its number of rows, in units of scale, for clean rows. */
+  varianceFactor(rows: number, dimension: number): number;
   /** Beyond this hostile share a group counts as spoiled: it may stand anywhere. */
   readonly spoiledFrom: number;
   /** How far a hostile share below that can move the point, in units of scale. */
@@ -25,7 +26,7 @@ export interface LocalEstimator {
  * worst coordinated shift moves it by about (1.5 + .55 sqrt d) hostile rows per honest one.
  */
 export const robustLocal: LocalEstimator = {
-  varianceFactor: 1.15,
+  varianceFactor: (rows, dimension) => (isLargeGroup(rows, dimension) ? twoCutVariance(rows, dimension) : 1.15),
   spoiledFrom: 0.5,
   reach: robustReach,
   bias: (corruption, _group, dimension) => robustReach(corruption, dimension),
@@ -37,7 +38,7 @@ function robustReach(share: number, dimension: number): number {
 
 /** The plain group mean: one hostile row spoils its group, or moves its point by up to about the radius unnoticed. */
 export const meanLocal: LocalEstimator = {
-  varianceFactor: 1,
+  varianceFactor: () => 1,
   spoiledFrom: 0,
   reach: () => 0,
   bias: (corruption, { groupSize, radius }) => (1 - (1 - corruption) ** groupSize) * radius,
@@ -75,6 +76,7 @@ export interface Agreement {
 /** How often two groups agree at a radius, as a function of the radius. */
 export class AgreementModel {
   readonly #kinds: readonly Kind[];
+  readonly #varianceFactor: number;
 
   /**
    * @param groupSize - nominal rows per group; actual sizes are Poisson around it.
@@ -84,8 +86,9 @@ export class AgreementModel {
     groupSize: number,
     corruption: number,
     private readonly dimension: number,
-    private readonly local: LocalEstimator,
+    local: LocalEstimator,
   ) {
+    this.#varianceFactor = local.varianceFactor(groupSize, dimension);
     this.#kinds = groupSize <= 40
       ? enumeratedKinds(groupSize, corruption, dimension, local)
       : largeKinds(groupSize, corruption, dimension, local);
@@ -117,7 +120,7 @@ export class AgreementModel {
   }
 
   #pair(first: Kind, second: Kind, radius: number): number {
-    const variance = this.local.varianceFactor * (first.inverseRows + second.inverseRows);
+    const variance = this.#varianceFactor * (first.inverseRows + second.inverseRows);
     const left = radius * radius - (first.moved - second.moved) ** 2;
     // Columns may be anything from independent to one multiple of another: the worse of the two ends.
     return left <= 0
