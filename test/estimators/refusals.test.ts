@@ -20,6 +20,8 @@ const forms: readonly (readonly [name: string, raw: Raw, cohort: number])[] = [
   ['subspace', { unit: 1 }, 20_000],
   ['subspace', { unit: 1, form: 'affine' }, 20_000],
   ['covariance', { 'variance-low': 0.1, 'variance-high': 10 }, 20_000],
+  ['covariance', { preconditioner: 'unbounded' }, 60_000],
+  ['covariance', { preconditioner: 'unbounded', local: 'robust' }, 120_000],
   ['gaussian', { 'variance-low': 0.1, 'variance-high': 10 }, 20_000],
   ['gaussian', { 'variance-low': 0.1, 'variance-high': 10, cohorts: 'split' }, 40_000],
   ['gaussian', { 'variance-low': 0.1, 'variance-high': 10, local: 'robust' }, 60_000],
@@ -32,6 +34,10 @@ function infeasible(name: string, raw: Raw, facts: ReturnType<typeof factsOf>): 
   const plan = estimator.plan(parseParameters(estimator.parameters, raw, facts), facts);
   if (plan.kind === 'plan') throw new Error(`${name} has a plan`);
   return plan;
+}
+
+function pureFacts(cohort: number): ReturnType<typeof factsOf> {
+  return { ...factsOf(dimension, cohort, 1), target: resolvePureTarget({ epsilon: 1, delta: 0 }) };
 }
 
 /** Something to do about it, in words that stand in every remedy. */
@@ -72,8 +78,16 @@ describe('what would have been needed', () => {
     for (const each of texts.values()) expect(each.size).toBe(1);
   });
 
+  it('is named where privacy is pure, too', () => {
+    const { reason, remedy, cohortNeeded } = infeasible('heavy-tailed-pure', { scale: 1, radius: 10 }, pureFacts(60));
+    expect(reason).toMatch(/60/);
+    expect(cohortNeeded).toBeGreaterThan(60);
+    expect(remedy).toContain(`a cohort of ${cohortNeeded}`);
+    expect(planOf('heavy-tailed-pure', { scale: 1, radius: 10 }, pureFacts(cohortNeeded!)).kind).toBe('plan');
+  });
+
   it('is delta where pure privacy is asked of what needs one, and a split where group means need it', () => {
-    const pure = { ...factsOf(dimension, 50_000, 1), target: resolvePureTarget({ epsilon: 1, delta: 0 }) };
+    const pure = pureFacts(50_000);
     for (const name of ['heavy-tailed', 'populous-mean', 'subspace', 'gaussian']) {
       const raw = forms.find(([form]) => form === name)![1];
       expect(infeasible(name, raw, pure).remedy).toMatch(/delta|heavy-tailed-1d/);
