@@ -2,9 +2,9 @@ import { Released, Sensitive } from '../../src/base/brands.js';
 import { inlineCompute } from '../../src/estimators/compute.js';
 import type { Plan, StudyFacts } from '../../src/estimators/contract.js';
 import type { TrialSubject } from '../../src/audit/index.js';
-import { lineScores } from '../../src/estimators/mixtures/contests.js';
+import { lineContestants, lineScores } from '../../src/estimators/mixtures/line-contests.js';
 import { countGaps, gapsEvent, usedFrom } from '../../src/estimators/mixtures/gaps.js';
-import { lineDistribution, quantilesOf } from '../../src/estimators/mixtures/line.js';
+import { lineDistribution } from '../../src/estimators/mixtures/line.js';
 import { stepRows } from '../../src/estimators/stable/dual-rows.js';
 import { gapMax, sensitivitiesOf } from '../../src/estimators/stable/mean-design.js';
 import { weightedSums } from '../../src/estimators/stable/mean.js';
@@ -335,7 +335,7 @@ const steepScores: PlantedBug = {
   inSensitivity: true,
   make(facts, planted) {
     const sides = [-1, 0].map((low) => lineDistribution({ kind: 'uniform', low: 100 * low, high: 100 * (low + 1) }));
-    const contestants = { cdf: sides.map(({ cdf }) => cdf), points: sides.map((side) => quantilesOf(side, 8)) };
+    const contestants = lineContestants(sides, 8);
     const plan = smallPlan({
       facts,
       length: 1,

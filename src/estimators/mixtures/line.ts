@@ -1,4 +1,3 @@
-import { assert } from '../../base/assert.js';
 import { normalCdf } from '../../numerics/normal.js';
 import type { WorkRandom } from '../../random/source.js';
 import type { LineShape } from './shapes.js';
@@ -134,26 +133,4 @@ export function drawIndex(shares: readonly number[], work: WorkRandom): number {
     if (rest < 0) return index;
   }
   return shares.length - 1;
-}
-
-/**
- * The points below which k / parts of the distribution lie, k = 1..parts-1, ascending, doubled ones left out. Bisection:
- * to a relative 1e-12 of the distance to the nearest of the points where the search began.
- */
-export function quantilesOf({ cdf }: LineDistribution, parts: number): Float64Array {
-  assert(parts >= 2, 'a distribution is cut into at least two parts');
-  let reach = 1e-300;
-  while (cdf(reach) - cdf(-reach) < 1 - 1 / (2 * parts) && reach < 1e300) reach *= 16;
-  const points: number[] = [];
-  let low = -reach;
-  for (let k = 1; k < parts; k++) {
-    let high = reach;
-    for (let step = 0; step < 200 && high - low > 1e-12 * Math.max(Math.abs(low), Math.abs(high)); step++) {
-      const middle = low / 2 + high / 2;
-      if (cdf(middle) < k / parts) low = middle;
-      else high = middle;
-    }
-    if (points.length === 0 || high > points.at(-1)!) points.push(high);
-  }
-  return Float64Array.from(points);
 }

@@ -15,10 +15,11 @@ import { columnOf, columnParameter, neighbours } from '../everyday/common.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { numberOf } from '../values.js';
 import { cellsPerWindow, countCells, piecesOf } from './cells.js';
-import { lineScores, type ContestRules } from './contests.js';
+import type { ContestRules } from './contests.js';
 import { fitMixture, type Component, type Fit } from './expectation.js';
 import { countGaps, gapsEvent, usedFrom, windowsOf, type Window } from './gaps.js';
-import { lineDistribution, quantilesOf } from './line.js';
+import { lineDistribution } from './line.js';
+import { lineContestants, lineScores } from './line-contests.js';
 
 const windowsMaximum = 8;
 const candidates = 40;
@@ -219,9 +220,7 @@ function scoresOf(fits: readonly Fit[], values: Float64Array, rules: ContestRule
     parts: components.map(({ mean, deviation }) => ({ kind: 'normal' as const, mean, deviation })),
   }));
   const rows: RowBlock = { count: values.length, dimension: 1, values };
-  return lineScores(
-    { cdf: lines.map(({ cdf }) => cdf), points: lines.map((line) => quantilesOf(line, 64)) }, rows, rules,
-  );
+  return lineScores(lineContestants(lines, 64), rows, rules);
 }
 
 function outcomeOf({ components }: Fit, most: number): Outcome {

@@ -17,8 +17,9 @@ import { countNoise, type CountNoise } from '../everyday/count-noise.js';
 import { cohortName } from '../everyday/counts.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { choiceOf, numberOf } from '../values.js';
-import { lineScores, spaceScores, type ContestRules } from './contests.js';
-import { lineDistribution, quantilesOf } from './line.js';
+import { spaceScores, type ContestRules, type SpaceContestants } from './contests.js';
+import { lineDistribution } from './line.js';
+import { lineContestants, lineScores, type LineContestants } from './line-contests.js';
 import { readLineShape, readSpaceShape } from './shapes.js';
 import { pointsPerHypothesis, spaceContestants, spaceDistribution } from './space.js';
 
@@ -128,12 +129,12 @@ function scorerFor(list: readonly unknown[], dimension: number, rules: ContestRu
   if (dimension === 1) {
     const lines = list.map((entry, i) => lineDistribution(readLineShape(entry, path(i))));
     const pieces = list.length <= 300 ? 64 : list.length <= 1000 ? 32 : 16;
-    return (rows) => lineScores(
-      { cdf: lines.map(({ cdf }) => cdf), points: lines.map((line) => quantilesOf(line, pieces)) }, rows, rules,
-    );
+    let contestants: LineContestants | null = null;
+    return (rows) => lineScores(contestants ??= lineContestants(lines, pieces), rows, rules);
   }
   const spaces = list.map((entry, i) => spaceDistribution(readSpaceShape(entry, path(i), dimension), path(i)));
-  return (rows) => spaceScores(spaceContestants(spaces, dimension), rows, rules);
+  let contestants: SpaceContestants | null = null;
+  return (rows) => spaceScores(contestants ??= spaceContestants(spaces, dimension), rows, rules);
 }
 
 function planFor(design: Design): Plan {

@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { InvalidParameterError } from '../../../src/base/errors.js';
 import { utf8 } from '../../../src/base/bytes.js';
 import type { Plan } from '../../../src/estimators/contract.js';
-import { lineScores, spaceScores } from '../../../src/estimators/mixtures/contests.js';
-import { lineDistribution, quantilesOf } from '../../../src/estimators/mixtures/line.js';
+import { spaceScores } from '../../../src/estimators/mixtures/contests.js';
+import { lineContestants, lineScores } from '../../../src/estimators/mixtures/line-contests.js';
+import { lineDistribution } from '../../../src/estimators/mixtures/line.js';
 import { readLineShape } from '../../../src/estimators/mixtures/shapes.js';
+import { cutsOf, massAt, massesAt, tableOf } from '../../../src/estimators/mixtures/tables.js';
 import { spaceContestants, spaceDistribution } from '../../../src/estimators/mixtures/space.js';
 import { select } from '../../../src/estimators/mixtures/select.js';
 import { parseParameters } from '../../../src/estimators/parameters.js';
@@ -64,6 +66,28 @@ describe('hypotheses of one column', () => {
     expect([cdf(-1e90), cdf(1e90)].map((mass) => Math.round(1e9 * mass) / 1e9)).toEqual([0, 1]);
   });
 
+  it.each([
+    ...shapes, normal(1e6, 1e-3), { student: { centre: -3, scale: 1e-4, freedom: 1 } },
+    { mixture: { weights: [0.01, 0.98, 0.01], parts: [normal(4, 1e-6), { uniform: { low: -100, high: 100 } }, normal(-3e5, 7)] } },
+    { histogram: { edges: [0, 1, 1.0001, 5, 5.0001, 8], masses: [0, 0.5, 0, 0.5, 0] } },
+  ])('have tables within 1e-4 everywhere, and cuts of about equal mass: %j', (shape) => {
+    const one = line(shape);
+    const table = tableOf(one);
+    const work = seededWork(utf8('table'));
+    for (let i = 0; i < 3_000; i++) {
+      const x = one.sample(work) + (i % 2) * 10 ** (8 * work.uniform() - 7);
+      expect(Math.abs(massAt(table, x) - one.cdf(x))).toBeLessThan(1e-4);
+    }
+    const cuts = cutsOf(table, 16);
+    const at = new Float64Array(cuts.length);
+    massesAt(table, cuts, at);
+    cuts.forEach((cut, k) => {
+      expect(at[k]).toBe(massAt(table, cut));
+      expect(one.cdf(cut)).toBeCloseTo((k + 1) / 16, 3);
+    });
+    expect([massAt(table, -Infinity), massAt(table, Infinity)]).toEqual([0, 1]);
+  });
+
   it('know Student’s t: three quarters below 1 for one degree, known values for three', () => {
     expect(line({ student: { centre: 0, scale: 1, freedom: 1 } }).cdf(1)).toBeCloseTo(0.75, 12);
     expect(line({ student: { centre: 0, scale: 1, freedom: 3 } }).cdf(3.182446305284263)).toBeCloseTo(0.975, 10);
@@ -83,10 +107,8 @@ describe('hypotheses of one column', () => {
 describe('scores', () => {
   const rules = { alpha: 0.05, zeta: 1, cap: 60 };
   const lines = [normal(0), normal(1.5), { uniform: { low: -2, high: 2 } }, normal(0, 4)].map(line);
-  const onLine = (values: Float64Array) => lineScores(
-    { cdf: lines.map(({ cdf }) => cdf), points: lines.map((one) => quantilesOf(one, 32)) },
-    { count: values.length, dimension: 1, values }, rules,
-  );
+  const onTables = lineContestants(lines, 32);
+  const onLine = (values: Float64Array) => lineScores(onTables, { count: values.length, dimension: 1, values }, rules);
   const spaces = [0, 1.5, 3].map((mean) =>
     spaceDistribution({ kind: 'normal', mean: [mean, 0], covariance: [[1, 0.3], [0.3, 1]] }, 'x'));
   const contestants = spaceContestants(spaces, 2);
