@@ -105,6 +105,13 @@ export class History {
     };
   }
 
+  /** The number at `place` of the estimate of one release, `row` counted in `rows`, and half of its interval. */
+  at(place: number, row: number): { readonly value: number | null; readonly half: number | null } {
+    const [low, high] = [this.#lows[place]?.[row] ?? null, this.#highs[place]?.[row] ?? null];
+    const half = low === null || high === null ? null : (high - low) / 2;
+    return { value: this.#values[place]?.[row] ?? null, half };
+  }
+
   /** Estimates have one size; before the first, there are only refusals. */
   #widen(places: number): void {
     while (this.#values.length < places) {

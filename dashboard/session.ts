@@ -1,4 +1,4 @@
-import { signal, type Signal } from '@preact/signals';
+import { batch, signal, type Signal } from '@preact/signals';
 import {
   KeelsonError, LogError, subscribe, systemRuntime, type ReleaseSubscription, type StudyNews,
 } from '../client/index.js';
@@ -23,6 +23,8 @@ export interface Followed {
   readonly history: History;
   readonly version: Signal<number>;
   readonly link: Signal<Link>;
+  /** What has changed and is not drawn yet: one drawing shows all of it. Null when nothing waits. */
+  waiting: (() => void)[] | null;
   /** By the server's word; `closesAtMs` on the page's own clock. */
   readonly news: Signal<Pick<StudyNews, 'state' | 'epoch'> & { readonly closesAtMs: number | null }>;
 }
@@ -77,7 +79,7 @@ function adopt(entries: readonly StudyEntry[]): void {
 
 function followable(entry: StudyEntry): Followed {
   return {
-    entry, history: new History(), version: signal(0), link: signal<Link>({ kind: 'idle' }),
+    entry, history: new History(), version: signal(0), link: signal<Link>({ kind: 'idle' }), waiting: null,
     news: signal({ state: entry.state, epoch: BigInt(entry.epoch), closesAtMs: null }),
   };
 }
@@ -102,32 +104,48 @@ export function follow(followed: Followed): void {
     link.value = { kind: 'reconnecting', reason, retryAtMs: systemRuntime.nowMs() + retryInMs };
   });
   subscription.onNews(({ state, epoch, closesInMs }) => {
-    const { epoch: before, closesAtMs } = news.value;
     const at = closesInMs === null ? null : systemRuntime.nowMs() + closesInMs;
-    news.value = { state, epoch, closesAtMs: at ?? (epoch === before ? closesAtMs : null) };
+    // A release and the epoch that opens after it come together.
+    draw(followed, () => {
+      const { epoch: before, closesAtMs } = news.value;
+      news.value = { state, epoch, closesAtMs: at ?? (epoch === before ? closesAtMs : null) };
+    });
   });
   void read(followed, subscription);
 }
 
-async function read({ history, version, link }: Followed, subscription: ReleaseSubscription): Promise<void> {
-  let waiting = false;
-  const redraw = (): void => {
-    waiting = false;
-    version.value += 1;
-  };
+/** Shows a change within 30 ms, together with what else changes until then. */
+function draw(followed: Followed, change: () => void): void {
+  if (followed.waiting !== null) {
+    followed.waiting.push(change);
+    return;
+  }
+  followed.waiting = [change];
+  // A log of thousands is drawn as it is read, but drawing must not take the time that verifying needs.
+  systemRuntime.after(followed.link.value.kind === 'catching-up' ? 250 : 30, () => drawNow(followed));
+}
+
+function drawNow(followed: Followed): void {
+  const changes = followed.waiting ?? [];
+  followed.waiting = null;
+  batch(() => changes.forEach((change) => change()));
+}
+
+async function read(followed: Followed, subscription: ReleaseSubscription): Promise<void> {
+  const { history, version, link } = followed;
+  const redraw = (): void => { version.value = history.count; };
   try {
     for await (const { release } of subscription) {
       history.take(release);
-      // A log of thousands is drawn as it is read, but drawing must not take the time that verifying needs.
-      if (!waiting) systemRuntime.after(link.value.kind === 'catching-up' ? 250 : 30, redraw);
-      waiting = true;
+      // Once per drawing, however many releases it shows.
+      if (followed.waiting?.includes(redraw) !== true) draw(followed, redraw);
     }
     link.value = { kind: 'ended', state: subscription.head?.state === 'exhausted' ? 'exhausted' : 'ended' };
   } catch (error) {
     link.value = failureOf(error);
   }
   // What was verified last is shown together with how it ended.
-  redraw();
+  drawNow(followed);
 }
 
 function failureOf(error: unknown): Link {

@@ -2,6 +2,8 @@ import uPlot from 'uplot';
 import { coloursOf } from '../theme.js';
 import { shown } from '../format.js';
 import type { Series } from '../model.js';
+import { drawAnswers, drawRefusals } from './draw.js';
+import { extentOf } from './thin.js';
 
 /** A chart on the page. */
 export interface LineChart {
@@ -11,11 +13,10 @@ export interface LineChart {
 
 const font = '12px system-ui, sans-serif';
 const height = 224;
-/** Few enough releases that each may be told from the next. */
-const pointsMax = 40;
 
 /**
- * A line over epochs in its band of 95 % intervals, as wide as `host`. Refused epochs carry a mark on the axis.
+ * A line over epochs in its band of 95 % intervals, as wide as `host`. Refused epochs carry a mark on the axis. Axes,
+ * scales and the pointer are uPlot's; the line and its band are drawn here, in one pass, from a mark per column of pixels.
  * @param onPoint is told which release the pointer is at, by its place in the series; null when it left.
  */
 export function createLineChart(host: HTMLElement, first: Series, onPoint: (place: number | null) => void): LineChart {
@@ -23,13 +24,12 @@ export function createLineChart(host: HTMLElement, first: Series, onPoint: (plac
   const width = (): number => Math.max(host.clientWidth, 1);
   let series = first;
   const axis = { stroke: colours.quiet, font, grid: { stroke: colours.line, width: 1 }, ticks: { show: false } };
-  const edge = { stroke: 'transparent', points: { show: false } };
   const chart = new uPlot({
     width: width(), height, legend: { show: false }, padding: [10, 18, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 8, fill: colours.accent, stroke: colours.card } },
     scales: {
       x: { time: false, range: () => rangeOf(series.epochs) },
-      y: { range: (_, low, high) => roomFor(low, high) },
+      y: { range: () => roomFor(extentOf(series)) },
     },
     axes: [
       {
@@ -42,24 +42,21 @@ export function createLineChart(host: HTMLElement, first: Series, onPoint: (plac
         size: (_, values) => 14 + 7 * Math.max(3, ...(values ?? []).map((text) => text.length)),
       },
     ],
-    series: [
-      {}, edge, edge,
-      {
-        stroke: colours.accent, width: 2,
-        points: { show: (of) => of.data[0].length <= pointsMax, size: 5, fill: colours.accent },
-      },
-    ],
-    bands: [{ series: [1, 2], fill: fade(colours.accent) }],
+    series: [{}, { stroke: colours.accent, paths: () => null, points: { show: false } }],
     hooks: {
-      drawAxes: [(of) => markRefusals(of, series, colours.warn)],
-      draw: [(of) => markAlone(of, series, colours.accent)],
+      drawAxes: [(of) => drawRefusals(of, series, colours.warn)],
+      draw: [(of) => drawAnswers(of, series, colours.accent)],
       setCursor: [({ cursor: { idx } }) => onPoint(idx ?? null)],
     },
   }, dataOf(first), host);
-  const observer = new ResizeObserver(() => chart.setSize({ width: width(), height }));
+  const observer = new ResizeObserver(() => {
+    if (chart.width !== width()) chart.setSize({ width: width(), height });
+  });
   observer.observe(host);
   return {
     update(next) {
+      // The chart was made with the newest: the first update would draw it twice.
+      if (next === series) return;
       series = next;
       chart.setData(dataOf(next));
     },
@@ -80,78 +77,15 @@ function rangeOf(epochs: readonly number[]): [number, number] {
 }
 
 /** A tenth of the range above and below; something to see also when every value is the same, or there is none. */
-function roomFor(low: number | null, high: number | null): [number, number] {
-  if (low === null || high === null || !Number.isFinite(high - low)) return [0, 1];
+function roomFor(extent: readonly [number, number] | null): [number, number] {
+  if (extent === null || !Number.isFinite(extent[1] - extent[0])) return [0, 1];
+  const [low, high] = extent;
   const room = high > low ? (high - low) * 0.1 : Math.abs(high) * 0.1 || 1;
   return [low - room, high + room];
 }
 
-function dataOf({ epochs, values, lows, highs }: Series): uPlot.AlignedData {
-  const orNulls = (list: readonly (number | null)[]): (number | null)[] =>
-    (list.length === 0 ? epochs.map(() => null) : [...list]);
-  return [[...epochs], orNulls(highs), orNulls(lows), orNulls(values)];
-}
-
-/** More lines than this would hide what they stand beside. */
-const linesMax = 12;
-
-/** A cross on the axis for each refused epoch, and while they are few a dashed line: told apart without colour. */
-function markRefusals(chart: uPlot, { epochs, refusals }: Series, colour: string): void {
-  const { ctx, bbox } = chart;
-  const pixel = devicePixelRatio;
-  ctx.save();
-  ctx.strokeStyle = colour;
-  ctx.lineWidth = 1.5 * pixel;
-  const isFew = refusals.filter((reason) => reason !== null).length <= linesMax;
-  epochs.forEach((epoch, place) => {
-    if (refusals[place] === null) return;
-    const x = Math.round(chart.valToPos(epoch, 'x', true));
-    const y = bbox.top + bbox.height - 8 * pixel;
-    const arm = 4 * pixel;
-    if (isFew) {
-      ctx.setLineDash([2 * pixel, 4 * pixel]);
-      ctx.beginPath();
-      ctx.moveTo(x, bbox.top);
-      ctx.lineTo(x, y - 2 * arm);
-      ctx.stroke();
-      ctx.setLineDash([]);
-    }
-    ctx.beginPath();
-    ctx.moveTo(x - arm, y - arm);
-    ctx.lineTo(x + arm, y + arm);
-    ctx.moveTo(x - arm, y + arm);
-    ctx.lineTo(x + arm, y - arm);
-    ctx.stroke();
-  });
-  ctx.restore();
-}
-
-/** A band needs two epochs: the interval of one that stands between refusals, or is the first, is a line with ends. */
-function markAlone(chart: uPlot, { epochs, values, lows, highs }: Series, colour: string): void {
-  const { ctx } = chart;
-  const arm = 4 * devicePixelRatio;
-  ctx.save();
-  ctx.strokeStyle = colour;
-  ctx.lineWidth = 1.5 * devicePixelRatio;
-  ctx.beginPath();
-  epochs.forEach((epoch, place) => {
-    const [low, high] = [lows[place], highs[place]];
-    const isAlone = (values[place - 1] ?? null) === null && (values[place + 1] ?? null) === null;
-    if (!isAlone || typeof low !== 'number' || typeof high !== 'number') return;
-    const x = chart.valToPos(epoch, 'x', true);
-    const [bottom, top] = [chart.valToPos(low, 'y', true), chart.valToPos(high, 'y', true)];
-    ctx.moveTo(x, bottom);
-    ctx.lineTo(x, top);
-    for (const y of [bottom, top]) {
-      ctx.moveTo(x - arm, y);
-      ctx.lineTo(x + arm, y);
-    }
-  });
-  ctx.stroke();
-  ctx.restore();
-}
-
-/** `rgb(1, 2, 3)` at a fifth of its strength. */
-function fade(colour: string): string {
-  return colour.replace('rgb(', 'rgba(').replace(')', ', 0.2)');
+/** What uPlot keeps of a series: nothing that it changes, so nothing is copied. */
+function dataOf({ epochs, values }: Series): uPlot.AlignedData {
+  const nothing = (): null[] => epochs.map(() => null);
+  return [epochs as number[], values.length === 0 ? nothing() : values as (number | null)[]];
 }

@@ -24,11 +24,11 @@ export function Meter(
 
 /** A bar that is full at `share` 1. Without a name it only repeats, for eyes, what stands beside it. */
 export function Track({ share, tone, name }: { readonly share: number; readonly tone: string; readonly name?: string }): VNode {
-  const full = `${100 * Math.min(1, Math.max(0, share))}%`;
+  const full = `translateX(${100 * Math.min(1, Math.max(0, share)) - 100}%)`;
   return name === undefined
-    ? html`<span class=${`track ${tone}`} aria-hidden="true"><span style=${{ width: full }}></span></span>`
+    ? html`<span class=${`track ${tone}`} aria-hidden="true"><span style=${{ transform: full }}></span></span>`
     : html`<span class=${`track ${tone}`} role="meter" aria-label=${name} aria-valuemin="0" aria-valuemax="1"
-        aria-valuenow=${Math.min(1, Math.max(0, share))} aria-valuetext=${percent(share)}><span style=${{ width: full }}></span></span>`;
+        aria-valuenow=${Math.min(1, Math.max(0, share))} aria-valuetext=${percent(share)}><span style=${{ transform: full }}></span></span>`;
 }
 
 /** The server as a whole: who is connected, what waits, and how the disk keeps up. */

@@ -40,10 +40,12 @@ function Bar({ state }: { readonly state: BudgetState | null }): VNode {
     ? 'nothing spent'
     : `${percent(state.spentShare)} spent, ${percent(state.reservedShare)} set aside for this epoch, `
       + `${percent(state.leftShare)} left`;
-  const width = (share: number): { width: string } => ({ width: `${share * 100}%` });
+  const upTo = (share: number): { transform: string } => ({ transform: `translateX(${(share - 1) * 100}%)` });
+  const spent = state?.spentShare ?? 0;
+  // What is set aside reaches from zero, too: what is spent lies over it.
   return html`<div class="budget-bar" role="img" aria-label=${label}>
-    <span class="spent" style=${width(state?.spentShare ?? 0)}></span>
-    <span class="reserved" style=${width(state?.reservedShare ?? 0)}></span></div>`;
+    <span class="reserved" style=${upTo(spent + (state?.reservedShare ?? 0))}></span>
+    <span class="spent" style=${upTo(spent)}></span></div>`;
 }
 
 /** A thin bar for lists. */

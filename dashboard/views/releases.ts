@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
+import { useRef } from 'preact/hooks';
 import { clockTime, shown, spoken, whole } from '../format.js';
 import { html } from '../html.js';
-import { chartsMax, labelsOf, reasonInWords, type Series } from '../model.js';
+import { chartsMax, labelsOf, reasonInWords, type History, type Row } from '../model.js';
 import { historyOf, type Followed } from '../session.js';
-import { halfOf } from './column.js';
 
 const rowsShown = 50;
 /** More columns than this are in the log, not on the page. */
@@ -15,11 +15,18 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
   const history = historyOf(followed);
   const size = history.lastValue?.outcome.estimate.length ?? 0;
   const names = labelsOf(entry, size).slice(0, Math.min(columnsShown, chartsMax));
-  const series = names.map((_, place) => history.series(place));
   const { rows } = history;
+  // A release never changes: its row is made once, and a renderer that is handed the same one again passes over it.
+  const made = useRef(new WeakMap<Row, { readonly columns: number; readonly line: VNode }>()).current;
+  const lineOf = (row: Row, place: number): VNode => {
+    const known = made.get(row);
+    if (known?.columns === names.length) return known.line;
+    const line = lineFor(history, row, place, names.length);
+    made.set(row, { columns: names.length, line });
+    return line;
+  };
   const first = Math.max(0, rows.length - rowsShown);
-  const newest = rows.slice(first).map((row, i) => ({ row, place: first + i })).reverse();
-  const offset = rows.length - (series[0]?.epochs.length ?? 0);
+  const newest = rows.slice(first).map((row, i) => lineOf(row, first + i)).reverse();
   return html`<section class="card releases"><div class="card-head"><h2>Releases</h2>
       <a class="button" href=${`/v1/releases?study=${entry.id}`} download=${`${entry.name}.jsonl`}>
         Download the log</a></div>
@@ -29,20 +36,21 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
         <thead><tr><th scope="col">Epoch</th>
           ${names.map((name) => html`<th scope="col" key=${name}>${spoken(name)}</th>`)}
           <th scope="col">Closed</th></tr></thead>
-        <tbody>${newest.map(({ row, place }) => html`<tr key=${String(row.epoch)}>
-          <th scope="row">${whole(row.epoch)}</th>
-          ${row.refusal === null
-            ? series.map((each, i) => html`<td key=${i}>${cell(each, place - offset)}</td>`)
-            : html`<td class="refusal" colspan=${Math.max(1, names.length)}>
-              Refused: ${reasonInWords(row.refusal.reason)}</td>`}
-          <td class="when">${clockTime(Number(row.closedAtMs))}</td>
-        </tr>`)}</tbody></table></div>
+        <tbody>${newest}</tbody></table></div>
         <p class="quiet small">${footnote(history.count, newest.length, size - names.length)}</p>`}</section>`;
 }
 
-function cell(series: Series, place: number): VNode {
-  const half = halfOf(series, place);
-  return html`<span>${shown(series.values[place], half)}${half !== null && half > 0
+function lineFor(history: History, { epoch, closedAtMs, refusal }: Row, place: number, columns: number): VNode {
+  return html`<tr key=${String(epoch)}><th scope="row">${whole(epoch)}</th>
+    ${refusal === null
+      ? Array.from({ length: columns }, (_, column) => html`<td key=${column}>${cell(history, column, place)}</td>`)
+      : html`<td class="refusal" colspan=${Math.max(1, columns)}>Refused: ${reasonInWords(refusal.reason)}</td>`}
+    <td class="when">${clockTime(Number(closedAtMs))}</td></tr>`;
+}
+
+function cell(history: History, column: number, place: number): VNode {
+  const { value, half } = history.at(column, place);
+  return html`<span>${shown(value, half)}${half !== null && half > 0
     && html`<span class="quiet"> ± ${shown(half, half)}</span>`}</span>`;
 }
 

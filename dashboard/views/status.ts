@@ -6,18 +6,26 @@ import { html } from '../html.js';
 import { historyOf, type Followed, type Link } from '../session.js';
 import { Badge, Notice } from '../shell.js';
 
+/** How often a clock on the page is looked at. */
+const tickMs = 250;
+
 /** The page's clock in milliseconds, read again four times a second while it is shown. */
 export function useNow(): number {
-  const [now, setNow] = useState(systemRuntime.nowMs());
+  return useClock(() => systemRuntime.nowMs(), []);
+}
+
+/** What `read` makes of the clock. Whoever shows it is drawn again when that changes, and only then. */
+function useClock(read: () => number, facts: readonly unknown[]): number {
+  const [now, setNow] = useState(read);
   useEffect(() => {
     let cancel = (): void => undefined;
     const tick = (): void => {
-      setNow(systemRuntime.nowMs());
-      cancel = systemRuntime.after(250, tick);
+      setNow(read());
+      cancel = systemRuntime.after(tickMs, tick);
     };
     tick();
     return () => cancel();
-  }, []);
+  }, [...facts]);
   return now;
 }
 
@@ -28,9 +36,9 @@ interface CountdownFacts {
   readonly over: string;
 }
 
-/** Seconds until `atMs`, for eyes only: a screen reader would read out every one of them. */
+/** Seconds until `atMs`, for eyes only: a screen reader would read out every one of them. Drawn when they change. */
 export function Countdown({ atMs, lead, over }: CountdownFacts): VNode {
-  const left = Math.ceil((atMs - useNow()) / 1000);
+  const left = useClock(() => Math.max(0, Math.ceil((atMs - systemRuntime.nowMs()) / 1000)), [atMs]);
   return html`<span class="count" aria-hidden="true">${left > 0 ? `${lead} ${duration(left * 1000)}` : over}</span>`;
 }
 

@@ -1,0 +1,123 @@
+import type uPlot from 'uplot';
+import type { Series } from '../model.js';
+import { marksOf, type Mark } from './thin.js';
+
+/** Few enough releases that each may be told from the next. */
+const pointsMax = 40;
+/** More lines than this would hide what they stand beside. */
+const linesMax = 12;
+
+/** The answers as a line in the band of their intervals. */
+export function drawAnswers(chart: uPlot, series: Series, colour: string): void {
+  const { ctx, bbox } = chart;
+  const pixel = devicePixelRatio;
+  const yOf = scaleOf(chart, 'y');
+  const xOf = scaleOf(chart, 'x');
+  const runs = marksOf(series, (epoch) => Math.round(xOf(epoch)));
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left - 3 * pixel, bbox.top, bbox.width + 6 * pixel, bbox.height);
+  ctx.clip();
+  ctx.fillStyle = ctx.strokeStyle = colour;
+  ctx.lineJoin = 'round';
+  ctx.globalAlpha = 0.2;
+  for (const run of runs) fillBand(ctx, run, yOf);
+  ctx.globalAlpha = 1;
+  ctx.lineWidth = 2 * pixel;
+  ctx.beginPath();
+  for (const run of runs) traceLine(ctx, run, yOf);
+  ctx.stroke();
+  const few = series.epochs.length <= pointsMax;
+  for (const run of runs) {
+    const only = run.length === 1 ? run[0] : undefined;
+    if (only !== undefined) whisker(ctx, only, yOf, 4 * pixel);
+    if (few || only !== undefined) for (const mark of run) dot(ctx, mark, yOf, 2.5 * pixel);
+  }
+  ctx.restore();
+}
+
+/** A straight scale as a function to canvas pixels: what `valToPos` says, without looking the scale up for every point. */
+function scaleOf(chart: uPlot, name: 'x' | 'y'): (value: number) => number {
+  const { min, max } = chart.scales[name]!;
+  const [from, to] = [min ?? 0, max ?? 1];
+  const [start, end] = [chart.valToPos(from, name, true), chart.valToPos(to, name, true)];
+  const slope = (end - start) / (to - from);
+  return (value) => start + slope * (value - from);
+}
+
+/** Where a release has no interval its answer is all that the band covers. */
+function fillBand(ctx: CanvasRenderingContext2D, run: readonly Mark[], yOf: (value: number) => number): void {
+  if (run.length < 2 || run.every(({ low }) => low === null)) return;
+  ctx.beginPath();
+  for (const { x, high, greatest } of run) ctx.lineTo(x, yOf(high ?? greatest));
+  for (let i = run.length - 1; i >= 0; i--) {
+    const { x, low, least } = run[i]!;
+    ctx.lineTo(x, yOf(low ?? least));
+  }
+  ctx.fill();
+}
+
+function traceLine(ctx: CanvasRenderingContext2D, run: readonly Mark[], yOf: (value: number) => number): void {
+  run.forEach(({ x, first, least, greatest, last }, i) => {
+    if (i === 0) ctx.moveTo(x, yOf(first));
+    else ctx.lineTo(x, yOf(first));
+    if (least === greatest) return;
+    ctx.lineTo(x, yOf(least));
+    ctx.lineTo(x, yOf(greatest));
+    ctx.lineTo(x, yOf(last));
+  });
+}
+
+/** A band needs two epochs: the interval of one that stands between refusals, or is the first, is a line with ends. */
+function whisker(ctx: CanvasRenderingContext2D, mark: Mark, yOf: (value: number) => number, arm: number): void {
+  const { x, low, high } = mark;
+  if (low === null || high === null) return;
+  ctx.lineWidth = 1.5 * devicePixelRatio;
+  ctx.beginPath();
+  ctx.moveTo(x, yOf(low));
+  ctx.lineTo(x, yOf(high));
+  for (const end of [low, high]) {
+    ctx.moveTo(x - arm, yOf(end));
+    ctx.lineTo(x + arm, yOf(end));
+  }
+  ctx.stroke();
+}
+
+function dot(ctx: CanvasRenderingContext2D, { x, last }: Mark, yOf: (value: number) => number, radius: number): void {
+  ctx.beginPath();
+  ctx.arc(x, yOf(last), radius, 0, 2 * Math.PI);
+  ctx.fill();
+}
+
+/** A cross on the axis for each refused epoch, and while they are few a dashed line: told apart without colour. */
+export function drawRefusals(chart: uPlot, { epochs, refusals }: Series, colour: string): void {
+  const refused = epochs.filter((_, place) => (refusals[place] ?? null) !== null);
+  if (refused.length === 0) return;
+  const { ctx, bbox } = chart;
+  const pixel = devicePixelRatio;
+  const xOf = scaleOf(chart, 'x');
+  const [y, arm] = [bbox.top + bbox.height - 8 * pixel, 4 * pixel];
+  const columns = [...new Set(refused.map((epoch) => Math.round(xOf(epoch))))];
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 1.5 * pixel;
+  if (refused.length <= linesMax) {
+    ctx.setLineDash([2 * pixel, 4 * pixel]);
+    ctx.beginPath();
+    for (const x of columns) {
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, y - 2 * arm);
+    }
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+  ctx.beginPath();
+  for (const x of columns) {
+    ctx.moveTo(x - arm, y - arm);
+    ctx.lineTo(x + arm, y + arm);
+    ctx.moveTo(x - arm, y + arm);
+    ctx.lineTo(x + arm, y - arm);
+  }
+  ctx.stroke();
+  ctx.restore();
+}

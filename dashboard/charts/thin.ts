@@ -1,0 +1,59 @@
+import type { Series } from '../model.js';
+
+/** What is drawn in one column of pixels, from left to right. Several releases there are one mark that covers them all. */
+export interface Mark {
+  readonly x: number;
+  /** Of the first and the last release there, and of the least and the greatest answer. */
+  readonly first: number;
+  least: number;
+  greatest: number;
+  last: number;
+  /** Of all intervals there; null when no release there has one. */
+  low: number | null;
+  high: number | null;
+}
+
+/**
+ * The answers of a series as runs of marks, at most one for every column of pixels; a refusal ends a run. Nothing that
+ * could be seen is lost: each release lies within its mark, and what a mark spans is reached by some release.
+ * One pass, O(releases).
+ * @param xOf the column of pixels of an epoch, a whole number that never falls.
+ */
+export function marksOf({ epochs, values, lows, highs }: Series, xOf: (epoch: number) => number): readonly Mark[][] {
+  const runs: Mark[][] = [];
+  let run: Mark[] | undefined;
+  for (let i = 0; i < epochs.length; i++) {
+    const value = values[i] ?? null;
+    if (value === null) {
+      run = undefined;
+      continue;
+    }
+    if (run === undefined) runs.push(run = []);
+    const x = xOf(epochs[i]!);
+    const [low, high] = [lows[i] ?? null, highs[i] ?? null];
+    const mark = run.at(-1);
+    if (mark === undefined || mark.x !== x) {
+      run.push({ x, first: value, least: value, greatest: value, last: value, low, high });
+      continue;
+    }
+    mark.last = value;
+    if (value < mark.least) mark.least = value;
+    if (value > mark.greatest) mark.greatest = value;
+    if (low !== null && (mark.low === null || low < mark.low)) mark.low = low;
+    if (high !== null && (mark.high === null || high > mark.high)) mark.high = high;
+  }
+  return runs;
+}
+
+/** The least and the greatest that a series reaches, intervals included; null when it has no answer. O(releases). */
+export function extentOf({ values, lows, highs }: Series): readonly [number, number] | null {
+  let [least, greatest] = [Infinity, -Infinity];
+  for (const list of [values, lows, highs]) {
+    for (const value of list) {
+      if (value === null) continue;
+      if (value < least) least = value;
+      if (value > greatest) greatest = value;
+    }
+  }
+  return least <= greatest ? [least, greatest] : null;
+}

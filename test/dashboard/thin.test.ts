@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { extentOf, marksOf } from '../../dashboard/charts/thin.js';
+import type { Series } from '../../dashboard/model.js';
+
+const seriesOf = (values: readonly (number | null)[], half = 1): Series => ({
+  epochs: values.map((_, i) => i), values, refusals: values.map((value) => (value === null ? 'interrupted' : null)),
+  lows: values.map((value) => (value === null ? null : value - half)),
+  highs: values.map((value) => (value === null ? null : value + half)),
+});
+const wave = Array.from({ length: 2000 }, (_, i) => (i % 397 === 5 ? null : 40 * Math.sin(i * 12.9898)));
+
+describe('a chart of more releases than columns of pixels', () => {
+  const xOf = (epoch: number): number => Math.round(epoch * 0.2);
+  const series = seriesOf(wave);
+  const runs = marksOf(series, xOf);
+
+  it('has at most one mark in a column between two refusals, from left to right', () => {
+    for (const run of runs) for (let i = 1; i < run.length; i++) expect(run[i]!.x).toBeGreaterThan(run[i - 1]!.x);
+    expect(runs.flat().length).toBeLessThan(2000 * 0.2 + 12);
+  });
+
+  it('covers every release and its interval, and nothing that no release reaches', () => {
+    let place = 0;
+    for (const run of runs) {
+      while (wave[place] === null) place += 1;
+      for (const mark of run) {
+        const there: number[] = [];
+        while (wave[place] !== null && xOf(place) === mark.x && place < wave.length) there.push(wave[place++]!);
+        const [least, greatest] = [Math.min(...there), Math.max(...there)];
+        expect(mark).toEqual({
+          x: mark.x, first: there[0], last: there.at(-1), least, greatest, low: least - 1, high: greatest + 1,
+        });
+      }
+    }
+    expect(place).toBe(wave.length);
+  });
+
+  it('ends a run at each refusal, and keeps a release that stands between two', () => {
+    const alone = marksOf(seriesOf([null, 1, 2, null, 3, null]), (epoch) => epoch);
+    expect(alone.map((run) => run.map(({ x }) => x))).toEqual([[1, 2], [4]]);
+    expect(marksOf(seriesOf([null, null]), (epoch) => epoch)).toEqual([]);
+  });
+
+  it('reaches as far as its intervals do', () => {
+    expect(extentOf(seriesOf([null, 3, -2], 0.5))).toEqual([-2.5, 3.5]);
+    expect(extentOf(seriesOf([null]))).toBeNull();
+    expect(extentOf({ ...seriesOf([1]), lows: [], highs: [] })).toEqual([1, 1]);
+  });
+});
