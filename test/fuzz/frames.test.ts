@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { fuzzWorld } from '../support/fuzz/frames/run.js';
+import { Tally } from '../support/fuzz/frames/tally.js';
+
+describe('frames made to harm', () => {
+  it('are refused by name or count as they should, in front of a whole server', async () => {
+    const tally = new Tally();
+    for (let seed = 1; seed <= 3; seed++) await fuzzWorld(seed, 1_600, tally);
+    expect(tally.passedSignature / tally.frames).toBeGreaterThan(0.2);
+    for (const met of [
+      'ready', 'ack', 'refusal malformed', 'refusal bad-signature', 'refusal invalid-key', 'refusal key-not-allowed',
+      'refusal unknown-channel', 'refusal unknown-study', 'rejected malformed', 'rejected mutated', 'rejected not-finite',
+      'rejected sequence-too-far', 'rejected wrong-dimension', 'rejected too-many-rows', 'rejected epoch-not-open',
+      'rejected contribution-full', 'rejected study-ended',
+    ]) expect(tally.outcomes.get(met) ?? 0, met).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,162 @@
+import { fromHex } from '../../../../src/base/bytes.js';
+import { signing } from '../../../../src/signing/node.js';
+import { signBatch } from '../../../../src/signing/index.js';
+import type { Dice } from '../dice.js';
+import { makeBody } from './bodies.js';
+import type { OpenChannel, Peer } from './peer.js';
+import {
+  bytesField, encodeFields, extreme, flipped, mutateFields, numberField, resized, type Field,
+} from './protobuf.js';
+import { contributors, serverSigner } from './study.js';
+import type { World } from './world.js';
+
+/** One message, and the name of how it was made. */
+export interface MadeFrame {
+  readonly recipe: string;
+  readonly bytes: Uint8Array;
+  readonly isText?: boolean;
+}
+
+interface Kept { readonly body: Uint8Array; readonly signature: Uint8Array }
+
+/** Points of small order, a coordinate that is not reduced, and bytes that are no point. */
+const badKeys = ['01' + '00'.repeat(31), '00'.repeat(32), 'ec' + 'ff'.repeat(30) + '7f', 'ed' + 'ff'.repeat(30) + '7f',
+  'ff'.repeat(32), '02' + '00'.repeat(31)].map(fromHex);
+
+/** Makes the frames of one hostile crowd. Batches that were sent are kept, to be sent again and to be changed. */
+export class FrameMaker {
+  readonly #kept = new Map<string, Kept[]>();
+
+  constructor(private readonly world: World, private readonly dice: Dice) {}
+
+  /** A batch for the channel whose signature holds. */
+  signed(channel: OpenChannel): MadeFrame {
+    const { dice } = this;
+    const name = `${channel.signer.publicKey.join()} ${channel.studyId.join()}`;
+    const kept = this.#kept.get(name) ?? [];
+    this.#kept.set(name, kept);
+    if (kept.length > 0 && dice.happens(0.55)) {
+      return { recipe: 'replay', bytes: batchFrame(channel.channel, dice.pick(kept)) };
+    }
+    const { recipe, body } = makeBody({
+      studyId: channel.studyId, otherStudyId: fromHex(dice.pick(this.world.studies)),
+      sequence: dice.happens(0.1) && channel.sequence > 1n ? channel.sequence - 1n : channel.sequence,
+      epoch: this.world.epochOf(Buffer.from(channel.studyId).toString('hex')),
+    }, dice);
+    const context = { serverKey: serverSigner.publicKey, studyId: channel.studyId };
+    const made = { body, signature: signBatch(channel.signer, context, signing.sha512(body)) };
+    channel.sequence += 1n;
+    if (kept.length < 24) kept.push(made);
+    else kept[dice.below(kept.length)] = made;
+    return { recipe, bytes: batchFrame(channel.channel, made) };
+  }
+
+  /** A batch whose signature does not hold. */
+  forged(channel: OpenChannel): MadeFrame {
+    const { dice } = this;
+    const { studyId: own } = channel;
+    const { body } = makeBody({ studyId: own, otherStudyId: own, sequence: 1n, epoch: 1n }, dice);
+    const other = dice.pick(contributors);
+    const studyId = fromHex(dice.pick(this.world.studies));
+    const context = { serverKey: serverSigner.publicKey, studyId: dice.happens(0.5) ? studyId : channel.studyId };
+    const signature = dice.happens(0.3) ? signBatch(other, context, signing.sha512(body)) : dice.bytes(64);
+    return { recipe: 'forged', bytes: batchFrame(channel.channel, { body, signature }) };
+  }
+
+  /** A Hello with something wrong, or for whom nothing is wrong but too much. */
+  hello(peer: Peer): MadeFrame {
+    const { dice } = this;
+    const bytes = peer.hello(dice.pick(contributors), dice.pick(this.world.studies));
+    const study = fromHex(dice.pick(this.world.studies));
+    const key = dice.pick(contributors).publicKey;
+    switch (dice.below(6)) {
+      case 0: return { recipe: 'hello: repeated', bytes };
+      case 1: return { recipe: 'hello: bad key', bytes: this.#helloOf(study, dice.pick(badKeys)) };
+      case 2: return { recipe: 'hello: unknown study', bytes: this.#helloOf(dice.bytes(32), key) };
+      case 3: return { recipe: 'hello: forged', bytes: this.#helloOf(study, key) };
+      case 4: return { recipe: 'hello: any key', bytes: this.#helloOf(study, dice.bytes(32)) };
+      default: return { recipe: 'hello: bits', bytes: flipped(bytes, dice) };
+    }
+  }
+
+  /** Subscribing and unsubscribing, to what is there and what is not, from anywhere. */
+  subscription(): MadeFrame {
+    const { dice } = this;
+    const studyId = dice.happens(0.9) ? fromHex(dice.pick(this.world.studies)) : dice.bytes(32);
+    const fields = [bytesField(1, studyId), numberField(2, dice.happens(0.5) ? extreme(dice) : BigInt(dice.below(4)))];
+    const subscribes = dice.happens(0.6);
+    return {
+      recipe: subscribes ? 'subscribe' : 'unsubscribe',
+      bytes: encodeFields([bytesField(subscribes ? 3 : 4, encodeFields(subscribes ? fields : fields.slice(0, 1)))]),
+    };
+  }
+
+  /** A well-formed batch for a channel that is not there. */
+  stray(): MadeFrame {
+    const { dice } = this;
+    const channel = dice.happens(0.5) ? dice.below(2 ** 32) : 900 + dice.below(100);
+    const kept = { body: dice.bytes(dice.below(60)), signature: dice.bytes(64) };
+    return { recipe: 'stray', bytes: batchFrame(channel, kept) };
+  }
+
+  /** What is no message, or nearly one. */
+  broken(): MadeFrame {
+    const { dice } = this;
+    switch (dice.below(9)) {
+      case 0: return { recipe: 'broken: noise', bytes: dice.bytes(dice.below(300)) };
+      case 1: return { recipe: 'broken: empty', bytes: new Uint8Array(0) };
+      case 2: return { recipe: 'broken: bits', bytes: flipped(encodeFields([this.#inner()]), dice) };
+      case 3: return { recipe: 'broken: cut', bytes: resized(encodeFields([this.#inner()]), dice) };
+      case 4: return { recipe: 'broken: two kinds', bytes: encodeFields([this.#inner(), this.#inner()]) };
+      case 5: return { recipe: 'broken: outer fields', bytes: encodeFields(mutateFields([this.#inner()], dice)) };
+      case 6: {
+        const parts = new Array<Field>(1 + dice.below(dice.happens(0.001) ? 60_000 : 40));
+        parts.fill(bytesField(1 + dice.below(4), new Uint8Array(0)));
+        return { recipe: 'broken: parts', bytes: encodeFields(parts) };
+      }
+      case 7: return { recipe: 'broken: nested', bytes: nested(dice) };
+      default: return { recipe: 'broken: inner fields', bytes: encodeFields([this.#inner(true)]) };
+    }
+  }
+
+  #helloOf(studyId: Uint8Array, publicKey: Uint8Array): Uint8Array {
+    const { dice } = this;
+    const fields = [
+      bytesField(1, studyId), bytesField(2, publicKey), bytesField(3, dice.bytes(32)), bytesField(4, dice.bytes(64)),
+    ];
+    return encodeFields([bytesField(1, encodeFields(fields))]);
+  }
+
+  #inner(faulty = this.dice.happens(0.3)): Field {
+    const { dice } = this;
+    const bytes = (length: number): Uint8Array => dice.bytes(dice.happens(0.9) ? length : dice.below(2 * length));
+    const kinds: Field[][] = [
+      [bytesField(1, bytes(32)), bytesField(2, bytes(32)), bytesField(3, bytes(32)), bytesField(4, bytes(64))],
+      [
+        numberField(1, dice.happens(0.3) ? extreme(dice) : BigInt(dice.below(4))),
+        bytesField(2, dice.bytes(dice.below(90))), bytesField(3, bytes(64)),
+      ],
+      [bytesField(1, bytes(32)), numberField(2, extreme(dice))],
+      [bytesField(1, bytes(32))],
+    ];
+    const kind = dice.below(4);
+    const fields = faulty ? mutateFields(kinds[kind]!, dice) : kinds[kind]!;
+    return bytesField(kind + 1, encodeFields(fields));
+  }
+}
+
+function batchFrame(channel: number, { body, signature }: Kept): Uint8Array {
+  return encodeFields([bytesField(2, encodeFields([
+    numberField(1, BigInt(channel)), bytesField(2, body), bytesField(3, signature),
+  ]))]);
+}
+
+/** Messages in messages, or groups that begin and never end. */
+function nested(dice: Dice): Uint8Array {
+  if (dice.happens(0.3)) {
+    return new Uint8Array(1 + dice.below(dice.happens(0.001) ? 200_000 : 300)).fill(dice.pick([0x0b, 0x13, 0x0c]));
+  }
+  let bytes = dice.bytes(dice.below(10));
+  for (let depth = dice.below(40); depth >= 0; depth--) bytes = encodeFields([bytesField(1 + dice.below(4), bytes)]);
+  return bytes;
+}

@@ -1,0 +1,49 @@
+import { toHex } from '../../../../src/base/bytes.js';
+import type { SubmitResult, VerifiedBatch } from '../../../../server/hub.js';
+import { columns, rowsMax } from './study.js';
+
+interface Contribution { epoch: bigint; rows: number; complete: boolean }
+
+/** A promise of the server that did not hold. */
+export class BrokenPromise extends Error {}
+
+export function must(holds: boolean, promise: string): void {
+  if (!holds) throw new BrokenPromise(promise);
+}
+
+/**
+ * What may count, decided a second time and from the outside: whatever the hub accepts must be whole, finite, of this
+ * epoch, within the contribution's bound, and new.
+ */
+export class Oracle {
+  readonly #accepted = new Set<string>();
+  readonly #contributions = new Map<string, Contribution>();
+  readonly #contiguous = new Map<string, bigint>();
+
+  /** @param openEpoch of the study when the batch was handed over. */
+  judge(batch: VerifiedBatch, result: SubmitResult, openEpoch: bigint): void {
+    const who = `${batch.studyId} ${toHex(batch.contributor)}`;
+    const before = this.#contiguous.get(who) ?? 0n;
+    must(result.verdict === 'rejected' || result.contiguousSequence >= before, 'an ack never goes back');
+    if (result.contiguousSequence > before) this.#contiguous.set(who, result.contiguousSequence);
+    must(result.contiguousSequence <= before + 4_096n, 'an ack moves by what was settled');
+    if (result.verdict !== 'accepted') return;
+    const name = `${who} ${batch.sequence}`;
+    must(!this.#accepted.has(name), 'a sequence counts once');
+    this.#accepted.add(name);
+    must(batch.rejectAs === undefined && batch.values !== undefined, 'what cannot be used is not accepted');
+    must(batch.columns === columns && batch.values!.length === batch.rows * columns, 'rows have the study\'s columns');
+    must(batch.values!.every((value) => Number.isFinite(value)), 'rows are finite');
+    must(batch.epoch === openEpoch || batch.epoch === openEpoch - 1n, 'a batch counts in its epoch or the next');
+    this.#contribute(who, batch, openEpoch);
+  }
+
+  #contribute(who: string, batch: VerifiedBatch, epoch: bigint): void {
+    const now = this.#contributions.get(who);
+    const current = now !== undefined && now.epoch === epoch ? now : { epoch, rows: 0, complete: false };
+    must(!current.complete, 'a complete contribution takes nothing more');
+    const rows = current.rows + batch.rows;
+    must(rows <= rowsMax, 'a contribution holds at most rowsMax rows');
+    this.#contributions.set(who, { epoch, rows, complete: batch.last });
+  }
+}

@@ -1,0 +1,138 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { seededNoise } from '../../../../src/random/insecure.js';
+import { InlineEpochRunner } from '../../../../server/epochs/inline-runner.js';
+import type { StudyHub } from '../../../../server/hub.js';
+import { createCarriedListener, type CarriedListener } from '../../../../server/listener/carried.js';
+import type { ListenerLimits } from '../../../../server/listener/options.js';
+import type { Logger } from '../../../../server/logger.js';
+import { createServerMetrics, type ServerMetrics } from '../../../../server/operator/server-metrics.js';
+import type { Store } from '../../../../server/store/contract.js';
+import { openInlineSqliteStore } from '../../../../server/store/sqlite/open.js';
+import { createStudyHub, type RunningHub } from '../../../../server/studies/hub.js';
+import { settle, VirtualClock } from '../../virtual-clock.js';
+import { must, Oracle } from './oracle.js';
+import { fuzzStudies, serverSigner } from './study.js';
+import type { Tally } from './tally.js';
+
+const shelf = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+/** A server without sockets: real sessions, signatures, hub, epochs and SQLite, on a clock that stands still. */
+export class World {
+  readonly clock = new VirtualClock();
+  readonly metrics: ServerMetrics = createServerMetrics();
+  readonly oracle = new Oracle();
+  /** While true the server believes that its journal is behind. */
+  busy = false;
+  /** The first promise that was broken; a listener must not be thrown at. */
+  broken: unknown;
+  readonly #directory = mkdtempSync(join(shelf, 'keelson-fuzz-'));
+  #store!: Store;
+  #hub!: RunningHub;
+  listener!: CarriedListener;
+  studies: readonly string[] = [];
+
+  private constructor(private readonly tally: Tally) {}
+
+  static async open(tally: Tally, limits: Partial<ListenerLimits>): Promise<World> {
+    const world = new World(tally);
+    const { clock } = world;
+    world.#store = await openInlineSqliteStore({ directory: world.#directory, clock });
+    world.#hub = await createStudyHub({
+      store: world.#store, clock, signer: serverSigner, studies: fuzzStudies(), logger: world.#logger(),
+      runnerFactory: () => new InlineEpochRunner({ noise: () => seededNoise('fuzz') }),
+      onFatal: (error) => { world.broken ??= error; },
+    });
+    world.studies = world.#hub.studies().map(({ studyId }) => studyId);
+    // Ends when its epoch does: before and after it, both are met.
+    await world.#hub.endStudy(world.studies.at(-1)!);
+    world.listener = createCarriedListener({
+      hub: world.#watched(), clock, logger: world.#logger(), limits, metrics: world.metrics,
+    });
+    return world;
+  }
+
+  epochOf(studyId: string): bigint {
+    return this.#hub.study(studyId)?.epoch ?? 0n;
+  }
+
+  /** Lets everything that was received come to its end. */
+  async settled(): Promise<void> {
+    for (let turn = 0; turn < 1_000; turn++) {
+      await new Promise<void>((resolve) => { setImmediate(resolve); });
+      if (this.metrics.totals.queuedBatches === 0) return this.check();
+    }
+    must(false, 'every batch is answered');
+  }
+
+  /** Time passes: epochs close, silent sockets are cut. */
+  async pass(byMs: number): Promise<void> {
+    await this.clock.advance(byMs);
+    this.check();
+  }
+
+  /** Throws what a listener could not. */
+  check(): void {
+    if (this.broken !== undefined) throw this.broken as Error;
+  }
+
+  /** Stops the server as on SIGTERM, and looks whether it let go of everything. @param leave ends the sockets. */
+  async close(leave: () => void): Promise<void> {
+    const closing = this.listener.close(true);
+    await settle();
+    leave();
+    await this.clock.advance(60_000);
+    await closing;
+    const { totals } = this.metrics;
+    must(Object.values(totals).every((count) => count === 0), `nothing is held at the end: ${JSON.stringify(totals)}`);
+    await this.#hub.close();
+    await this.#store.close();
+    this.check();
+    this.remove();
+  }
+
+  remove(): void {
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  #watched(): StudyHub {
+    const hub = this.#hub;
+    const { tally, oracle } = this;
+    return {
+      serverKey: hub.serverKey,
+      studies: () => hub.studies(), study: (id) => hub.study(id),
+      submit: async (batch) => {
+        tally.passedSignature += 1;
+        const epoch = this.epochOf(batch.studyId);
+        const result = await hub.submit(batch);
+        try {
+          oracle.judge(batch, result, epoch);
+        } catch (error) {
+          this.broken ??= error;
+        }
+        return result;
+      },
+      overloaded: () => this.busy,
+      admits: (id, key) => {
+        tally.passedSignature += 1;
+        return hub.admits(id, key);
+      },
+      contributorState: (id, key) => hub.contributorState(id, key),
+      releases: (id, from, limit) => hub.releases(id, from, limit), head: (id) => hub.head(id),
+      signReady: (id, key, server, client) => hub.signReady(id, key, server, client),
+      balances: () => hub.balances(), progress: (id) => hub.progress(id), onEvent: (listener) => hub.onEvent(listener),
+    };
+  }
+
+  /** An error in the log is a defect: a client's bytes must not cause one. */
+  #logger(): Logger {
+    const quiet = (): void => undefined;
+    return {
+      debug: quiet, info: quiet, warn: quiet,
+      error: (fields, text) => {
+        this.broken ??= new Error(`logged: ${text}`, { cause: (fields as { err?: unknown }).err });
+      },
+    };
+  }
+}
