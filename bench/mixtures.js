@@ -1,6 +1,8 @@
 // How near mixture and mixture-1d come to mixtures that are known, in total variation. Needs the build:
 // npm run bench:mixtures [-- seeds] [-- cases whose name holds this].
 import { randomOf } from './accuracy/data.js';
+import { loadFlights } from '../dist/cli/data/flights.js';
+import { lineDistribution } from '../dist/src/estimators/mixtures/line.js';
 import { closePool, planOf, release } from './accuracy/private.js';
 
 const [seeds = '10', only = ''] = process.argv.slice(2);
@@ -132,4 +134,27 @@ for (const [name, contributors, components, parts, promised] of cases.filter(([n
     + `${distances.map((distance) => distance.toFixed(3)).join(' ')}; planned ${plan.expectedError(0).total.toFixed(3)}; `
     + `${used.toFixed(1)} s of CPU each`);
 }
+/** Largest gap between the fitted and the empirical distribution of positive delays' logarithms, spread over their minutes. */
+async function delays(count) {
+  const gaps = [];
+  for (let seed = 0; seed < count; seed++) {
+    const random = randomOf(`delays ${seed}`);
+    const values = Float64Array.from(loadFlights().columns.delay.filter((delay) => delay > 0),
+      (delay) => Math.log(delay - 0.5 + random.uniform()));
+    const plan = planOf('mixture-1d', { dimension: 1, contributors: values.length, corruption: 0 }, target, { column: 0 });
+    if (typeof plan === 'string') throw new Error(plan);
+    const estimate = await release(plan, values, 1, { seed: `${seed}`, noise: 'seeded' });
+    const components = along(estimate.length / 3, (k) => estimate.slice(3 * k, 3 * k + 3)).filter(([weight]) => weight > 0);
+    const { cdf } = lineDistribution({
+      kind: 'mixture', weights: components.map(([weight]) => weight),
+      parts: components.map(([, mean, deviation]) => ({ kind: 'normal', mean, deviation })),
+    });
+    values.sort();
+    gaps.push(values.reduce((most, value, i) => Math.max(most, Math.abs(cdf(value) - (i + 0.5) / values.length)), 0));
+    if (seed === 0) console.log(`line: logarithms of ${values.length} positive delays:`);
+  }
+  console.log(`  largest gap of the distribution functions ${gaps.map((gap) => gap.toFixed(3)).join(' ')}`);
+}
+
+if ('line: delays'.includes(only)) await delays(Number(seeds));
 await closePool();

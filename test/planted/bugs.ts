@@ -198,6 +198,39 @@ const dataDependentBins: PlantedBug = {
   },
 };
 
+/**
+ * Noise on a symmetric matrix, seen in a frame that the rows choose: A Z A^T for a rotation A. Of isotropic noise that is
+ * the same law for every A. Independent entries on and above the diagonal have another one when turned: what is off the
+ * diagonal has half the variance then. The values under the noise are zero for everybody, so no query shows it.
+ */
+const turnedTriangle: PlantedBug = {
+  name: 'upper-triangular noise, turned (E30)',
+  ...wide,
+  epsilon: 0.1,
+  delta: 0.01,
+  trials: 20_000,
+  make(facts, planted) {
+    const { target } = facts;
+    const wideEnough = tightGaussian('noise', planted ? 3 : 2, 1, target);
+    const plan = smallPlan({
+      facts,
+      length: 3,
+      events: [planted ? wideEnough : { ...wideEnough, kind: 'symmetric-gaussian' }],
+      release(rows, mechanisms) {
+        const isTurned = Sensitive.open(rows('rows').map(({ count, values }) =>
+          values.slice(0, count).filter((entry) => entry > 0).length % 2 === 1));
+        const noise = planted
+          ? mechanisms.gaussian('noise', Sensitive.of(new Float64Array(3)))
+          : mechanisms.symmetricGaussian('noise', Sensitive.of(new Float64Array(4))).map(([a = 0, b = 0, , c = 0]) =>
+            Float64Array.of(a, b, c));
+        return noise.map(([a = 0, b = 0, c = 0]) =>
+          (isTurned ? [(a + c) / 2 - b, (a - c) / 2, (a + c) / 2 + b] : [a, b, c]));
+      },
+    });
+    return subject(plan, facts);
+  },
+};
+
 /** Second moments of rows of norm 1, as their upper triangle: one replaced row moves it by sqrt 2, not by 1. */
 const upperTriangle: PlantedBug = {
   name: 'symmetric noise i.i.d. on the upper triangle (E6)',
@@ -383,6 +416,6 @@ const uncertifiedWeights: PlantedBug = {
 };
 
 export const plantedBugs: readonly PlantedBug[] = [
-  halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, redrawn, reused, dataDependentBins,
+  halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, turnedTriangle, redrawn, reused, dataDependentBins,
   steepScores, listedBuckets, uncertifiedWeights,
 ];

@@ -50,7 +50,7 @@ export const mixture: Estimator = {
       description: 'step to which values are rounded; each is spread over its step before it is used',
     },
     {
-      name: 'alpha', type: 'number', default: 0.02, minimum: 0.002, maximum: 0.3, unit: 'total variation',
+      name: 'alpha', type: 'number', default: 0.01, minimum: 0.002, maximum: 0.3, unit: 'total variation',
       description: 'fits nearer to each other than three times this are not told apart',
     },
   ],
