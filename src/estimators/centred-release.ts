@@ -3,7 +3,7 @@ import type { Released, Sensitive } from '../base/brands.js';
 import type { Outcome } from '../base/outcome.js';
 import { privateCentre } from '../privacy/centre.js';
 import type { Mechanisms } from '../privacy/mechanisms/contract.js';
-import { privateScale, slotsFor } from '../privacy/scale.js';
+import { privateScale, slotsForScale } from '../privacy/scale.js';
 import { centreNotFound } from './centred-mean.js';
 import type { FinishedSummaries, PooledRows, StudyFacts } from './contract.js';
 import { scaleNotFound, type ScaleChoice } from './scale-choice.js';
@@ -47,7 +47,7 @@ export async function releaseAboutCentre(
     return goOn({ pool, centre: centre.centre, scale });
   };
   if (choice.kind === 'given') return inScale(choice.scale);
-  const found = privateScale(mechanisms, pool, facts.dimension, slotsFor(facts.cohort));
+  const found = privateScale(mechanisms, pool, facts.dimension, slotsForScale(facts.cohort, choice.event));
   const scale = found.value;
   if (scale.kind === 'failed') return found.map<Outcome>(() => scaleNotFound(facts, scale.coordinates));
   return inScale(scale.scale);

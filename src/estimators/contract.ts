@@ -113,15 +113,15 @@ export interface ExpectedError {
 }
 
 /**
- * The rows of a pooled cohort. Sorted by tag before an estimator sees them, so that a release
- * does not depend on arrival order.
+ * The rows of a pooled cohort. Sorted by tag before an estimator sees them, so that a release does not depend on arrival
+ * order; an estimator whose release does not anyhow may ask for them as they came.
  */
 export interface PooledRows {
   readonly count: number;
   readonly dimension: number;
   /** Row-major, count * dimension. May be a view of a SharedArrayBuffer. */
   readonly values: Float64Array;
-  /** A keyed hash of the contributor, distinct per row. Empty where the summary was asked for no order. */
+  /** A keyed hash of the contributor, distinct per row. Empty where the summary was asked for no tags. */
   readonly tags: BigUint64Array;
   /** The release may overwrite the values: nobody else reads them. */
   readonly isScratch?: boolean;

@@ -1,6 +1,9 @@
 import type { Released, Sensitive } from '../base/brands.js';
+import { countPairBins } from '../numerics/kernels/column-counts.js';
+import { pairBinsOfRows, sharedIndexes, type KernelRunner } from '../numerics/kernels/shards.js';
 import { gaussianHistogramEvent } from './calibration.js';
 import type { GaussianHistogramEvent } from './events.js';
+import { keepingCount } from './mechanisms/bounds.js';
 import type { KeptBin, Mechanisms } from './mechanisms/contract.js';
 import type { RowBlock } from './rows.js';
 
@@ -12,8 +15,8 @@ import type { RowBlock } from './rows.js';
  * - Pairs. A row's slot is a function of its tag (a keyed hash of its contributor), and a slot's pair is its two rows
  *   with the smallest tags. So one row more, less or changed changes the pair of its own slot and of no other. (Pairs
  *   along the sorted order of those present would not do: one absence would shift them all.)
- * - In each coordinate a pair stands in at most one bin, floor(log2 |difference|), so a changed pair takes 1 from one
- *   bin and gives 1 to another: mechanisms/histogram, claim (b), with a pair for a contributor.
+ * - In each coordinate a pair stands in at most one bin, floor(log2 |difference|) held within -200 .. 200, so a changed
+ *   pair takes 1 from one bin and gives 1 to another: mechanisms/histogram, claim (b), with a pair for a contributor.
  * - What is answered is a function of the kept bins.
  *
  * Accuracy: the answer is the upper end of the bin in which half of the kept counts are reached. The median difference
@@ -24,9 +27,8 @@ import type { RowBlock } from './rows.js';
  * at h = .2, and to anywhere only from h = .29 on.
  * Equal values make no difference, so a column whose values mostly coincide has no scale: it is reported, not guessed.
  */
-const binMaximum = 200;
 
-/** Rows with their tags, in order of tag. */
+/** Rows with their tags, in any order. */
 export interface TaggedRows extends RowBlock {
   readonly tags: BigUint64Array;
 }
@@ -59,15 +61,28 @@ export function slotsFor(cohort: number): number {
   return Math.ceil(cohort / 2);
 }
 
+/** Pairs enough for the median to be known to a hundredth of the rows, and so many times what keeps a bin. */
+const slotsEnough = 1 << 15;
+const slotsPerKeptCount = 64;
+
+/**
+ * Slots of a private scale: those of `slotsFor`, or so many that noise and chance no longer matter: more would cost time
+ * alone. A bin that holds a tenth of the pairs is then kept well above its threshold.
+ */
+export function slotsForScale(cohort: number, event: GaussianHistogramEvent): number {
+  return Math.min(slotsFor(cohort), Math.max(slotsEnough, Math.ceil(slotsPerKeptCount * keepingCount(event))));
+}
+
 /**
  * Pairs per contributor that a Gaussian column's fullest bin holds, at least: half a slot each, 0.59 of the slots with
- * a pair, 0.3 of the pairs in one bin.
+ * a pair, 0.3 of the pairs in one bin. Fewer where `slotsForScale` caps the slots, and then still enough.
  */
 export const pairsInFullestBin = 0.5 * 0.59 * 0.3;
 
 /**
  * Draws the scale with the event of `scaleEvent`: powers of two, one per coordinate.
  * @param slots - from the public cohort, never from the rows present.
+ * Complexity: O(count + slots) to pair, 16 bytes for each slot, and O(pairs * dimension).
  */
 export function privateScale(
   mechanisms: Mechanisms,
@@ -76,7 +91,25 @@ export function privateScale(
   slots: number,
   name = 'scale',
 ): Released<FoundScale> {
-  return mechanisms.histogram(name, rows.map((block) => countDifferences(block, dimension, slots))).map((kept) => {
+  return scaleOf(mechanisms, name, rows.map((block) => countPairBins(block.values, dimension, pairsOf(block, slots))));
+}
+
+/** As `privateScale`, with the pass over the pairs shared among threads; the same scale. */
+export async function privateScaleOn(
+  runner: KernelRunner,
+  mechanisms: Mechanisms,
+  rows: Sensitive<TaggedRows>,
+  slots: number,
+  name = 'scale',
+): Promise<Released<FoundScale>> {
+  const counts = await rows.mapAsync((block) => pairBinsOfRows(runner, block, pairsOf(block, slots)));
+  return scaleOf(mechanisms, name, counts);
+}
+
+function scaleOf(
+  mechanisms: Mechanisms, name: string, counts: Sensitive<readonly Map<number, number>[]>,
+): Released<FoundScale> {
+  return mechanisms.histogram(name, counts).map((kept) => {
     const empty = kept.flatMap((bins, j) => (bins.length === 0 ? [j] : []));
     if (empty.length > 0) return { kind: 'failed', coordinates: empty };
     return { kind: 'scale', scale: Float64Array.from(kept, (bins) => 2 ** (medianBin(bins) + 1)) };
@@ -95,24 +128,47 @@ function medianBin(kept: readonly KeptBin[]): number {
   return inOrder.at(-1)!.bin;
 }
 
-/** Pairs per bin, one map per coordinate. Rows come in order of tag, so the members of a slot stand together. */
-function countDifferences(rows: TaggedRows, dimension: number, slots: number): readonly Map<number, number>[] {
-  const { count, values, tags } = rows;
-  const bins = Array.from({ length: dimension }, () => new Map<number, number>());
+/** The pairs, two rows of the block side by side. A function of the set of rows but for their order. */
+function pairsOf(rows: TaggedRows, slots: number): Uint32Array {
+  const { count, tags } = rows;
   const words = new Uint32Array(tags.buffer, tags.byteOffset, 2 * count);
-  let slot = -1;
-  let members = 0;
+  // Of every slot the row with the smallest tag, and the next one; counted from 1, 0 for nobody.
+  const held = new Uint32Array(2 * slots);
+  let found = 0;
   for (let row = 0; row < count; row++) {
-    const own = slotOfWords(words[2 * row + highWord]!, words[2 * row + 1 - highWord]!, slots);
-    members = own === slot ? members + 1 : 1;
-    slot = own;
-    if (members !== 2) continue;
-    for (let j = 0; j < dimension; j++) {
-      const bin = binOf(Math.abs(values[row * dimension + j]! - values[(row - 1) * dimension + j]!));
-      if (bin !== undefined) bins[j]!.set(bin, (bins[j]!.get(bin) ?? 0) + 1);
+    const place = 2 * slotOfWords(words[2 * row + highWord]!, words[2 * row + 1 - highWord]!, slots);
+    const first = held[place]!;
+    const second = held[place + 1]!;
+    if (second !== 0 && !isBefore(rows, words, row, second - 1)) continue;
+    if (first === 0) {
+      held[place] = row + 1;
+      continue;
     }
+    if (second === 0) found += 1;
+    const leads = isBefore(rows, words, row, first - 1);
+    held[place + 1] = leads ? first : row + 1;
+    if (leads) held[place] = row + 1;
   }
-  return bins;
+  const pairs = sharedIndexes(2 * found);
+  for (let place = 0, at = 0; place < held.length; place += 2) {
+    if (held[place + 1] === 0) continue;
+    pairs[at++] = held[place]! - 1;
+    pairs[at++] = held[place + 1]! - 1;
+  }
+  return pairs;
+}
+
+/** By tag; equal tags, which keyed hashes do not have, by value. */
+function isBefore({ dimension, values }: TaggedRows, words: Uint32Array, left: number, right: number): boolean {
+  const high = words[2 * left + highWord]! - words[2 * right + highWord]!;
+  if (high !== 0) return high < 0;
+  const low = words[2 * left + 1 - highWord]! - words[2 * right + 1 - highWord]!;
+  if (low !== 0) return low < 0;
+  for (let j = 0; j < dimension; j++) {
+    const gap = values[left * dimension + j]! - values[right * dimension + j]!;
+    if (gap !== 0) return gap < 0;
+  }
+  return false;
 }
 
 /** The slot of a row, of `slots`. The high 53 bits of its tag decide, so slots follow the order of tags. */
@@ -127,8 +183,3 @@ function slotOfWords(high: number, low: number, slots: number): number {
 
 /** Which word of a tag in memory is its high one. */
 const highWord = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 1 : 0;
-
-function binOf(difference: number): number | undefined {
-  if (!(difference > 0)) return undefined;
-  return Math.min(binMaximum, Math.max(-binMaximum, Math.floor(Math.log2(difference))));
-}

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
-import { privateScale, scaleEvent, slotsFor, type TaggedRows } from '../../src/privacy/scale.js';
+import { countPairBins } from '../../src/numerics/kernels/column-counts.js';
+import {
+  privateScale, privateScaleOn, scaleEvent, slotsFor, slotsForScale, type TaggedRows,
+} from '../../src/privacy/scale.js';
+import { inlineCompute } from '../../src/estimators/compute.js';
+import { keepingCount } from '../../src/privacy/mechanisms/bounds.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { amountToNumber } from '../../src/privacy/amount.js';
 import { costOfEvents, costWithin } from '../../src/privacy/composition.js';
@@ -67,6 +72,57 @@ describe('private scale', () => {
       }
     }
     expect(moved).toBeGreaterThan(50);
+  });
+
+  it('pairs the rows of a slot with the smallest tags, in whatever order rows come and with any number of threads', async () => {
+    const data = dataSource('scale order');
+    // Also tags of which two or three are equal: values decide then.
+    const list = members(data, 300).map(({ tag, row }, i) => ({ tag: i % 10 < 2 ? (BigInt(i % 3) << 60n) : tag, row }));
+    const few = 20;
+    const named = (member: Member): number => Math.floor((Number(member.tag >> 11n) / 2 ** 53) * few);
+    const before = (left: Member, right: Member): number =>
+      Number(left.tag - right.tag) || left.row[0]! - right.row[0]!;
+    const wanted = Array.from({ length: dimension }, () => new Map<number, number>());
+    for (let slot = 0; slot < few; slot++) {
+      const [left, right] = list.filter((member) => named(member) === slot).sort(before);
+      left!.row.forEach((entry, j) => {
+        const bin = Math.floor(Math.log2(Math.abs(entry - right!.row[j]!)));
+        wanted[j]!.set(bin, (wanted[j]!.get(bin) ?? 0) + 1);
+      });
+    }
+    const sorted = (bins: unknown): unknown =>
+      (bins as ReadonlyMap<number, number>[]).map((one) => [...one].sort(([left], [right]) => left - right));
+    for (const order of [list, [...list].reverse(), [...list].sort((left, right) => left.row[0]! - right.row[0]!)]) {
+      const rows = Sensitive.of({
+        count: order.length, dimension, values: Float64Array.from(order.flatMap(({ row }) => [...row])),
+        tags: BigUint64Array.from(order.map(({ tag }) => tag)),
+      });
+      const [here, shared] = [recordingMechanisms([event]), recordingMechanisms([event])];
+      privateScale(here.mechanisms, rows, dimension, few);
+      await privateScaleOn(inlineCompute(), shared.mechanisms, rows, few);
+      expect(sorted(here.recorded[0]!.content)).toEqual(sorted(wanted));
+      expect(sorted(shared.recorded[0]!.content)).toEqual(sorted(wanted));
+    }
+  });
+
+  it('bins a difference by its exponent, exactly', () => {
+    const differences = [1, 2 - 2 ** -52, 2, -0.75, 2 ** -300, 5e-324, 2 ** 300, Infinity, 0, Number.NaN];
+    const values = Float64Array.from(differences.flatMap((entry) => [entry, 0]));
+    const pairs = Uint32Array.from(values, (_, i) => i);
+    const [bins] = countPairBins(values, 1, pairs);
+    expect([...bins!].sort(([left], [right]) => left - right)).toEqual([[-200, 2], [-1, 1], [0, 2], [1, 1], [200, 2]]);
+  });
+
+  it('takes no more slots than tell the scale, and always enough to keep the fullest bin', () => {
+    expect(slotsForScale(60_000, event)).toBe(slotsFor(60_000));
+    const wide = scaleEvent({ cohort: 'rows', dimension: 200, rho: 1e-4, delta: 1e-9 });
+    for (const one of [event, wide]) {
+      const slots = slotsForScale(10_000_000, one);
+      expect(slots).toBeLessThan(slotsFor(10_000_000));
+      // 0.59 of the slots with a pair, 0.3 of these in one bin; twice what keeps a bin outweighs the noise as well.
+      expect(0.59 * 0.3 * slots).toBeGreaterThan(2 * keepingCount(one));
+    }
+    expect(slotsForScale(10_000_000, wide)).toBeGreaterThan(slotsForScale(10_000_000, event));
   });
 
   it('costs what its event says', () => {

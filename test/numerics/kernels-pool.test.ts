@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createComputePool } from '../../server/compute/pool.js';
 import { inlineCompute } from '../../src/estimators/compute.js';
 import {
-  clipAllRows, momentsOfRows, scoresOfRows, sharedBytes, sharedDoubles, type KernelRunner, type RowSet,
+  clipAllRows, momentsOfRows, pairBinsOfRows, scoresOfRows, sharedBytes, sharedDoubles, sharedIndexes, type KernelRunner, type RowSet,
 } from '../../src/numerics/kernels/shards.js';
 import { clipBall } from '../../src/privacy/clip.js';
 import { seededWork } from '../../src/random/work.js';
@@ -34,7 +34,10 @@ async function everything(runner: KernelRunner): Promise<object> {
   const present = sharedBytes(count);
   const ball = { ...clipBall(0.5, { products: true, rowsMax: 1e6 }), centre: new Float64Array(dimension) };
   await clipAllRows(runner, rows, ball, steps, present);
+  const pairs = sharedIndexes(80_000);
+  for (let i = 0; i < pairs.length; i++) pairs[i] = (i * 7_919) % count;
   return {
+    pairs: await pairBinsOfRows(runner, rows, pairs),
     moments: await momentsOfRows(runner, rows, { mask: sharedMask, centre }),
     // Not shared: done without the threads, and no different.
     copied: await momentsOfRows(runner, { ...rows, values: Float64Array.from(rows.values) }),
@@ -50,6 +53,8 @@ describe('compute pool', () => {
     const inline = await everything(inlineCompute());
     expect(inline).toMatchObject({ present: count, moments: { count: mask.reduce((sum, kept) => sum + kept, 0) } });
     for (const pool of pools) expect(await everything(pool)).toEqual(inline);
+    const { pairs } = inline as { readonly pairs: readonly ReadonlyMap<number, number>[] };
+    for (const bins of pairs) expect([...bins.values()].reduce((sum, one) => sum + one, 0)).toBe(40_000);
   });
 
   it('rejects, without telling of the input, what a kernel refuses or a closed pool is asked', async () => {

@@ -6,7 +6,7 @@ import { centreEvents, privateCentre } from '../../privacy/centre.js';
 import { clippedMeanEvents, privateClippedMean, type ClippedMeanEvents } from '../../privacy/clipped-mean.js';
 import { costOfEvents } from '../../privacy/composition.js';
 import type { GaussianHistogramEvent, MechanismEvent } from '../../privacy/events.js';
-import { privateScale, slotsFor } from '../../privacy/scale.js';
+import { privateScale, slotsForScale } from '../../privacy/scale.js';
 import { keepingCount } from '../../privacy/mechanisms/bounds.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../privacy/rows.js';
@@ -176,7 +176,7 @@ function release(design: Design, summaries: FinishedSummaries, mechanisms: Mecha
   assert(finished !== undefined, 'a release gets the summaries of its plan');
   const pool = finished.map(onlyPool);
   if (choice.kind === 'given') return releaseInScale(design, pool, choice.scale, mechanisms);
-  const found = privateScale(mechanisms, pool, facts.dimension, slotsFor(facts.cohort));
+  const found = privateScale(mechanisms, pool, facts.dimension, slotsForScale(facts.cohort, choice.event));
   const scale = found.value;
   if (scale.kind === 'failed') return found.map<Outcome>(() => scaleNotFound(facts, scale.coordinates));
   return releaseInScale(design, pool, scale.scale, mechanisms);

@@ -140,9 +140,10 @@ function planFor(
       rowsCountedAtMost: design.rowsMax,
     },
     expectedError: (share) => expectedErrorOf(design, share, corruption),
-    // Sums of whole steps are exact, so without pairs for a scale and without surplus rows no order has a say.
-    summary: () => rowsSummary(dimension, choice.kind === 'auto' ? -1 : design.rowsMax),
-    release: async (summaries, mechanisms, compute) => releaseWithScale(choice, mechanisms, poolOf(summaries, cohortName),
+    // Sums of whole steps are exact and pairs go by tag, so without surplus rows no order has a say.
+    summary: () => rowsSummary(dimension, { upTo: design.rowsMax, tagged: choice.kind === 'auto' }),
+    release: async (summaries, mechanisms, compute) => releaseWithScale(
+      choice, compute, mechanisms, poolOf(summaries, cohortName),
       (pool, scale) => releaseInScale({ kind, design, mechanisms, compute }, pool, scale)),
   });
 }

@@ -2,8 +2,8 @@ import { assert } from '../../base/assert.js';
 import type { Released, Sensitive } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
-import { privateScale, slotsFor } from '../../privacy/scale.js';
-import type { FinishedSummaries, PooledRows } from '../contract.js';
+import { privateScaleOn, slotsForScale } from '../../privacy/scale.js';
+import type { Compute, FinishedSummaries, PooledRows } from '../contract.js';
 import { scaleNotFound, type ScaleChoice } from '../scale-choice.js';
 
 /** The rows of a pooled cohort. */
@@ -18,12 +18,12 @@ export function poolOf(summaries: FinishedSummaries, cohort: string): Sensitive<
 
 /** Releases in the scale that is given, or in the one that is found first; refuses when none is found. */
 export async function releaseWithScale(
-  choice: ScaleChoice, mechanisms: Mechanisms, pool: Sensitive<PooledRows>,
+  choice: ScaleChoice, compute: Compute, mechanisms: Mechanisms, pool: Sensitive<PooledRows>,
   releaseIn: (pool: Sensitive<PooledRows>, scale: Float64Array) => Promise<Released<Outcome>>,
 ): Promise<Released<Outcome>> {
   if (choice.kind === 'given') return releaseIn(pool, choice.scale);
   const { facts } = choice;
-  const found = privateScale(mechanisms, pool, facts.dimension, slotsFor(facts.cohort));
+  const found = await privateScaleOn(compute, mechanisms, pool, slotsForScale(facts.cohort, choice.event));
   const scale = found.value;
   if (scale.kind === 'failed') return found.map<Outcome>(() => scaleNotFound(facts, scale.coordinates));
   return releaseIn(pool, scale.scale);

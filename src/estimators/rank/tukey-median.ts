@@ -7,7 +7,7 @@ import { costOfEvents } from '../../privacy/composition.js';
 import { pureForRho } from '../../privacy/conversion.js';
 import type { ExponentialEvent, GaussianEvent, LaplaceEvent, MechanismEvent } from '../../privacy/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
-import { privateScale, slotsFor } from '../../privacy/scale.js';
+import { privateScale, slotsForScale } from '../../privacy/scale.js';
 import { shareOf } from '../../privacy/target.js';
 import type {
   Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan, PooledRows, StudyFacts,
@@ -227,7 +227,7 @@ function release(design: Design, summaries: FinishedSummaries, mechanisms: Mecha
   const refusal = few.value;
   if (refusal !== undefined) return few.map(() => refusal);
   if (choice.kind === 'given') return releaseInScale(design, pool, choice.scale, mechanisms);
-  const found = privateScale(mechanisms, pool, facts.dimension, slotsFor(facts.cohort));
+  const found = privateScale(mechanisms, pool, facts.dimension, slotsForScale(facts.cohort, choice.event));
   const scale = found.value;
   if (scale.kind === 'failed') return found.map<Outcome>(() => scaleNotFound(facts, scale.coordinates));
   return releaseInScale(design, pool, scale.scale, mechanisms);

@@ -74,13 +74,23 @@ function decodeRows(bytes: Uint8Array, dimension: number): RowsState {
   return { count, values, tags };
 }
 
-function pooledRows(state: RowsState, dimension: number, unsortedUpTo: number): PooledRows {
+/** Which pools of rows come in order of arrival, for releases that do not depend on it and so need no sorted copy. */
+export interface Unsorted {
+  /** Pools of so many rows, or fewer. */
+  readonly upTo: number;
+  /** Whether their tags come with them; without, there are none. */
+  readonly tagged: boolean;
+}
+
+function pooledRows(state: RowsState, dimension: number, unsorted: Unsorted): PooledRows {
   const { count, draw } = state;
   const isScratch = draw !== undefined;
   const values = state.values.subarray(0, count * dimension);
-  if (count <= unsortedUpTo) return { count, dimension, values, tags: new BigUint64Array(0), isScratch };
-  if (!isScratch) return sortedRows(state, dimension);
-  const tags = draw(count);
+  const isSorted = count > unsorted.upTo;
+  if (!isSorted && !unsorted.tagged) return { count, dimension, values, tags: new BigUint64Array(0), isScratch };
+  if (isSorted && !isScratch) return sortedRows(state, dimension);
+  const tags = draw?.(count) ?? state.tags.subarray(0, count);
+  if (!isSorted) return { count, dimension, values, tags, isScratch };
   permuteRows(values, dimension, tags, orderOf({ count, values, tags }, dimension));
   return { count, dimension, values, tags, isScratch };
 }
@@ -88,10 +98,9 @@ function pooledRows(state: RowsState, dimension: number, unsortedUpTo: number): 
 /**
  * Keeps every row: for pooled cohorts. O(n d) memory; `finish` sorts by tag. Rows that were taken over are sorted where
  * they are, and are the release's to overwrite.
- * @param unsortedUpTo - so many rows, or fewer, come in order of arrival and without tags: for releases that depend on
- *   neither, and so need not pay for a sorted copy.
+ * @param unsorted - default: all pools come in order of tag, with their tags.
  */
-export function rowsSummary(dimension: number, unsortedUpTo = -1): Summary<RowsState> {
+export function rowsSummary(dimension: number, unsorted: Unsorted = { upTo: -1, tagged: true }): Summary<RowsState> {
   return {
     empty: () => ({ count: 0, values: new Float64Array(0), tags: new BigUint64Array(0) }),
     add(state, row, tag) {
@@ -115,7 +124,7 @@ export function rowsSummary(dimension: number, unsortedUpTo = -1): Summary<RowsS
       return merged;
     },
     adopt: (values, count, draw) => ({ count, values, tags: new BigUint64Array(0), draw }),
-    finish: (state) => ({ kind: 'pooled', rows: pooledRows(state, dimension, unsortedUpTo) }),
+    finish: (state) => ({ kind: 'pooled', rows: pooledRows(state, dimension, unsorted) }),
     encode: (state) => encodeRows(state, dimension),
     decode: (bytes) => decodeRows(bytes, dimension),
   };

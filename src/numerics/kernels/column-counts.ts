@@ -1,4 +1,4 @@
-/** Counts of where the entries of each column are, of all columns in one pass over the rows. */
+/** Counts of where the entries of each column are, or how far apart, of all columns in one pass over the rows. */
 
 /** Bins next to each other are counted in an array; those farther from a column's first entry in its map. */
 const nearBins = 256;
@@ -68,4 +68,35 @@ export function countColumnCells(
     }
   }
   return counts;
+}
+
+/** Bins of a difference: from 2^-200 to 2^200, what is less or more in the first or last of them. */
+const doublingsMaximum = 200;
+const doublings = 2 * doublingsMaximum + 1;
+/** A double's high word holds its exponent. */
+const wordOfExponent = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0;
+
+/**
+ * Pairs of rows per bin floor(log2 |difference|), held within -200 .. 200, one map per column. A difference that is
+ * zero or no number is in no bin. Each pair is two rows of `values`, side by side in `pairs`.
+ */
+export function countPairBins(values: Float64Array, dimension: number, pairs: Uint32Array): Map<number, number>[] {
+  const counts = new Uint32Array(doublings * dimension);
+  const difference = new Float64Array(1);
+  const words = new Uint32Array(difference.buffer);
+  for (let at = 0; at < pairs.length; at += 2) {
+    const [left, right] = [pairs[at]! * dimension, pairs[at + 1]! * dimension];
+    for (let j = 0; j < dimension; j++) {
+      difference[0] = values[left + j]! - values[right + j]!;
+      if (difference[0] === 0 || difference[0] !== difference[0]) continue;
+      // The exponent itself: a logarithm would round up just below a power of two. Subnormal ones are far below 2^-200.
+      const exponent = ((words[wordOfExponent]! >>> 20) & 0x7ff) - 1023;
+      const bin = exponent < -doublingsMaximum ? 0 : Math.min(exponent, doublingsMaximum) + doublingsMaximum;
+      counts[j * doublings + bin]! += 1;
+    }
+  }
+  return Array.from({ length: dimension }, (_, j) => {
+    const own = counts.subarray(j * doublings, (j + 1) * doublings);
+    return new Map(Array.from(own, (rows, bin) => [bin - doublingsMaximum, rows] as const).filter(([, rows]) => rows > 0));
+  });
 }

@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import { countColumnBins, countColumnCells } from './column-counts.js';
+import { countColumnBins, countColumnCells, countPairBins } from './column-counts.js';
 import { createKernels, type Kernels, type PassOptions, type StepBall } from './index.js';
 
 /**
@@ -55,6 +55,10 @@ interface ClipInput extends Chunk {
 interface CountInput extends Chunk {
   /** Widths of the columns' bins, or their edges. */
   readonly places: Float64Array;
+}
+
+interface PairsInput extends Chunk {
+  readonly pairs: Uint32Array;
 }
 
 let ownKernels: Kernels | null = null;
@@ -116,6 +120,10 @@ function cells(input: CountInput): Float64Array {
   return countColumnCells(valuesOf(input), input.rows.dimension, input.last - input.first, input.places);
 }
 
+function pairBins({ rows, first, last, pairs }: PairsInput): Map<number, number>[] {
+  return countPairBins(rows.values, rows.dimension, pairs.subarray(2 * first, 2 * last));
+}
+
 /** What worker threads can be asked for, by name. Inputs and outputs are as the functions below make them. */
 export const rowKernels: Readonly<Record<string, (input: unknown) => unknown>> = {
   moments: (input) => moments(input as MomentsInput),
@@ -124,6 +132,7 @@ export const rowKernels: Readonly<Record<string, (input: unknown) => unknown>> =
   clipAndAdd: (input) => clipAndAdd(input as ClipInput),
   bins: (input) => bins(input as CountInput),
   cells: (input) => cells(input as CountInput),
+  pairBins: (input) => pairBins(input as PairsInput),
 };
 
 /** Zeros in shared memory where the platform has it. */
@@ -136,6 +145,13 @@ export function sharedDoubles(length: number): Float64Array {
 /** As `sharedDoubles`, for masks. */
 export function sharedBytes(length: number): Uint8Array {
   return typeof SharedArrayBuffer === 'function' ? new Uint8Array(new SharedArrayBuffer(length)) : new Uint8Array(length);
+}
+
+/** As `sharedDoubles`, for indexes. */
+export function sharedIndexes(length: number): Uint32Array {
+  return typeof SharedArrayBuffer === 'function'
+    ? new Uint32Array(new SharedArrayBuffer(4 * length))
+    : new Uint32Array(length);
 }
 
 /** Moments of all rows. Exact for rows of whole steps, see `Kernels`. Masks and weights should be shared too. */
@@ -170,8 +186,23 @@ export async function clipAndAddRows(
 export async function columnBinsOfRows(
   runner: KernelRunner, rows: RowSet, widths: Float64Array,
 ): Promise<Map<number, number>[]> {
-  const all = Array.from({ length: rows.dimension }, () => new Map<number, number>());
-  for (const part of await overChunks<Map<number, number>[]>(runner, 'bins', rows, [], { places: widths })) {
+  const parts = await overChunks<Map<number, number>[]>(runner, 'bins', rows, [], { places: widths });
+  return addedBins(parts, rows.dimension);
+}
+
+/** See `countPairBins`. Chunks are of pairs. */
+export async function pairBinsOfRows(
+  runner: KernelRunner, rows: RowSet, pairs: Uint32Array,
+): Promise<Map<number, number>[]> {
+  const parts = await overChunks<Map<number, number>[]>(
+    runner, 'pairBins', rows, [pairs], { pairs }, Math.floor(pairs.length / 2),
+  );
+  return addedBins(parts, rows.dimension);
+}
+
+function addedBins(parts: readonly Map<number, number>[][], dimension: number): Map<number, number>[] {
+  const all = Array.from({ length: dimension }, () => new Map<number, number>());
+  for (const part of parts) {
     part.forEach((counts, j) => counts.forEach((count, bin) => all[j]!.set(bin, (all[j]!.get(bin) ?? 0) + count)));
   }
   return all;
@@ -204,18 +235,19 @@ export async function clipAllRows(
 }
 
 /**
- * Runs a kernel on every chunk; results in the order of the rows. Where some array is not shared, a message would copy
+ * Runs a kernel on every chunk of `length` things, of the rows unless said; results in the order of the chunks. Where some array is not shared, a message would copy
  * it, and what a thread writes would be lost: all is done here then, with the same results.
  */
 async function overChunks<Output>(
   runner: KernelRunner, kernel: string, rows: RowSet, others: readonly (ArrayBufferView | undefined)[], input: object,
+  length = rows.count,
 ): Promise<Output[]> {
   const { values, dimension, count } = rows;
   assert(values.length >= count * dimension, 'rows hold count times dimension numbers');
   const isShared = [values, ...others].every((part) => part === undefined || !(part.buffer instanceof ArrayBuffer));
   const chunks: (Chunk & object)[] = [];
-  for (let first = 0; first < count; first += chunkRows) {
-    chunks.push({ ...input, rows: { values, dimension, count }, first, last: Math.min(count, first + chunkRows) });
+  for (let first = 0; first < length; first += chunkRows) {
+    chunks.push({ ...input, rows: { values, dimension, count }, first, last: Math.min(length, first + chunkRows) });
   }
   if (runner.parallelism === 0 || !isShared || chunks.length < 2) {
     return chunks.map((chunk) => rowKernels[kernel]!(chunk) as Output);

@@ -101,7 +101,7 @@ function planFor(
     },
     expectedError: (share) => paperError(design, share),
     summary: () => rowsSummary(dimension),
-    release: async (summaries, mechanisms, compute) => releaseWithScale(choice, mechanisms, poolOf(summaries, cohortName),
+    release: async (summaries, mechanisms, compute) => releaseWithScale(choice, compute, mechanisms, poolOf(summaries, cohortName),
       (pool, scale) => releaseInScale({ form, design, mechanisms, compute }, pool, scale)),
   });
 }
