@@ -40,6 +40,10 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Show what was spent, reserved and is left of every budget in a data folder.',
     load: async () => erase((await import('./ledger.js')).ledger),
   },
+  backup: {
+    summary: 'Copy the store of a data folder, beside a running aggregator.',
+    load: async () => erase((await import('./backup.js')).backup),
+  },
   estimators: {
     summary: 'List the estimators: parameters with ranges and defaults, guarantee, source.',
     load: async () => erase((await import('./estimators.js')).estimators),
