@@ -12,6 +12,7 @@ import { heavyTailedPure } from './heavy/pure-columns.js';
 import { mixtureLine } from './mixtures/mixture-line.js';
 import { mixture } from './mixtures/joint/mixture.js';
 import { select } from './mixtures/select.js';
+import { primeHeavy } from './filters/heavy/prime-heavy.js';
 import { prime } from './filters/prime.js';
 import { spectralFilter } from './filters/spectral-filter.js';
 import { populousMean } from './populous/mean.js';
@@ -26,7 +27,7 @@ import { subspace } from './subspace/subspace.js';
 
 /** Every estimator, in the order in which commands list them. Names are stable: study files and logs hold them. */
 export const estimators: readonly Estimator[] = Object.freeze([
-  mean, robustMean, prime, spectralFilter, stableMean, stableMeanDual, populousMean, count, histogram, quantile, subspace,
+  mean, robustMean, prime, primeHeavy, spectralFilter, stableMean, stableMeanDual, populousMean, count, histogram, quantile, subspace,
   covariance, stableCovariance, stableMoments, gaussian, heavyTailed, heavyTailed1d, heavyTailedPure,
   select, mixtureLine, mixture, resilience, tukeyMedian,
 ]);

@@ -11,6 +11,7 @@ const samples: Readonly<Record<string, ComplianceSample>> = {
   'populous-mean': locationSample,
   'robust-mean': locationSample,
   prime: locationSample,
+  'prime-heavy': locationSample,
   'spectral-filter': locationSample,
   'heavy-tailed': locationSample,
   resilience: locationSample,

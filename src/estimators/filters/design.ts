@@ -87,11 +87,16 @@ export function designOf(asked: DesignAsked): Design {
   };
 }
 
-function eventsOf({ count, sum, square, scores }: Looks): MechanismEvent[] {
+/** The events of one look, in the order in which they are drawn. */
+export function eventsOf({ count, sum, square, scores }: Looks): MechanismEvent[] {
   return [count, sum, square, ...(scores === null ? [] : [scores])];
 }
 
-function looksOf(asked: DesignAsked, name: string, rho: number, ball: ClipBall, bins: number): Looks {
+/** What a look's events need to know. */
+export type LookPlace = Pick<DesignAsked, 'cohort' | 'facts'>;
+
+/** One look that costs rho at most. @param bins - of the histogram of scores. */
+export function looksOf(asked: LookPlace, name: string, rho: number, ball: ClipBall, bins: number): Looks {
   const { cohort, facts: { dimension } } = asked;
   const rhoScores = shareOf(rho, parts.scores);
   return {
@@ -108,13 +113,15 @@ function looksOf(asked: DesignAsked, name: string, rho: number, ball: ClipBall, 
   };
 }
 
-function sumEvent(
-  name: string, { cohort, facts: { dimension } }: DesignAsked, ball: ClipBall, rho: number,
+/** Noise for a sum of rows inside the ball. */
+export function sumEvent(
+  name: string, { cohort, facts: { dimension } }: LookPlace, ball: ClipBall, rho: number,
 ): GaussianEvent {
   return gaussianEvent({ name, cohort, dimension, sensitivity: 2 * ball.radius, rho, grid: ball.grid });
 }
 
-function countEvent(name: string, cohort: string, rho: number): GaussianEvent {
+/** Noise for a number of rows. */
+export function countEvent(name: string, cohort: string, rho: number): GaussianEvent {
   return gaussianEvent({ name, cohort, dimension: 1, sensitivity: 1, rho, grid: countGrid(1 / Math.sqrt(2 * rho)) });
 }
 

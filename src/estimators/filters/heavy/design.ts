@@ -1,0 +1,176 @@
+import { normalUpperQuantile } from '../../../numerics/normal.js';
+import { shareOf } from '../../../privacy/target.js';
+import { centreEvents } from '../../../privacy/centre.js';
+import { clipBall, type ClipBall } from '../../../privacy/clip.js';
+import type { GaussianEvent, MechanismEvent } from '../../../privacy/events.js';
+import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
+import type { CohortPlan, ExpectedError, StudyFacts } from '../../contract.js';
+import { disjointNames, pooledCohort } from '../../heavy/parameters.js';
+import { balancedRadius, truncationBias, type Moment } from '../../heavy/truncation.js';
+import { countEvent, eventsOf, looksOf, sumEvent, type Looks } from '../design.js';
+import { heavyEdges } from './bump.js';
+
+/** Cohort of the contributors whose rows are looked at and averaged. */
+export const rowsCohort = 'rows';
+/** Name of the cohort, and prefix of the events, of one group that looks for the centre; groups count from 1. */
+export const groupName = (group: number): string => `centre-${group}`;
+
+/**
+ * The public numbers of a release.
+ *
+ * Claim. Neighbours: one contributor's row replaced by any other, or by none, or added. Cost: (rho, delta).
+ * Why. Which cohort a contributor is in is a keyed hash of its identity, so neighbours differ in the rows of one
+ * cohort. Cohorts are the m groups that each find a centre, at (rho, delta) each, and the rows, at rho, whose queries
+ * are calibrated for any centre; everything that reads rows of more than one cohort reads released numbers. So the
+ * whole costs the largest (privacy/composition), which is (rho, delta). Among the rows of the last cohort the costs of
+ * the looks and of the mean overlap, and add up to rho:
+ * - looks: filters/design has their sensitivities, for rows clipped to the near ball of radius r;
+ * - near: the sum of near(z), the row clipped to that ball: |near(z) - near(z')| <= 2 r;
+ * - rest: the sum of rest(z), what z is beyond its near part, clipped to a ball of radius R - r: 2 (R - r);
+ * - count: 1.
+ * Rows of either ball are whole steps of a grid and at most so many, so sums are exact.
+ */
+export interface HeavyDesign {
+  /** Whole, of the study. */
+  readonly facts: StudyFacts;
+  readonly groups: number;
+  /** Share of the contributors that look for the centre. */
+  readonly centreShare: number;
+  readonly cohorts: readonly CohortPlan[];
+  /** Nominal rows that are averaged. */
+  readonly rows: number;
+  readonly rowsMax: number;
+  readonly near: ClipBall;
+  /** Null where the near ball is as large as pays. */
+  readonly rest: { readonly ball: ClipBall; readonly event: GaussianEvent } | null;
+  readonly edges: readonly number[];
+  readonly looks: readonly Looks[];
+  readonly sum: GaussianEvent;
+  readonly count: GaussianEvent;
+  /** How much wider than the scale rows may look by chance. */
+  readonly gate: number;
+  readonly moment: Moment;
+  readonly events: readonly MechanismEvent[];
+}
+
+export interface HeavyAsked {
+  readonly facts: StudyFacts;
+  readonly corruption: number;
+  readonly groups: number | undefined;
+  readonly centreShare: number | undefined;
+  readonly looks: number;
+  readonly finalShare: number;
+  readonly moment: Moment;
+  /** Of the near ball and of the whole, in scales. */
+  readonly nearRadius: number | undefined;
+  readonly radius: number | undefined;
+}
+
+/** `cohortNeeded`: contributors with whom it would do. */
+export interface HeavyInfeasible {
+  readonly kind: 'infeasible';
+  readonly cohortNeeded: number;
+}
+
+const groupChoices = [11, 5, 1] as const;
+/** Share of honest rows that the fullest bin of a centre's histogram holds, at least. */
+const fullestBin = 0.36;
+/** How many times the nominal rows are counted exactly; further ones are left out by their tags. */
+const surplus = 4;
+/** Share of the final cost that the number of rows takes. */
+const countShare = 0.05;
+/** A second ball that is not this many times the first is not worth its noise. */
+const worthwhile = 1.25;
+/** Planned distance of the private median from the mean, per column, in scales. */
+const offset = 0.2;
+
+/** Groups as asked, or as many of 11, 5 and 1 as find the centre with a seventh of the contributors (1: with half). */
+export function heavyDesign(asked: HeavyAsked): HeavyDesign | HeavyInfeasible {
+  const choices = asked.groups === undefined ? groupChoices : [asked.groups];
+  let last: HeavyInfeasible | undefined;
+  for (const groups of choices) {
+    const shareMax = asked.centreShare ?? (groups === choices.at(-1) ? 0.5 : 1 / 7);
+    const wanted = rowsOfGroup(asked) * groups;
+    const share = asked.centreShare ?? Math.min(shareMax, Math.max(0.05, (1.3 * wanted) / asked.facts.cohort));
+    if (asked.facts.cohort * share >= wanted) return designWith(asked, groups, share);
+    last = { kind: 'infeasible', cohortNeeded: Math.ceil(wanted / shareMax) + 1 };
+  }
+  return last!;
+}
+
+/** Rows with which a group finds its centre nearly surely; a hashed group is smaller than nominal now and then. */
+function rowsOfGroup({ facts: { dimension, target }, corruption }: HeavyAsked): number {
+  const [bins] = centreEvents({ cohort: groupName(1), dimension, rho: target.rho, delta: target.delta });
+  const clear = keepingCount(bins) + bins.sigma * normalUpperQuantile(0.01 / dimension);
+  const rows = clear / (fullestBin * (1 - corruption));
+  return Math.ceil(rows + 3 * Math.sqrt(rows));
+}
+
+function designWith(asked: HeavyAsked, groups: number, centreShare: number): HeavyDesign {
+  const { facts, moment, finalShare, looks: lookCount } = asked;
+  const { dimension, target } = facts;
+  const rows = facts.cohort * (1 - centreShare);
+  const rowsMax = Math.ceil(surplus * rows);
+  const near = clipBall(asked.nearRadius ?? 1.35 * Math.sqrt(dimension) + 3, { products: true, rowsMax });
+  const place = { cohort: rowsCohort, facts };
+  const rhoFinal = shareOf(target.rho, finalShare);
+  const rhoSums = shareOf(rhoFinal, 1 - countShare);
+  const noise = (4 * Math.sqrt(dimension)) / Math.sqrt(2 * rhoSums) / rows;
+  const radius = Math.max(near.radius, asked.radius ?? balancedRadius(moment, dimension, offset, noise));
+  const hasRest = radius > worthwhile * near.radius;
+  const restShare = hasRest ? Math.min(0.6, Math.max(0.3, 1 - near.radius / radius)) : 0;
+  const sum = sumEvent('mean/near', place, near, shareOf(rhoSums, 1 - restShare));
+  const rest = hasRest ? restOf(radius - near.radius, shareOf(rhoSums, restShare), place) : null;
+  const count = countEvent('mean/count', rowsCohort, shareOf(rhoFinal, countShare));
+  const edges = heavyEdges(near.radius);
+  const rhoLook = shareOf(target.rho, (1 - finalShare) / lookCount);
+  const looks = Array.from({ length: lookCount }, (_, t) => looksOf(place, `look-${t + 1}`, rhoLook, near, edges.length));
+  const names = Array.from({ length: groups }, (_, g) => groupName(g + 1));
+  const cohorts = [
+    ...names.map((name) => pooledCohort(name, centreShare / groups)), pooledCohort(rowsCohort, 1 - centreShare),
+  ];
+  const centres = names.flatMap((name) => centreEvents({
+    cohort: name, dimension, rho: target.rho, delta: target.delta, name,
+  }));
+  return {
+    facts, groups, centreShare, cohorts, rows, rowsMax, near, rest, edges, looks, sum, count, moment,
+    gate: gateOf(dimension, rows, looks[0]!.square.sigma),
+    events: [...centres, ...looks.flatMap(eventsOf), sum, ...(rest === null ? [] : [rest.event]), count],
+  };
+}
+
+function restOf(radius: number, rho: number, place: { cohort: string; facts: StudyFacts }): HeavyDesign['rest'] {
+  const ball = clipBall(radius, { sums: true });
+  return { ball, event: sumEvent('mean/rest', place, ball, rho) };
+}
+
+/** Sampling, and the noise of the second moments, whose norm is about sigma sqrt(2 d). */
+function gateOf(dimension: number, rows: number, sigma: number): number {
+  return 3 * Math.sqrt(dimension / rows) + (1.3 * sigma * Math.sqrt(2 * dimension)) / rows;
+}
+
+/** Cohorts of which a contributor is in one. */
+export function disjointCohorts({ cohorts }: HeavyDesign): readonly string[] {
+  return disjointNames(cohorts);
+}
+
+/** Bound on what clipping at the outer ball moves the mean, in scales. */
+export function clippingBias({ moment, facts, near, rest }: HeavyDesign): number {
+  return truncationBias(moment, facts.dimension, offset, near.radius + (rest?.ball.radius ?? 0));
+}
+
+/**
+ * Rows of the near ball are at most 1 + gate wide in every direction, also where nobody has told the honest ones' width:
+ * a share c that stands together moves the near mean by at most sqrt(c (1 + gate)). Of rows beyond the near ball there
+ * are at most (1 + gate) / r^2, and each moves the rest by at most its radius.
+ */
+export function heavyErrorOf(design: HeavyDesign, corruption: number, promise: number): ExpectedError {
+  const { facts: { dimension }, rows, sum, rest, near, gate } = design;
+  const sampling = Math.sqrt(dimension / rows);
+  const noise = (Math.hypot(sum.sigma, rest?.event.sigma ?? 0) * Math.sqrt(dimension)) / rows;
+  if (!(corruption >= 0 && corruption <= promise)) return { total: Infinity, sampling, noise, bias: Infinity };
+  const inside = Math.min(corruption * near.radius, Math.sqrt(corruption * (1 + gate)));
+  const outside = Math.min(corruption, (1 + gate) / near.radius ** 2) * (rest?.ball.radius ?? 0);
+  const bias = clippingBias(design) + inside + outside;
+  return { total: Math.hypot(sampling, noise, bias), sampling, noise, bias };
+}
