@@ -1,4 +1,4 @@
-import { partsByName, type ReleaseBody } from '../client/index.js';
+import { partsByName, type Nested, type ReleaseBody } from '../client/index.js';
 import { exact } from './format.js';
 import type { StudyEntry } from './model.js';
 
@@ -9,6 +9,14 @@ export interface Component {
   readonly weight: number;
   readonly mean: number;
   readonly deviation: number;
+}
+
+/** One normal of a mixture in several columns. */
+export interface Cloud {
+  readonly weight: number;
+  readonly mean: readonly number[];
+  /** Row by row. */
+  readonly covariance: readonly (readonly number[])[];
 }
 
 /** One bar: `from` null below all edges, `to` null above them. */
@@ -25,6 +33,7 @@ export type Picture =
   | { readonly kind: 'matrix'; readonly name: string; readonly size: number; readonly entries: readonly number[];
     readonly centre: readonly number[] | null; }
   | { readonly kind: 'mixture'; readonly components: readonly Component[] }
+  | { readonly kind: 'clouds'; readonly clouds: readonly Cloud[] }
   | { readonly kind: 'bins'; readonly bins: readonly Bin[] }
   | { readonly kind: 'choice'; readonly chosen: number; readonly names: readonly string[] };
 
@@ -33,7 +42,7 @@ export function pictureOf(
   entry: StudyEntry, outcome: Value,
 ): { readonly picture: Picture | null; readonly charts: number } {
   const size = outcome.estimate.length;
-  const picture = mixtureOf(entry, outcome) ?? matrixOf(entry, outcome) ?? binsOf(entry, outcome)
+  const picture = mixtureOf(entry, outcome) ?? cloudsOf(entry, outcome) ?? matrixOf(entry, outcome) ?? binsOf(entry, outcome)
     ?? choiceOf(entry, outcome);
   if (picture === null) return { picture, charts: size };
   // A mean in front of a matrix goes over time like any other.
@@ -72,6 +81,21 @@ function mixtureOf({ document }: StudyEntry, outcome: Value): Picture | null {
   } else return null;
   // Fewer components than were allowed: the rest weigh nothing.
   return { kind: 'mixture', components: components.filter(({ weight, deviation }) => weight > 0 && deviation > 0) };
+}
+
+function cloudsOf({ document }: StudyEntry, outcome: Value): Picture | null {
+  const size = document.columns.length;
+  const { weights, means, covariances } = partsByName(outcome);
+  const isOfColumns = (list: Nested | undefined): list is readonly Nested[] => Array.isArray(list) && list.length === size;
+  if (!isList(weights) || !Array.isArray(means) || !Array.isArray(covariances)) return null;
+  const clouds = weights.flatMap((weight, k): Cloud[] => {
+    const [mean, covariance] = [means[k] as Nested | undefined, covariances[k] as Nested | undefined];
+    if (!isOfColumns(mean) || !isList(mean) || !isOfColumns(covariance)) return [];
+    const rows = covariance.filter((row) => isOfColumns(row) && isList(row));
+    const isSpread = rows.length === size && rows.every((row, j) => row[j]! > 0);
+    return weight > 0 && isSpread ? [{ weight, mean, covariance: rows }] : [];
+  });
+  return { kind: 'clouds', clouds };
 }
 
 function binsOf({ document }: StudyEntry, { estimate, shape, interval95 }: Value): Picture | null {

@@ -9,6 +9,9 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
     case 'mixture':
       return [...picture.components].sort((one, two) => two.weight - one.weight).slice(0, 3)
         .map(({ weight, mean, deviation }) => [`around ${shown(mean)} ± ${shown(deviation)}`, percent(weight)]);
+    case 'clouds':
+      return [...picture.clouds].sort((one, two) => two.weight - one.weight).slice(0, 3)
+        .map(({ weight, mean }) => [`around ${mean.slice(0, 2).map((entry) => shown(entry)).join(', ')}`, percent(weight)]);
     case 'bins':
       return [...picture.bins].sort((one, two) => two.count - one.count).slice(0, 3)
         .map(({ from, to, count }) => [binText(from, to), whole(Math.round(count))]);

@@ -87,6 +87,16 @@ function Pair({ picture, names, pair, onPair }: {
   const [across, up] = pair;
   const { size, entries } = picture;
   const [xx, yy, xy] = [entries[across * size + across]!, entries[up * size + up]!, entries[across * size + up]!];
+  return html`<div class="pair"><${PairChoice} names=${names} pair=${pair} onPair=${onPair} />
+    <${Ellipse} xx=${xx} yy=${yy} xy=${xy} x=${names[across]!} y=${names[up]!} /></div>`;
+}
+
+/** Two columns out of several; choosing the other one of the pair swaps them. */
+export function PairChoice({ names, pair, onPair }: {
+  readonly names: readonly string[]; readonly pair: readonly [number, number];
+  readonly onPair: (pair: readonly [number, number]) => void;
+}): VNode {
+  const [across, up] = pair;
   const choose = (which: 0 | 1) => (event: Event): void => {
     const chosen = Number((event.currentTarget as HTMLSelectElement).value);
     onPair(which === 0 ? [chosen, up === chosen ? across : up] : [across === chosen ? up : across, chosen]);
@@ -94,8 +104,7 @@ function Pair({ picture, names, pair, onPair }: {
   const select = (which: 0 | 1, label: string): VNode => html`<label class="field"><span>${label}</span>
     <select value=${pair[which]} onChange=${choose(which)}>${names.map((name, i) =>
       html`<option key=${i} value=${i} selected=${i === pair[which]}>${name}</option>`)}</select></label>`;
-  return html`<div class="pair"><div class="pair-choice">${select(0, 'Across')}${select(1, 'Up')}</div>
-    <${Ellipse} xx=${xx} yy=${yy} xy=${xy} x=${names[across]!} y=${names[up]!} /></div>`;
+  return html`<div class="pair-choice">${select(0, 'Across')}${select(1, 'Up')}</div>`;
 }
 
 interface EllipseFacts {

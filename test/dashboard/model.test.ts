@@ -134,6 +134,13 @@ describe('pictures', () => {
     expect(of(rows, { shape: [3, 3] }, {}, 'mixture-1d').picture).toEqual({ kind: 'mixture', components });
   });
 
+  it('of mixtures in several columns leave out parts that weigh nothing', () => {
+    const parts = [{ name: 'weights', shape: [2] }, { name: 'means', shape: [2, 2] }, { name: 'covariances', shape: [2, 2, 2] }];
+    const { picture } = of([1, 0, 3, -4, 0, 0, 4, 1, 1, 9, 0, 0, 0, 0], { parts }, {}, 'mixture');
+    expect(picture).toEqual({ kind: 'clouds', clouds: [{ weight: 1, mean: [3, -4], covariance: [[4, 1], [1, 9]] }] });
+    expect(summaryOf(picture!, document.columns)).toEqual([['around 3, −4', '100\u00a0%']]);
+  });
+
   it('of bins without bounds leave out the places that nothing was found for', () => {
     const { picture } = of([20, 50, -10, 80, 0, 0], { shape: [3, 2] }, { width: 10 }, 'histogram');
     const bins = [{ from: -10, to: 0, count: 80 }, { from: 20, to: 30, count: 50 }];

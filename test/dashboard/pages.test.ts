@@ -161,6 +161,12 @@ const matrix = valueOf(
 const hypotheses = JSON.stringify([{ normal: { mean: 10, deviation: 40 } }, { laplace: { centre: -5, scale: 20 } }]);
 const mixture = { kind: 'value', shape: [3, 3], uncertainty: { kind: 'none' } } as const;
 
+const cloudParts = [{ name: 'weights', shape: [2] }, { name: 'means', shape: [2, 2] }, { name: 'covariances', shape: [2, 2, 2] }];
+const clouds = {
+  kind: 'value', shape: [14], parts: cloudParts, uncertainty: { kind: 'none' },
+  estimate: [0.6, 0.4, -4, 500, 60, 1500, 90, 800, 800, 40_000, 500, 0, 0, 250_000],
+} as const;
+
 /** What axe-core found. */
 interface Violation {
   readonly id: string;
@@ -182,12 +188,14 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
         parameters: { 'variance-low': 1, 'variance-high': 1e7 },
       },
       { study: 'mixture', estimator: 'mixture-1d', columns: ['delay'], parameters: { components: 3, resolution: 1 } },
+      { study: 'clouds', estimator: 'mixture', columns: ['delay', 'distance'], parameters: { components: 2 } },
       { study: 'histogram', estimator: 'histogram', parameters: { column: 0, edges: [-15, 0, 15] } },
       { study: 'select', estimator: 'select', columns: ['delay'], parameters: { alpha: 0.1, hypotheses } },
     );
     for (const outcome of [value, refusal]) stage.publish('flight-delays', outcome);
     stage.publish('covariance', matrix);
     stage.publish('mixture', { ...mixture, estimate: [0.7, -4.2, 9.5, 0.3, 60, 22, 0, 0, 0] });
+    stage.publish('clouds', clouds);
     stage.publish('histogram', valueOf([214, 880, 431, -3], [18, 18, 18, 18]));
     stage.publish('select', { ...mixture, estimate: [1], shape: [1] });
   }
@@ -249,6 +257,10 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
     await inspect(stage.page('mixture'), '.density');
     expect(await page.$eval('.density', (each) => each.getAttribute('aria-label'))).toContain('70\u00a0% around −4.2');
     expect(await page.$$('.density .part')).toHaveLength(2);
+    await inspect(stage.page('clouds'), '.clouds');
+    expect(await page.$eval('.clouds', (each) => each.getAttribute('aria-label')))
+      .toBe('delay and distance: 60\u00a0% around −4, 500; 40\u00a0% around 60, 1,500');
+    expect(await page.$$('.clouds path')).toHaveLength(4);
     await page.goto(stage.page('histogram'));
     await page.waitForSelector('.bins');
     const text = (cells: readonly Element[]): string[] => cells.map((cell) => cell.textContent);
