@@ -22,6 +22,7 @@ export const systemClock: Clock = {
         if (left > step) arm(left - step);
         else action();
       }, step);
+      timer.unref();
     };
     arm(delayMs);
     return () => clearTimeout(timer);

@@ -39,6 +39,8 @@ export class Channel {
   private known: VerifiedStudy | null = null;
   private channelNumber = 0;
   private greeting: Greeting | null = null;
+  /** What a Notice told after Ready, while the outbox was still writing down whom Ready had proven. */
+  private newsWhileProving: Notice | null = null;
   private openEpoch = 0n;
   private credit = 1;
   private helloPutOff = false;
@@ -159,6 +161,7 @@ export class Channel {
       return;
     }
     const link = this.link;
+    this.newsWhileProving = null;
     const proven = this.options.owner.onProven?.();
     if (proven === undefined) {
       this.goLive(ready);
@@ -182,6 +185,8 @@ export class Channel {
     this.setEpoch(ready.epoch, null);
     for (const batch of lost) this.renumber(batch);
     this.onState(this.known!.state);
+    const news = this.newsWhileProving;
+    if (news !== null) this.onNotice(news);
     this.pump();
   }
 
@@ -234,6 +239,7 @@ export class Channel {
 
   /** @internal */
   onNotice(notice: Notice): void {
+    if (this.state === 'greeting') this.newsWhileProving = notice;
     if (this.state !== 'live') return;
     this.setEpoch(notice.epoch, notice.closesInMs === 0n ? null : Number(notice.closesInMs));
     this.onState(notice.state);

@@ -131,9 +131,10 @@ export class LiveStudy {
   /** Stops the schedule; a release in progress is finished, an open epoch stays open for the next start. */
   async close(): Promise<void> {
     this.#closing = true;
-    this.#cancelTimer?.();
     await this.#turning;
     await this.#line.settled();
+    // Now: a turn that was under way has armed the next one's.
+    this.#cancelTimer?.();
   }
 
   #count(batch: VerifiedBatch, result: AdmissionResult): void {
@@ -259,6 +260,7 @@ export class LiveStudy {
     this.#held.set(next.epoch, next);
     // An epoch that the runner cannot hold says so again at its release.
     runner.open(setupOf(this.identity.studyId, this.definition, next)).catch((error: unknown) => {
+      if (this.#closing) return;
       logger.error({ study: document.study, epoch: next.epoch, err: error }, 'an epoch has no summaries');
     });
     return next;

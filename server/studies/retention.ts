@@ -10,6 +10,7 @@ export class Retention {
   readonly #keepMs: number;
   #sweeping: Promise<void> = Promise.resolve();
   #cancelTimer: (() => void) | undefined;
+  #closed = false;
 
   constructor(
     private readonly context: HubContext,
@@ -27,6 +28,7 @@ export class Retention {
 
   /** Stops coming back; resolves when the sweep in progress has ended. */
   async close(): Promise<void> {
+    this.#closed = true;
     this.#cancelTimer?.();
     await this.#sweeping;
   }
@@ -52,7 +54,8 @@ export class Retention {
   }
 
   #again(delayMs: number): void {
-    if (this.context.stopped()) return;
+    // A sweep that was under way at the close must not leave a timer of days behind.
+    if (this.context.stopped() || this.#closed) return;
     this.#cancelTimer?.();
     this.#cancelTimer = this.context.clock.after(delayMs, () => void this.sweep());
   }

@@ -98,6 +98,18 @@ describe('a contributor', () => {
     expect((await epochs.next()).value).toEqual({ epoch: 9n, closesInMs: null });
   });
 
+  it('hears what happens while its outbox writes down whom it talks to', async () => {
+    const server = await startServer();
+    server.epoch = 0n;
+    const pin = async (): Promise<void> => {
+      server.openEpoch(8n);
+      // Time for the Notice to come before this ends.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    };
+    const contributor = connect(server, { outbox: { ...memoryOutbox(), pin } });
+    expect(await contributor.contribute(row(1))).toMatchObject({ kind: 'accepted', epoch: 8n });
+  });
+
   it('keeps the credit within one contribution of many batches', async () => {
     const server = await startServer();
     server.credit = 2;

@@ -51,6 +51,27 @@ describe('a running study', () => {
     expect(bench.clock.pending).toBe(0);
   });
 
+  // A timer keeps the process: after SIGTERM it would stay for an epoch, or for as long as rows are kept.
+  it.each(['openEpoch', 'unpurgedEpochs'] as const)('leaves no timer behind when it is closed during %s', async (call) => {
+    const hub = await bench.start([define({ retention: { kind: 'duration', keepMs: 100 * everyMs } })]);
+    await contribute(hub, hub.studies()[0]!.studyId, 3, 1n);
+    const store = await bench.store();
+    const slow = store as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    const real = slow[call]!.bind(store);
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => { goOn = resolve; });
+    slow[call] = async (...args) => {
+      await held;
+      return real(...args);
+    };
+    await bench.clock.advance(everyMs);
+    const closed = hub.close();
+    await settle();
+    goOn();
+    await closed;
+    expect(bench.clock.pending).toBe(0);
+  });
+
   it('does every step in the order that the ledger needs', async () => {
     const hub = await bench.start([define()]);
     await contribute(hub, hub.studies()[0]!.studyId, 20, 1n);

@@ -1,9 +1,10 @@
 import { toHex } from '../../../src/base/bytes.js';
+import { WireError } from '../../../src/base/errors.js';
 import { createContributor, type Contributor } from '../../../client/index.js';
 import type { Settled } from '../../../client/session/settled.js';
 import type { Chance } from './chance.js';
 import type { FaultCounts, FaultRates } from './faults.js';
-import type { Model } from './model.js';
+import { BrokenPromise, type Model } from './model.js';
 import type { Network } from './network.js';
 import { OutboxFile, SimulatedOutbox } from './outbox.js';
 import { clientRuntime, ProcessTimers, type Scheduler } from './scheduler.js';
@@ -56,7 +57,10 @@ export class SimulatedContributor {
     const count = 1 + chance.below(3);
     const rows = Array.from({ length: count }, () => rowOf(this.number, ++this.#counter));
     this.sends += 1;
-    this.#owe(this.#client.send(rows, { last: chance.happens(0.3) }));
+    const { state } = this.#client;
+    const settled = this.#client.send(rows, { last: chance.happens(0.3) });
+    if (state.kind === 'ended' && isFinal(state.error)) this.#expectRefusal(settled, state.error);
+    else this.#owe(settled);
   }
 
   crash(): void {
@@ -102,6 +106,15 @@ export class SimulatedContributor {
     }
   }
 
+  /** The study has stopped, and the SDK has said so: it takes nothing more, and says that again. */
+  #expectRefusal(settled: Promise<Settled>, expected: unknown): void {
+    const { onBroken } = this.world;
+    settled.then(
+      () => onBroken(new BrokenPromise(`${this.host} took rows after it had ended`)),
+      (error: unknown) => { if (error !== expected) onBroken(error); },
+    );
+  }
+
   #owe(settled: Promise<Settled>): void {
     const timers = this.#timers;
     this.#owed += 1;
@@ -125,4 +138,9 @@ export class SimulatedContributor {
       onBroken(error);
     }
   }
+}
+
+/** The study stopped, which no fault did. */
+function isFinal(error: Error | null): boolean {
+  return error instanceof WireError && (error.code === 'budget-exhausted' || error.code === 'study-ended');
 }

@@ -1,0 +1,91 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createContributor, subscribe } from '../../../client/index.js';
+import { fromHex, toHex } from '../../../src/base/bytes.js';
+import { signing } from '../../../src/signing/node.js';
+import { Chance } from '../simulation/chance.js';
+
+/** A row that the SDK said is durable. */
+export interface Acknowledged {
+  /** Hex. */
+  readonly contributor: string;
+  readonly sequence: bigint;
+  readonly row: readonly number[];
+  /** Unix milliseconds, rounded up: the server had said so by then. */
+  readonly atMs: number;
+}
+
+export interface LoadOptions {
+  readonly url: string;
+  readonly study: string;
+  /** Hex. */
+  readonly serverKey: string;
+  readonly people: number;
+  readonly columns: number;
+  /** Mean wait of one contributor between an answer and its next row. */
+  readonly pauseMs: number;
+}
+
+/** Contributors that send rows, no two alike, one by one, and keep account of what was acknowledged; and a subscriber. */
+export class Load {
+  readonly acknowledged: Acknowledged[] = [];
+  /** Digest of each release as the subscriber verified it, by index. */
+  readonly published = new Map<number, string>();
+  readonly failures: unknown[] = [];
+  /** Rows refused for good after a long stop of the server: never acknowledged. */
+  stale = 0;
+  readonly #stop = new AbortController();
+  readonly #senders: Promise<void>[] = [];
+  readonly #chance = Chance.of(1);
+  #serial = 0;
+
+  constructor(private readonly options: LoadOptions) {
+    setMaxListeners(options.people + 10, this.#stop.signal);
+    const failed = (error: unknown): void => {
+      if (!this.#stop.signal.aborted) this.failures.push(error);
+    };
+    for (let i = 0; i < options.people; i++) this.#senders.push(this.#send().catch(failed));
+    this.#senders.push(this.#listen().catch(failed));
+  }
+
+  async end(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#senders);
+  }
+
+  async #send(): Promise<void> {
+    const { url, study, serverKey, columns, pauseMs } = this.options;
+    const { signal } = this.#stop;
+    const contributor = createContributor({
+      url, study, seed: signing.generateSeed(), serverKey: fromHex(serverKey), signal,
+      backoffInitialMs: 20, backoffMaxMs: 200,
+    });
+    const key = toHex(contributor.publicKey);
+    while (!signal.aborted) {
+      const serial = (this.#serial += 1);
+      const row = Array.from({ length: columns }, (_, i) => (i === 0 ? serial * 1e-7 : this.#chance.between(-0.5, 0.5)));
+      const settled = await contributor.send([row]);
+      if (settled.kind === 'refused') {
+        // In flight when the server died, and two epochs older when it came back.
+        if (settled.error.code !== 'stale-epoch') throw settled.error;
+        this.stale += 1;
+        continue;
+      }
+      const atMs = Math.ceil(performance.timeOrigin + performance.now()) + 1;
+      for (const sequence of settled.sequences) this.acknowledged.push({ contributor: key, sequence, row, atMs });
+      await pause(this.#chance.between(0, 2 * pauseMs));
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const { url, study, serverKey } = this.options;
+    const { signal } = this.#stop;
+    const subscription = subscribe({
+      url, study, serverKey: fromHex(serverKey), signal, backoffInitialMs: 20, backoffMaxMs: 200,
+    });
+    // It fails by itself when an index comes again with other bytes: the chain would not verify.
+    for await (const { release, signed } of subscription) {
+      this.published.set(Number(release.index), toHex(signing.sha512(signed.body)));
+    }
+  }
+}
