@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { InvariantError } from '../../src/base/errors.js';
 import type { Compute } from '../../src/estimators/contract.js';
 import { workerUrl } from '../worker-url.js';
-import type { ComputeCall, ComputeReply } from './worker.js';
+import type { ComputeCall, ComputeReply, ComputeSetup } from './worker.js';
 
 /** Worker threads for row kernels. */
 export interface ComputePool extends Compute {
@@ -20,12 +20,13 @@ interface Waiting {
 /**
  * A pool of `threads` worker threads, started by the first call, so that small releases cost none. Idle threads do not
  * keep the process alive. A thread that ends rejects what it was asked, with an error that tells nothing of the input.
+ * @param niceness - how far the threads stand back, see `standBack`; default 0: not at all.
  */
-export function createComputePool(threads: number): ComputePool {
+export function createComputePool(threads: number, niceness = 0): ComputePool {
   const members: Member[] = [];
   let isClosed = false;
   const start = (): void => {
-    while (members.length < threads && !isClosed) members.push(new Member());
+    while (members.length < threads && !isClosed) members.push(new Member(niceness));
   };
   return {
     parallelism: threads,
@@ -46,12 +47,14 @@ export function createComputePool(threads: number): ComputePool {
 const failure = (): Error => new InvariantError('a compute thread ended before its work was done');
 
 class Member {
-  readonly #worker = new Worker(workerUrl(import.meta.url, './worker.js'), { execArgv: [] });
+  readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   #next = 0;
   #hasEnded = false;
 
-  constructor() {
+  constructor(niceness: number) {
+    const workerData: ComputeSetup = { niceness };
+    this.#worker = new Worker(workerUrl(import.meta.url, './worker.js'), { execArgv: [], workerData });
     this.#worker.on('message', ({ id, output, hasFailed }: ComputeReply) => {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);

@@ -1,5 +1,6 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { rowKernels } from '../../src/numerics/kernels/shards.js';
+import { standBack } from './priority.js';
 
 /** Entry of a compute thread: runs row kernels on shared rows, one call after the other. */
 export interface ComputeCall {
@@ -15,7 +16,15 @@ export interface ComputeReply {
   readonly hasFailed: boolean;
 }
 
+/** How a compute thread is started. */
+export interface ComputeSetup {
+  /** See `standBack`; 0: as every other thread. */
+  readonly niceness: number;
+}
+
 const port = parentPort!;
+const { niceness } = workerData as ComputeSetup;
+if (niceness > 0) standBack(niceness);
 
 port.on('message', ({ id, kernel, input }: ComputeCall) => {
   let reply: ComputeReply;

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { assert } from '../../src/base/assert.js';
 import { createComputePool } from '../compute/pool.js';
+import { niceness, standBack } from '../compute/priority.js';
 import { InlineEpochRunner } from './inline-runner.js';
 import { partsOfError, type EpochRequest, type EpochResponse } from './messages.js';
 import { unpackParts } from './packing.js';
@@ -12,9 +13,10 @@ import { unpackParts } from './packing.js';
  */
 assert(parentPort !== null, 'this module is the entry of a worker thread');
 const port = parentPort;
+standBack(niceness.folding);
 /** One core is left to sockets, signatures and the store, so that acks do not wait for a release. */
 const computeThreads = Math.max(1, availableParallelism() - 1);
-const runner = new InlineEpochRunner({ compute: createComputePool(computeThreads) });
+const runner = new InlineEpochRunner({ compute: createComputePool(computeThreads, niceness.passes) });
 const send = (response: EpochResponse): void => port.postMessage(response);
 
 async function execute(request: EpochRequest): Promise<unknown> {

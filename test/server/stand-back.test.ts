@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { createComputePool } from '../../server/compute/pool.js';
+import { niceness } from '../../server/compute/priority.js';
+import { WorkerEpochRunner } from '../../server/epochs/worker-runner.js';
+import { momentsOfRows, sharedDoubles } from '../../src/numerics/kernels/shards.js';
+import { define } from '../support/hub-bench.js';
+
+/** How many threads of this process stand back by so many steps. The name before the state may hold anything. */
+function threadsAt(steps: number): number {
+  const wanted = Math.min(19, getPriority() + steps);
+  const found = readdirSync('/proc/self/task').map((thread) => {
+    const text = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
+    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16]);
+  });
+  return found.filter((own) => own === wanted).length;
+}
+
+const rows = { values: sharedDoubles(80_000), dimension: 1, count: 80_000 };
+
+describe.runIf(process.platform === 'linux')('threads of releases', () => {
+  it('stand back where they are asked to, and not otherwise', async () => {
+    for (const [steps, more] of [[0, 0], [niceness.passes, 2]] as const) {
+      const before = threadsAt(niceness.passes);
+      const pool = createComputePool(2, steps);
+      await momentsOfRows(pool, rows);
+      expect(threadsAt(niceness.passes) - before).toBe(more);
+      await pool.close();
+    }
+  });
+
+  it('are the epochs\' own, too', async () => {
+    const before = threadsAt(niceness.folding);
+    const runner = new WorkerEpochRunner({ onDeath: () => undefined });
+    const { document, target } = define({});
+    await runner.open({
+      studyId: 'a', epoch: 1n, document, target, assignmentKey: new Uint8Array(32), workSeed: new Uint8Array(32),
+    });
+    expect(threadsAt(niceness.folding) - before).toBe(1);
+    await runner.close();
+  });
+});
