@@ -15,6 +15,8 @@ export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 
 /** Longer headers are refused. */
 export const headerBytesMax = 65_536;
+/** Wider rows are refused: a header of a few bytes must not make lists of as many columns as it claims. */
+export const npyColumnsMax = 1_048_576;
 const remedy = 'save it with numpy.save(path, numpy.ascontiguousarray(values, dtype="float64"))';
 
 /** Bytes needed before `parseNpyHeader` can run; more may be asked for when the length is read. */
@@ -62,11 +64,18 @@ export function parseNpyHeader(bytes: Uint8Array, source: string): NpyHeader {
       `${source}: it has ${axes.length} axes: rows and columns (two) or one value per row (one) are read`,
     );
   }
+  const [rows = 0, columns = 1] = axes;
+  if (columns > npyColumnsMax) {
+    throw new InvalidInputError(
+      `${source}: its header claims ${columns} columns, at most ${npyColumnsMax} are read: save the columns that count`,
+      { columns, limit: npyColumnsMax },
+    );
+  }
   return {
     itemBytes: matched[2] === '4' ? 4 : 8,
     littleEndian: matched[1] === '<',
-    rows: axes[0]!,
-    columns: axes[1] ?? 1,
+    rows,
+    columns,
     dataOffset,
   };
 }

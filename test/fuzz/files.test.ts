@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { KeelsonError } from '../../src/base/errors.js';
 import { npyHeaderBytes, npyMagic, parseNpyHeader } from '../../cli/input/npy-header.js';
+import { readNpy } from '../../cli/input/npy.js';
 import { parseStudyText } from '../../server/study-file/index.js';
+import { fileKinds, FileTally, fuzzFile, readSamples } from '../support/fuzz/files/run.js';
+import { root } from '../support/sources.js';
 
 const folder = new URL('../../studies/', import.meta.url);
 const samples = readdirSync(folder).filter((name) => name.endsWith('.yaml'))
@@ -54,6 +57,26 @@ describe('files made to harm', () => {
       if (isRead(() => parseNpyHeader(bytes, 'rows.npy'))) read += 1;
     }), { seed: 7, numRuns: 2000 });
     expect(read).toBeGreaterThan(20);
+  });
+
+  it('.npy headers that claim more columns than memory holds are refused before lists of them are made', async () => {
+    for (const columns of ['4000000000', '9007199254740991', '1048577']) {
+      const bytes = npyFile(1, `{'descr': '<f8', 'fortran_order': False, 'shape': (1, ${columns}), }`);
+      const reading = readNpy(async function* () { yield bytes; }(), { source: 'rows.npy', missing: 'refuse' }).next();
+      await expect(reading).rejects.toThrow(/claims \d+ columns, at most 1048576/);
+    }
+  });
+
+  it('files of every kind, changed everywhere, are read or refused by name', async () => {
+    const samples = await readSamples(root);
+    const tally = new FileTally();
+    for (const kind of fileKinds) {
+      for (let seed = 1; seed <= (kind === 'study' ? 40 : 250); seed++) await fuzzFile(kind, seed, samples, tally);
+    }
+    for (const met of ['csv read', 'ndjson read', 'npy read', 'study read', 'log authentic', 'log signature-invalid',
+      'csv invalid-input', 'ndjson invalid-input', 'npy invalid-input', 'study invalid-study']) {
+      expect(tally.outcomes.get(met) ?? 0, met).toBeGreaterThan(0);
+    }
   });
 });
 

@@ -9,7 +9,8 @@ describe('frames made to harm', () => {
     expect(tally.passedSignature / tally.frames).toBeGreaterThan(0.2);
     for (const met of [
       'ready', 'ack', 'refusal malformed', 'refusal bad-signature', 'refusal invalid-key', 'refusal key-not-allowed',
-      'refusal unknown-channel', 'refusal unknown-study', 'rejected malformed', 'rejected mutated', 'rejected not-finite',
+      'refusal unknown-channel', 'refusal unknown-study', 'rejected malformed', 'rejected mutated',
+      'rejected not-finite',
       'rejected sequence-too-far', 'rejected wrong-dimension', 'rejected too-many-rows', 'rejected epoch-not-open',
       'rejected contribution-full', 'rejected study-ended',
     ]) expect(tally.outcomes.get(met) ?? 0, met).toBeGreaterThan(0);

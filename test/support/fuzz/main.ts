@@ -1,9 +1,11 @@
 import { parseArgs } from 'node:util';
+import { fuzzFiles } from './files/command.js';
 import { fuzzFrames } from './frames/command.js';
 
 /* eslint-disable no-console -- a command of developers: what it prints is its purpose. */
 
 const usage = `fuzz frames [--frames 1000000] [--seed 1] [--minutes N] [--coverage]
+fuzz files [--files 100000] [--seed 1] [--minutes N] [--coverage]
 Ends with status 1 at the first promise that is broken, and prints the command that replays it.`;
 
 /** The command behind `npm run fuzz:*`. @returns the exit status. */
@@ -13,13 +15,19 @@ export async function main(args: readonly string[]): Promise<number> {
     allowPositionals: true,
     options: {
       frames: { type: 'string', default: '1000000' }, seed: { type: 'string', default: '1' },
+      files: { type: 'string', default: '100000' },
       minutes: { type: 'string' }, coverage: { type: 'boolean', default: false }, help: { type: 'boolean' },
     },
   });
   const minutes = values.minutes === undefined ? Infinity : Number(values.minutes);
   const [what] = positionals;
+  const { coverage } = values;
+  const seed = Number(values.seed);
   if (values.help !== true && what === 'frames') {
-    return fuzzFrames({ seed: Number(values.seed), frames: Number(values.frames), minutes, coverage: values.coverage });
+    return fuzzFrames({ seed, frames: Number(values.frames), minutes, coverage });
+  }
+  if (values.help !== true && what === 'files') {
+    return fuzzFiles({ seed, files: Number(values.files), minutes, coverage, root: process.cwd() });
   }
   console.log(usage);
   return 2;

@@ -1,0 +1,155 @@
+// Contributors for the benchmarks of load, in a process of their own. Each has a key and signs every batch live; what the
+// server puts off is sent again, so nothing is lost, and at the end everything that was offered has to be acknowledged.
+// usage: node bench/load/contributors.js '{"url","studyId","first","contributors","sockets","rows","columns"}'
+// Then one JSON command a line on standard input, answered by one line each:
+//   {"offer": batches per second, "seconds", "inFlight"?}   sends on schedule whether or not acks come, each contributor at most
+//                                                           so many at once (48: within the credit)
+//   {"settle": seconds}                                     sends again what was put off, until all is acknowledged
+//   {"connected": true}                                     how many are connected
+import { createHash, randomBytes } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import { WebSocket } from 'ws';
+import { fromHex } from '../../dist/src/base/bytes.js';
+import { signBatch, signHello } from '../../dist/src/signing/message.js';
+import { signing } from '../../dist/src/signing/node.js';
+import { decodeServerFrame, encodeBatchBody, encodeClientFrame, subprotocol } from '../../dist/src/wire/index.js';
+
+const options = JSON.parse(process.argv[2]);
+const studyId = fromHex(options.studyId);
+const data = new Uint8Array(Float64Array.from({ length: options.rows * options.columns }, (_, i) => Math.sin(i) * 3).buffer);
+const channels = [];
+const counts = { offered: 0, sent: 0, acked: 0, putOff: 0, lost: 0 };
+let latencies = [];
+/** Batches that were refused for now, to be sent again. */
+const again = [];
+let connected = 0;
+
+function send(channel, sequence) {
+  const body = encodeBatchBody({
+    studyId, sequence, epoch: channel.epoch, last: false, rows: options.rows, columns: options.columns,
+    dataType: 'float64', data,
+  });
+  const signature = signBatch(channel.signer, { serverKey: channel.socket.serverKey, studyId }, signing.sha512(body));
+  channel.flight.set(sequence, channel.flight.get(sequence) ?? performance.now());
+  channel.socket.send(encodeClientFrame({ kind: 'batch', channel: channel.id, body, signature }));
+  counts.sent += 1;
+}
+
+function onAck(socket, ack) {
+  const channel = socket.channels.get(ack.channel);
+  if (ack.epoch > channel.epoch) channel.epoch = ack.epoch;
+  for (const { sequence, code, retryable } of ack.rejections) {
+    if (retryable || code === 'stale-epoch') counts.putOff += 1;
+    else counts.lost += 1;
+    if (retryable) again.push([channel, sequence]);
+  }
+  const now = performance.now();
+  while (channel.settled < ack.contiguousSequence) {
+    channel.settled += 1n;
+    counts.acked += 1;
+    latencies.push(now - channel.flight.get(channel.settled));
+    channel.flight.delete(channel.settled);
+  }
+}
+
+function connect(signers) {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(options.url, subprotocol, { perMessageDeflate: false });
+    socket.channels = new Map();
+    const waiting = new Map(signers.map((signer) => [Buffer.from(signer.publicKey).toString('hex'), signer]));
+    socket.on('error', reject);
+    socket.on('close', () => { if (connected > 0) throw new Error('the server closed a socket'); });
+    socket.on('message', (bytes) => {
+      const frame = decodeServerFrame(bytes);
+      if (frame.kind === 'welcome') {
+        socket.serverKey = frame.serverKey;
+        for (const signer of signers) greet(socket, frame, signer);
+      } else if (frame.kind === 'ready') {
+        const signer = waiting.get(Buffer.from(frame.publicKey).toString('hex'));
+        const settled = frame.nextSequence - 1n;
+        const channel = {
+          id: frame.channel, socket, signer, epoch: frame.epoch, sequence: settled, settled, flight: new Map(),
+        };
+        socket.channels.set(frame.channel, channel);
+        channels.push(channel);
+        connected += 1;
+        if (socket.channels.size === signers.length) resolve();
+      } else if (frame.kind === 'ack') onAck(socket, frame);
+      else if (frame.kind === 'notice') {
+        for (const channel of socket.channels.values()) if (frame.epoch > channel.epoch) channel.epoch = frame.epoch;
+      }
+      else if (frame.kind === 'refusal' && !frame.retryable) throw new Error(`${frame.code}: ${frame.text}`);
+    });
+  });
+}
+
+function greet(socket, welcome, signer) {
+  const clientNonce = randomBytes(32);
+  const nonces = { serverNonce: welcome.serverNonce, clientNonce };
+  const signature = signHello(signer, { serverKey: welcome.serverKey, studyId }, nonces);
+  socket.send(encodeClientFrame({ kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature }));
+}
+
+/** Sends on schedule; a contributor at its credit passes its turn, and what was put off goes before what is new. */
+async function offer(perSecond, seconds, inFlight = 48) {
+  latencies = [];
+  const before = { ...counts };
+  const startedMs = performance.now();
+  let [due, turn] = [0, 0];
+  for (;;) {
+    const elapsed = (performance.now() - startedMs) / 1_000;
+    if (elapsed >= seconds) break;
+    for (const [channel, sequence] of again.splice(0, 200)) send(channel, sequence);
+    const budget = Math.floor(elapsed * perSecond);
+    for (let tries = 0; due < budget && tries < 400; tries++) {
+      const channel = channels[turn++ % channels.length];
+      due += 1;
+      counts.offered += 1;
+      if (channel.flight.size >= inFlight || channel.socket.bufferedAmount > 4e6) continue;
+      channel.sequence += 1n;
+      send(channel, channel.sequence);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  const took = (performance.now() - startedMs) / 1_000;
+  const change = Object.fromEntries(Object.keys(counts).map((name) => [name, counts[name] - before[name]]));
+  return { ...change, seconds: took, perSecond: change.acked / took, ...quantiles() };
+}
+
+/** Sends again until everything is acknowledged. */
+async function settle(seconds) {
+  const untilMs = performance.now() + seconds * 1_000;
+  const waiting = () => channels.reduce((sum, { flight }) => sum + flight.size, 0);
+  while (waiting() > 0 && performance.now() < untilMs) {
+    for (const [channel, sequence] of again.splice(0, 200)) send(channel, sequence);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return { ...counts, waiting: waiting() };
+}
+
+function quantiles() {
+  const sorted = Float64Array.from(latencies).sort();
+  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? null;
+  return { p50: at(0.5), p99: at(0.99), p999: at(0.999) };
+}
+
+async function main() {
+  const signers = Array.from({ length: options.contributors }, (_, i) => signing.createSigner(
+    new Uint8Array(createHash('sha256').update(`keelson load ${options.first + i}`).digest())));
+  const share = Math.ceil(signers.length / options.sockets);
+  // A few at a time: the point is how many there are, not how many come at once.
+  for (let from = 0; from < options.sockets; from += 20) {
+    await Promise.all(Array.from({ length: Math.min(20, options.sockets - from) }, (_, i) =>
+      connect(signers.slice((from + i) * share, (from + i + 1) * share))));
+  }
+  console.log(JSON.stringify({ connected }));
+  for await (const line of createInterface({ input: process.stdin })) {
+    const command = JSON.parse(line);
+    if (command.offer !== undefined) console.log(JSON.stringify(await offer(command.offer, command.seconds, command.inFlight)));
+    else if (command.settle !== undefined) console.log(JSON.stringify(await settle(command.settle)));
+    else console.log(JSON.stringify({ connected }));
+  }
+  process.exit(0);
+}
+
+await main();

@@ -1,0 +1,78 @@
+// Three times as much as the server can take, offered whether or not it answers: it has to go on accepting at nearly its
+// peak, and what it puts off has to arrive later, once each. Build first (npm run bench:overload does).
+//   node bench/overload.js [--seconds 20] [--rounds 3] [--times 3] [--contributors 512]
+// Peak and overload take turns over one server; ratios are of medians. Exit status 1 when one is below 0.9 or anything is lost.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { mebibytes, startContributors, startServer } from './load/rig.js';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '20' }, rounds: { type: 'string', default: '3' },
+    times: { type: 'string', default: '3' }, contributors: { type: 'string', default: '512' },
+  },
+});
+const seconds = Number(values.seconds);
+const columns = 8;
+const directory = mkdtempSync(join(tmpdir(), 'keelson-overload-'));
+const server = await startServer({ directory, columns, every: '1h' });
+const middle = (list) => [...list].sort((left, right) => left - right)[Math.floor(list.length / 2)];
+let contributors;
+
+/**
+ * One phase, measured once its queues are as full as they get: batches that became durable, by the server's own clock, and
+ * what they took of its processor time.
+ */
+async function phase(command) {
+  await contributors.ask({ ...command, seconds: Math.max(3, seconds / 4) });
+  const before = await server.sample();
+  const result = await contributors.ask(command);
+  const after = await server.sample();
+  const cpuSeconds = (after.cpu.user + after.cpu.system - before.cpu.user - before.cpu.system) / 1e6;
+  const durable = after.batches - before.batches;
+  return {
+    ...result, rss: after.memory.rss, perSecond: durable / ((after.atMs - before.atMs) / 1_000),
+    perCpuSecond: durable / cpuSeconds,
+  };
+}
+
+try {
+  contributors = await startContributors({
+    url: server.url, studyId: server.studyId, first: 0, contributors: Number(values.contributors), sockets: 16, rows: 16,
+    columns,
+  });
+  await contributors.ask({ offer: 1e6, seconds: 5, inFlight: 2 });
+  console.log(`load average ${loadavg().map((load) => load.toFixed(1)).join(' ')}`);
+  console.log('phase      offered/s   durable/s  of each CPU second   put off   p50 ms   p99 ms   rss MiB');
+  const peaks = [];
+  const overloads = [];
+  for (let round = 0; round < Number(values.rounds); round++) {
+    const peak = await phase({ offer: 1e6, seconds, inFlight: 2 });
+    const overload = await phase({ offer: Number(values.times) * peak.perSecond, seconds });
+    await contributors.ask({ settle: 300 });
+    peaks.push(peak);
+    overloads.push(overload);
+    for (const [name, result] of [['peak', peak], ['overload', overload]]) {
+      console.log([
+        name.padEnd(9), (name === 'peak' ? 'at will' : (result.offered / result.seconds).toFixed(0)).padStart(10),
+        result.perSecond.toFixed(0).padStart(11), result.perCpuSecond.toFixed(0).padStart(19), String(result.putOff).padStart(9),
+        result.p50.toFixed(0).padStart(8), result.p99.toFixed(0).padStart(8), mebibytes(result.rss).padStart(9),
+      ].join(' '));
+    }
+  }
+  const end = await contributors.ask({ settle: 300 });
+  const sample = await server.sample();
+  const ratio = (name) => middle(overloads.map((result) => result[name])) / middle(peaks.map((result) => result[name]));
+  const held = ratio('perSecond');
+  console.log(`accepted under ${values.times} x the peak: ${held.toFixed(2)} of the peak by the clock (asked: 0.90), `
+    + `${ratio('perCpuSecond').toFixed(2)} for each second of the server's processor time`);
+  console.log(`${end.acked} acknowledged, ${end.waiting} waiting, ${end.lost} lost; put off and sent again ${end.putOff}; `
+    + `the store saw ${sample.batches} in all`);
+  process.exitCode = held >= 0.9 && end.waiting === 0 && end.lost === 0 ? 0 : 1;
+} finally {
+  contributors?.stop();
+  server.stop();
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+}

@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { KeelsonError } from '../../../../src/base/errors.js';
+import { logLines, verifyReleaseLog } from '../../../../src/log/index.js';
+import { signing } from '../../../../src/signing/node.js';
+import { readCsv } from '../../../../cli/input/csv.js';
+import { readNdjson } from '../../../../cli/input/ndjson.js';
+import { readNpy } from '../../../../cli/input/npy.js';
+import type { RowBatch, RowOptions } from '../../../../cli/input/rows.js';
+import { parseStudyText } from '../../../../server/study-file/index.js';
+import { sampleLog } from '../../log-samples.js';
+import { server } from '../../wire-samples.js';
+import { Dice } from '../dice.js';
+import { must } from '../frames/oracle.js';
+import { makeCsv, makeLog, makeNdjson, makeNpy, makeStudy } from './makers.js';
+
+export const fileKinds = ['study', 'csv', 'ndjson', 'npy', 'log'] as const;
+export type FileKind = (typeof fileKinds)[number];
+
+/** What a run did. */
+export class FileTally {
+  files = 0;
+  /** `csv read`, `npy invalid-input`, ... */
+  readonly outcomes = new Map<string, number>();
+  slowestMs = 0;
+  slowest = '';
+}
+
+/** What files are changed from. */
+export interface Samples {
+  readonly studies: readonly string[];
+  readonly log: readonly string[];
+}
+
+/** @param root of the project. */
+export async function readSamples(root: string): Promise<Samples> {
+  const folder = join(root, 'studies');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
+  return { studies: names.map((name) => readFileSync(join(folder, name), 'utf8')), log: (await sampleLog(3)).lines };
+}
+
+/** Reads one file made from a seed. @throws whatever is neither an answer nor a refusal by name. */
+export async function fuzzFile(kind: FileKind, seed: number, samples: Samples, tally: FileTally): Promise<void> {
+  const dice = new Dice(seed, fileKinds.indexOf(kind) + 1);
+  const startedMs = performance.now();
+  let outcome: string;
+  try {
+    outcome = await read(kind, dice, samples);
+  } catch (error) {
+    if (!(error instanceof KeelsonError) || error.code === 'internal' || error.code === 'invariant') throw error;
+    outcome = error.code;
+  }
+  const took = performance.now() - startedMs;
+  tally.files += 1;
+  if (took > tally.slowestMs) Object.assign(tally, { slowestMs: took, slowest: `${kind} ${seed}` });
+  const name = `${kind} ${outcome}`;
+  tally.outcomes.set(name, (tally.outcomes.get(name) ?? 0) + 1);
+}
+
+async function read(kind: FileKind, dice: Dice, samples: Samples): Promise<string> {
+  switch (kind) {
+    case 'study':
+      parseStudyText(makeStudy(samples.studies, dice), { name: 'study.yaml' });
+      return 'read';
+    case 'csv': return readRows(readCsv, makeCsv(dice), dice);
+    case 'ndjson': return readRows(readNdjson, makeNdjson(dice), dice);
+    case 'npy': return readRows(readNpy, makeNpy(dice), dice);
+    case 'log': return readLog(makeLog(samples.log, dice), dice, samples);
+  }
+}
+
+type Reader = (chunks: AsyncIterable<Uint8Array>, options: RowOptions) => AsyncIterable<RowBatch>;
+
+const wished = [['0'], ['1', '0'], ['a'], ['c0'], ['9999999'], ['c0', 'c0'], ['__proto__']];
+
+async function readRows(reader: Reader, bytes: Uint8Array, dice: Dice): Promise<string> {
+  const options: RowOptions = {
+    source: 'file', missing: dice.happens(0.5) ? 'null' : 'refuse',
+    ...(dice.happens(0.2) && { columns: dice.pick(wished) }),
+    ...(dice.happens(0.15) && { contributor: dice.pick(['0', '1', 'c1', 'b', 'length']) }),
+    ...(dice.happens(0.1) && { group: dice.pick(['0', '1', 'c1']) }),
+  };
+  for await (const batch of reader(inPieces(bytes, dice), options)) {
+    const width = batch.columns.length;
+    must(batch.values.length >= batch.count * width, 'a batch holds its rows');
+    for (let row = 0; row < batch.count; row++) {
+      if (batch.missing[row] === 1) continue;
+      for (let i = 0; i < width; i++) must(Number.isFinite(batch.values[row * width + i]), 'what is read is finite');
+    }
+  }
+  return 'read';
+}
+
+/** Only the log that was signed may pass as the server's. */
+async function readLog(bytes: Uint8Array, dice: Dice, samples: Samples): Promise<string> {
+  const lines: string[] = [];
+  const kept = async function* (): AsyncGenerator<string> {
+    for await (const line of logLines(inPieces(bytes, dice))) {
+      lines.push(line);
+      yield line;
+    }
+  };
+  const report = await verifyReleaseLog(kept(), { signing, serverKey: server.publicKey });
+  must(!report.authentic || lines.join('\n') === samples.log.join('\n'), 'only the signed log is authentic');
+  return report.authentic ? 'authentic' : report.firstFault!.code;
+}
+
+async function* inPieces(bytes: Uint8Array, dice: Dice): AsyncGenerator<Uint8Array> {
+  if (dice.happens(0.7)) {
+    yield bytes;
+    return;
+  }
+  for (let from = 0; from < bytes.length;) {
+    const length = 1 + dice.below(Math.max(1, bytes.length / 2));
+    yield bytes.subarray(from, from + length);
+    from += length;
+  }
+}
