@@ -1,9 +1,9 @@
 import type { WireCode } from '../src/base/error-codes.js';
 import type { Spend } from '../src/wire/messages.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
-import type { ContributorState, LedgerBalance, ReleaseRecord, StudyStateName } from './store/contract.js';
+import type { ContributorState, LedgerBalance, Quarantine, ReleaseRecord, StudyStateName } from './store/contract.js';
 import type { EpochProgress } from './epochs/contract.js';
-import type { ContributorEvidence } from './studies/evidence-contract.js';
+import type { ContributorEvidence, QuarantineOutcome } from './studies/evidence-contract.js';
 
 /** One study as sessions, HTTP and metrics see it. */
 export interface StudyView {
@@ -79,5 +79,9 @@ export interface StudyHub {
   leftOut?(studyId: string): Promise<number>;
   /** How far a contributor's own rows are from published answers. For the operator only; it decides nothing. */
   evidence?(studyId: string, contributor: Uint8Array): Promise<ContributorEvidence>;
+  /** Excludes a key from the next epoch on where the study's rule and the key's own rows allow it. For the operator only. */
+  quarantine?(studyId: string, contributor: Uint8Array): Promise<QuarantineOutcome>;
+  /** Who is excluded, oldest first. For the operator only. */
+  quarantines?(studyId: string): Promise<readonly Quarantine[]>;
   onEvent(listener: (event: HubEvent) => void): () => void;
 }

@@ -3,13 +3,14 @@ import { useState } from 'preact/hooks';
 import { amount, whole } from '../format.js';
 import { html } from '../html.js';
 import type { Evidence, StudyProgress } from './model.js';
+import { Quarantine, Quarantined } from './quarantine.js';
 import { askEvidence, Refused } from './session.js';
 
 type Answer =
   | { readonly kind: 'none' }
   | { readonly kind: 'asking' }
   | { readonly kind: 'fault'; readonly text: string }
-  | { readonly kind: 'found'; readonly evidence: Evidence };
+  | { readonly kind: 'found'; readonly evidence: Evidence; readonly study: string };
 
 /** How far one contributor's own rows are from what was published, when the operator asks. */
 export function EvidenceCard({ studies }: { readonly studies: readonly StudyProgress[] }): VNode {
@@ -19,8 +20,9 @@ export function EvidenceCard({ studies }: { readonly studies: readonly StudyProg
     const { elements } = event.currentTarget as HTMLFormElement;
     const valueOf = (name: string): string => (elements.namedItem(name) as HTMLInputElement).value;
     setAnswer({ kind: 'asking' });
-    askEvidence(valueOf('study'), valueOf('contributor')).then(
-      (evidence) => setAnswer({ kind: 'found', evidence }),
+    const study = valueOf('study');
+    askEvidence(study, valueOf('contributor')).then(
+      (evidence) => setAnswer({ kind: 'found', evidence, study }),
       (error: unknown) => setAnswer({
         kind: 'fault', text: error instanceof Refused ? error.message : 'the server does not answer',
       }),
@@ -28,18 +30,19 @@ export function EvidenceCard({ studies }: { readonly studies: readonly StudyProg
   };
   return html`<section class="card evidence" aria-labelledby="evidence-title">
     <div><h2 id="evidence-title">One contributor</h2><p class="quiet small">How far somebody's own rows are from the newest published
-      answer: one number, worked out when you ask and kept nowhere. It excludes nobody. A liar shows here only by being far away, and
-      being far away is also what unusual people are.</p></div>
+      answer: one number, worked out when you ask and kept nowhere. A liar shows here only by being far away, and being far away is also
+      what unusual people are.</p></div>
     <form onSubmit=${ask}>
       <label class="field">Study<select name="study">${studies.map(({ id, name }) =>
         html`<option key=${id} value=${id}>${name}</option>`)}</select></label>
       <label class="field grow">Public key<input name="contributor" class="code" required pattern="\\s*[0-9a-fA-F]{64}\\s*" spellcheck="false"
         autocomplete="off" title="64 hexadecimal digits" placeholder="64 hexadecimal digits" /></label>
       <button disabled=${answer.kind === 'asking'}>Measure</button></form>
-    <div role="status" class="stack"><${Found} answer=${answer} /></div></section>`;
+    <div role="status" class="stack"><${Found} answer=${answer} studies=${studies} /></div>
+    <${Quarantined} studies=${studies} /></section>`;
 }
 
-function Found({ answer }: { readonly answer: Answer }): VNode | null {
+function Found({ answer, studies }: { readonly answer: Answer; readonly studies: readonly StudyProgress[] }): VNode | null {
   if (answer.kind === 'none') return null;
   if (answer.kind === 'asking') return html`<p class="quiet small">Looking through the journal.</p>`;
   if (answer.kind === 'fault') return html`<p class="fault small">Nothing was measured: ${answer.text}.</p>`;
@@ -57,5 +60,6 @@ function Found({ answer }: { readonly answer: Answer }): VNode | null {
       <td>${farthest === null ? 'no answer yet' : amount(farthest)}</td></tr>`)}</tbody></table></div>
     <p class="quiet small">${evidence.answer === null
       ? 'This study has published no answer that rows could be compared with.'
-      : `From the answer of epoch ${evidence.answer.epoch}.`}</p></div>`;
+      : `From the answer of epoch ${evidence.answer.epoch}.`}</p>
+    <${Quarantine} key=${evidence.contributor} evidence=${evidence} study=${studies.find(({ id }) => id === answer.study)} /></div>`;
 }

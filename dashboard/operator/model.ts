@@ -14,6 +14,12 @@ export interface StudyProgress {
   readonly progress: EpochProgress | null;
   /** Contributors whose own budget did not pay for the open epoch. */
   readonly leftOut: number;
+  /** How far, in scales, a key's rows may be from an answer before it may be excluded; null where nobody is. */
+  readonly beyond: number | null;
+  /** Keys that are excluded, oldest first. */
+  readonly quarantined: readonly {
+    readonly contributor: string; readonly fromEpoch: string; readonly distance: number; readonly atMs: number;
+  }[];
   readonly batches: {
     readonly accepted: number;
     readonly duplicates: number;
@@ -101,6 +107,7 @@ const meanings: Readonly<Record<string, string>> = {
   'shutting-down': 'the server was stopping',
   'unsupported': 'a request that this version does not serve',
   'internal': 'a failure that the log explains',
+  'quarantined': 'a key that you have excluded',
 };
 
 /** What a refusal code means, in a few words. */

@@ -73,6 +73,13 @@ export function askEvidence(study: string, contributor: string): Promise<Evidenc
   return read<Evidence>(`/v1/operator/evidence?${query.toString()}`);
 }
 
+/** Excludes a key for good. @throws Refused with the server's words, or the network's error. */
+export async function exclude(study: string, contributor: string): Promise<void> {
+  const query = new URLSearchParams({ study, contributor });
+  await read(`/v1/operator/quarantine?${query.toString()}`, undefined, { method: 'POST' });
+  await watch();
+}
+
 class SignedOut extends Error {}
 
 /** The server answered, and its answer is no. */

@@ -53,6 +53,7 @@ const texts: Readonly<Record<WireCode, Text>> = {
   'shutting-down': 'the server is stopping: connect again later',
   unsupported: 'this server does not do that',
   internal: 'the server failed to do this: send the same bytes again later',
+  quarantined: 'your earlier rows were farther from the published answer than this study allows: the key is left out',
 };
 
 /** The sentence that goes with a code. */

@@ -1,6 +1,6 @@
 import { toBase64, toHex } from '../../src/base/bytes.js';
 import { aboutEstimator } from './about-estimator.js';
-import { evidence } from './evidence-route.js';
+import { evidence, quarantine } from './evidence-route.js';
 import type { Exchange } from './exchange.js';
 import { ledgerView } from './ledger-view.js';
 import { pageFile } from './pages.js';
@@ -32,6 +32,9 @@ export const routes: Readonly<Record<string, Route>> = {
   '/v1/ledger': { access: 'public', answer: ledger },
   '/v1/operator/progress': { access: 'operator', answer: progress },
   '/v1/operator/evidence': { access: 'operator', answer: async (exchange) => sendJson(exchange, await evidence(exchange)) },
+  '/v1/operator/quarantine': {
+    access: 'operator', changes: true, answer: async (exchange) => sendJson(exchange, await quarantine(exchange)),
+  },
   '/v1/operator/sign-in': { access: 'operator', changes: true, answer: signIn },
   '/v1/operator/sign-out': { access: 'public', changes: true, answer: signOut },
 };
@@ -97,6 +100,9 @@ async function progress(exchange: Exchange): Promise<void> {
     releases: view.releaseCount,
     progress: await hub.progress(view.studyId),
     leftOut: (await hub.leftOut?.(view.studyId)) ?? 0,
+    beyond: view.document.quarantine?.beyond ?? null,
+    quarantined: ((await hub.quarantines?.(view.studyId)) ?? [])
+      .map(({ contributor, fromEpoch, distance, atMs }) => ({ contributor, fromEpoch: String(fromEpoch), distance, atMs })),
     batches: {
       accepted: counted.accepted.total({ study: view.name }),
       duplicates: counted.duplicates.total({ study: view.name }),

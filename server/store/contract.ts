@@ -191,6 +191,19 @@ export interface StoreRelease extends ReleaseRecord {
   readonly nowMs: number;
 }
 
+/** A key that is left out of a study's epochs. Never withdrawn. */
+export interface Quarantine {
+  readonly studyId: StudyId;
+  readonly contributor: ContributorKey;
+  /** The first epoch without it. */
+  readonly fromEpoch: bigint;
+  /** What decided: the distance of its own rows, the study's bound, and the release that they were compared with. */
+  readonly distance: number;
+  readonly beyond: number;
+  readonly releaseIndex: number;
+  readonly atMs: number;
+}
+
 export interface LedgerEntry {
   readonly budgetKey: string;
   readonly studyId: StudyId;
@@ -245,6 +258,15 @@ export interface Store {
   /** Newest first. */
   ledgerEntries(budgetKey: string, limit: number): Promise<readonly LedgerEntry[]>;
 
+  // ---- quarantine
+  /**
+   * Leaves the key out of every epoch that opens from now on; the open one, and one that closes, keep its rows. Idempotent:
+   * an entry that exists is returned as it is. Optional: a store without it excludes nobody.
+   */
+  quarantine?(input: Omit<Quarantine, 'fromEpoch'>): Promise<Quarantine>;
+  /** Oldest first. For the operator only. */
+  quarantines?(studyId: StudyId): Promise<readonly Quarantine[]>;
+
   // ---- journal
   /**
    * The hot path. Judges and journals in order, one transaction for the whole list. Per batch:
@@ -261,6 +283,7 @@ export interface Store {
    * 4 epoch: named epoch open -> it. Named epoch closing or older, `late: next` and the next one open and
    *   named >= open - 1 -> the open one; `late: drop` or older -> `stale-epoch` (permanent). Ahead -> `epoch-not-open` (retryable).
    *   No epoch open -> `epoch-not-open` (retryable).
+   *   A key that is quarantined from that epoch or an earlier one -> `quarantined` (permanent).
    * 5 contribution complete already, or rows would pass rowsMax -> `contribution-full` (permanent).
    * 6 contributor scope and first row of the epoch: the cost is debited in this transaction, or, when it does not fit
    *   -> `contributor-budget-exhausted` (permanent), for this and every later batch of the contributor in the epoch.

@@ -26,3 +26,12 @@ export interface ContributorEvidence {
   /** Journal entries were left out: the epochs hold more of them than are looked through for one question. */
   readonly truncated: boolean;
 }
+
+/** What became of the wish to exclude a key. */
+export type QuarantineOutcome =
+  | { readonly kind: 'excluded'; readonly fromEpoch: bigint; readonly distance: number; readonly beyond: number }
+  /** The study's facts have no such rule. */
+  | { readonly kind: 'off' }
+  /** No published answer to compare with, or no rows of the key. */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'near'; readonly distance: number; readonly beyond: number };

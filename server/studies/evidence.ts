@@ -15,9 +15,10 @@ const releasesMax = 32;
  * Reads the contributor's rows out of the journal and measures them against the newest answer. Distances are Euclidean
  * over columns, and one number per epoch: rows themselves stay where they are. Cost: one pass over what the journal holds
  * of the epochs, in pages, so that batches are admitted in between.
+ * @param entriesMost journal entries, anybody's, after which to give up.
  */
 export async function gatherEvidence(
-  store: Store, view: StudyView, contributor: Uint8Array,
+  store: Store, view: StudyView, contributor: Uint8Array, entriesMost = entriesMax,
 ): Promise<ContributorEvidence> {
   const { studyId, document } = view;
   const key = toHex(contributor);
@@ -25,7 +26,7 @@ export async function gatherEvidence(
   const scale = scaleOf(document);
   const kept = (await store.unpurgedEpochs(studyId)).map(({ epoch }) => ({ epoch, released: true }));
   const wanted = [...kept, ...(view.epoch === 0n ? [] : [{ epoch: view.epoch, released: false }])].slice(-epochsMax);
-  let left = entriesMax;
+  let left = entriesMost;
   const epochs: EpochEvidence[] = [];
   // The open epoch first: it is what an operator asks about.
   for (const { epoch, released } of wanted.toReversed()) {

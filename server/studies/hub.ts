@@ -5,14 +5,15 @@ import { findEstimator as findRegistered } from '../../src/estimators/registry.j
 import { signReady } from '../../src/signing/index.js';
 import type { EpochProgress, EpochRunner } from '../epochs/contract.js';
 import type { HubEvent, StudyView, SubmitResult, VerifiedBatch } from '../hub.js';
-import type { AdmissionRequest, ContributorState, LedgerBalance, ReleaseRecord } from '../store/contract.js';
+import type { AdmissionRequest, ContributorState, LedgerBalance, Quarantine, ReleaseRecord } from '../store/contract.js';
 import { AdmissionQueue } from './admission-queue.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { gatherEvidence } from './evidence.js';
-import type { ContributorEvidence } from './evidence-contract.js';
+import type { ContributorEvidence, QuarantineOutcome } from './evidence-contract.js';
 import type { RunningHub, StudyHubOptions } from './hub-options.js';
 import type { LiveStudy } from './live-study.js';
+import { quarantineIfFar } from './quarantine.js';
 import { signHead } from './release-body.js';
 import { StudySet } from './study-set.js';
 
@@ -133,6 +134,15 @@ class Hub implements RunningHub {
 
   evidence(studyId: string, contributor: Uint8Array): Promise<ContributorEvidence> {
     return gatherEvidence(this.options.store, this.#study(studyId).view, contributor);
+  }
+
+  quarantine(studyId: string, contributor: Uint8Array): Promise<QuarantineOutcome> {
+    const { store, clock } = this.options;
+    return quarantineIfFar(store, this.#study(studyId).view, contributor, clock.nowMs());
+  }
+
+  async quarantines(studyId: string): Promise<readonly Quarantine[]> {
+    return (await this.options.store.quarantines?.(studyId)) ?? [];
   }
 
   async progress(studyId: string): Promise<EpochProgress | null> {

@@ -3,6 +3,7 @@ import type { Estimator } from '../../src/estimators/contract.js';
 import { parseParameters } from '../../src/estimators/parameters.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
+import { mayExclude } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
 import { checkText, type CheckedFile } from './check.js';
@@ -50,7 +51,7 @@ class StudyReader {
 
   read(): { readonly document: StudyDocument; readonly enrolled: ReadonlySet<string> | null } {
     const {
-      study, columns, cohort, participation, contribution, estimator: name, privacy, late, retention,
+      study, columns, cohort, participation, contribution, estimator: name, privacy, late, retention, quarantine,
     } = this.#content;
     const { rowsMax = 64, reduce = 'mean' } = contribution;
     const estimator = this.#estimator(name);
@@ -64,7 +65,12 @@ class StudyReader {
       budget: this.#budget(),
       admission: enrolled === null ? { kind: 'open' } : { kind: 'keys', digest: digestOfKeys(enrolled) },
       retention: retention === 'release' ? { kind: 'release' } : { kind: 'duration', keepMs: retention },
+      ...(quarantine !== undefined && { quarantine }),
     };
+    if (quarantine !== undefined && !mayExclude(document)) {
+      throw this.#refused('quarantine', undefined, 'who is left out would show, or cost, what they had sent',
+        'leave it out, or use participation: secret with a budget that is not each contributor\'s own');
+    }
     return { document, enrolled };
   }
 

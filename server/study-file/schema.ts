@@ -90,6 +90,9 @@ const retentionRule = 'release (rows are deleted once the release is stored), or
 const retention = ruled(retentionRule, v.union(
   [v.literal('release'), duration(1_000, '1s', 3_650 * 86_400_000, '3650d')], retentionRule));
 
+const quarantineRule = 'beyond: how far from a published answer, in scales, the mean of a key\'s rows may be';
+const quarantine = ruled(quarantineRule, v.strictObject({ beyond: positive }, quarantineRule));
+
 const parametersRule = 'the estimator\'s parameters by name';
 const parameters = ruled(parametersRule, v.record(v.string(), v.unknown(), parametersRule));
 
@@ -108,6 +111,7 @@ export const studySchema = v.strictObject({
   admission: v.optional(admission, 'open'),
   late: v.optional(oneOf('next', 'drop'), 'next'),
   retention: v.optional(retention, 'release'),
+  quarantine: v.optional(quarantine),
 }, 'a study: keys and values');
 
 const populationRule = 'epsilon, delta and perhaps rule and per';

@@ -28,6 +28,7 @@ export const wireCodes = [
   'shutting-down',
   'unsupported',
   'internal',
+  'quarantined',
 ] as const;
 
 export type WireCode = (typeof wireCodes)[number];

@@ -59,6 +59,7 @@ function readDocument(facts: Members): StudyDocument {
     admission: readAdmission(facts.members('admission')),
     late: facts.choice('late', ['next', 'drop']),
     retention: readRetention(facts.members('retention')),
+    ...(facts.has('quarantine') && { quarantine: readQuarantine(facts.members('quarantine')) }),
   };
   facts.finish();
   if (new Set(document.columns).size !== document.columns.length || document.columns.length === 0) {
@@ -67,7 +68,19 @@ function readDocument(facts: Members): StudyDocument {
   if ('contributors' in document.epoch && document.participation === 'secret') {
     throw refused('facts.epoch', 'a time: epochs close on a count only with public participation');
   }
+  if (document.quarantine !== undefined && !mayExclude(document)) {
+    throw refused('facts.quarantine', 'absent: presence must be secret, and the budget not each contributor\'s own');
+  }
   return document;
+}
+
+/**
+ * Whether a study may exclude keys for what they sent. Not where presence is public: who is missing would tell,
+ * without noise, what they had sent. Not where each contributor has its own budget: that promise is for contributors who
+ * are present in the same epochs whatever they send.
+ */
+export function mayExclude({ participation, budget }: Pick<StudyDocument, 'participation' | 'budget'>): boolean {
+  return participation === 'secret' && budget.scope !== 'contributor';
 }
 
 function readEpoch(epoch: Members): StudyDocument['epoch'] {
@@ -120,6 +133,12 @@ function readRetention(retention: Members): StudyDocument['retention'] {
   const value =
     kind === 'release' ? { kind } : { kind, keepMs: retention.integer('keepMs', 1, Number.MAX_SAFE_INTEGER) };
   retention.finish();
+  return value;
+}
+
+function readQuarantine(quarantine: Members): NonNullable<StudyDocument['quarantine']> {
+  const value = { beyond: quarantine.positive('beyond') };
+  quarantine.finish();
   return value;
 }
 

@@ -33,4 +33,9 @@ export interface StudyDocument {
   readonly late: 'next' | 'drop';
   /** `release`: rows are deleted once the release is stored; otherwise kept this long after it. */
   readonly retention: { readonly kind: 'release' } | { readonly kind: 'duration'; readonly keepMs: number };
+  /**
+   * A key whose own rows of an epoch have a mean farther than `beyond` from a published answer may be excluded from later
+   * epochs. Counted in the study's scales, or in the columns' units where it has none. Absent: nobody is excluded.
+   */
+  readonly quarantine?: { readonly beyond: number };
 }

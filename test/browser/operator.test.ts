@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorToken, startRig, type Rig } from '../listener/harness.js';
+import type { Quarantine } from '../../server/store/contract.js';
 import { hasBrowser, launchBrowser, type LaunchedBrowser } from '../support/browser.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
@@ -89,11 +90,44 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
     await page.waitForSelector('.evidence table');
     expect(asked).toEqual(['ab'.repeat(32)]);
     expect(await page.$eval('.evidence tbody', (body) => body.textContent)).toContain('6.3');
+    expect(await page.$('.exclude button')).toBeNull();
     rig.hub.overload = true;
     await page.waitForFunction(() => document.querySelector('.notice.bad') !== null);
     await rig.listener.close(false);
     await page.waitForFunction(() => document.querySelector('.notice.warn') !== null);
     expect(await page.$('.study')).not.toBeNull();
+    expect(errors).toEqual([]);
+  }, 30_000);
+
+  it('excludes a key where the study says so, once the operator asks, and lists who is left out', async () => {
+    const rig = await startRig({ storeHealth });
+    const view = rig.hub.studies()[0]!;
+    const key = 'ab'.repeat(32);
+    rig.hub.change(view.studyId, { document: { ...view.document, quarantine: { beyond: 5 } } });
+    rig.hub.evidence = async () => ({
+      study: view.name, contributor: key, answer: { index: 3, epoch: 9n }, unit: 'scale', truncated: false,
+      epochs: [{ epoch: 10n, released: false, rows: 4, complete: true, distance: 6.3, farthest: 8.1 }],
+    });
+    const entries: Quarantine[] = [];
+    rig.hub.quarantines = async (studyId) => (studyId === view.studyId ? entries : []);
+    rig.hub.quarantine = async (studyId, contributor) => {
+      const hex = Buffer.from(contributor).toString('hex');
+      entries.push({
+        studyId, contributor: hex, fromEpoch: 11n, distance: 6.3, beyond: 5, releaseIndex: 3, atMs: 1_767_225_600_000,
+      });
+      return { kind: 'excluded', fromEpoch: 11n, distance: 6.3, beyond: 5 };
+    };
+    const { page, errors } = await opened(rig);
+    await signIn(page, operatorToken);
+    await page.waitForSelector('input[name=contributor]');
+    await page.type('input[name=contributor]', key);
+    await page.click('.evidence form button');
+    await page.waitForSelector('.exclude button');
+    expect(entries).toEqual([]);
+    await page.click('.exclude button');
+    await page.waitForFunction(() => document.querySelector('.evidence')!.textContent.includes('Excluded from epoch 11 on'));
+    expect(entries.map(({ contributor }) => contributor)).toEqual([key]);
+    await expectAccessible(page);
     expect(errors).toEqual([]);
   }, 30_000);
 });

@@ -25,6 +25,8 @@ export interface ContributionState {
   readonly epochKey: bigint;
   readonly rows: number;
   readonly complete: boolean;
+  /** The first epoch that leaves the key out; null for one that none does. */
+  readonly excludedFrom: bigint | null;
 }
 
 /** In place of a count of rows: the epoch left the contributor out, because its own budget did not pay for it. */
@@ -81,6 +83,7 @@ export function judge(
   if (open === null || batch.epoch > open.epoch) return refuse('epoch-not-open');
   const inTime = batch.epoch === open.epoch || (open.late === 'next' && batch.epoch === open.epoch - 1n);
   if (!inTime) return consume('stale-epoch');
+  if (state.excludedFrom !== null && open.epoch >= state.excludedFrom) return consume('quarantined');
   const first = state.epochKey !== open.epochKey;
   if (!first && state.rows === leftOutRows) return consume('contributor-budget-exhausted');
   const rows = (first ? 0 : state.rows) + batch.rows;

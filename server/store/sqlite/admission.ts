@@ -17,6 +17,8 @@ interface StudyFacts extends AdmissionStudy {
   readonly debit: { readonly cost: Spend; readonly caps: Spend } | null;
   /** Set under contributor scope. */
   readonly own: OwnBudget | null;
+  /** Somebody is left out: only then is it looked up who. */
+  readonly excludes: boolean;
   /** Newest epoch of the study, open or not. */
   readonly newest: bigint;
 }
@@ -48,7 +50,9 @@ type JournalStatement = Database.Statement<JournalValues>;
 /** Of a hole that is filled after a study has stopped and its keys are purged: without the key it is never compared. */
 const noFingerprint = new Uint8Array(fingerprintBytes);
 
-const noContribution: ContributionState = { window: emptyWindow, epochKey: 0n, rows: 0, complete: false };
+const noContribution: ContributionState = {
+  window: emptyWindow, epochKey: 0n, rows: 0, complete: false, excludedFrom: null,
+};
 
 /** The hot path: prepared statements, one transaction per list, each contributor read and written once per list. */
 export class Admission {
@@ -60,6 +64,7 @@ export class Admission {
   readonly #readReplay: Database.Statement<[bigint, bigint], ReplayColumns>;
   readonly #writeReplay: Database.Statement<[bigint, bigint, number, number, Uint8Array, bigint, number, number]>;
   readonly #journals = new Map<bigint, JournalStatement>();
+  readonly #readExcluded: Database.Statement<[bigint, bigint], { from_epoch: bigint }>;
   readonly #fingerprints: Fingerprints;
   readonly #countContributors: Database.Statement<[number, bigint]>;
   readonly #countLeftOut: Database.Statement<[bigint, number]>;
@@ -80,6 +85,8 @@ export class Admission {
     this.#writeReplay = database.prepare(`INSERT OR REPLACE INTO replay
       (study_key, contributor_id, contiguous, high, window, epoch_key, row_count, complete)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#readExcluded = database.prepare(
+      'SELECT from_epoch FROM quarantines WHERE study_key = ? AND contributor_id = ?');
     this.#fingerprints = new Fingerprints(database);
     this.#countContributors = database.prepare('UPDATE epochs SET contributors = contributors + ? WHERE epoch_key = ?');
     this.#countLeftOut = database.prepare(`INSERT INTO epochs_left_out (epoch_key, contributors) VALUES (?, ?)
@@ -150,7 +157,7 @@ export class Admission {
     const spend = debit === null ? {} : { spend: debit.spend };
     if (leftOut) {
       this.#tally(tally, study.open!.epochKey).leftOut += 1;
-      identified.state = { window, epochKey: study.open!.epochKey, rows: leftOutRows, complete: true };
+      identified.state = { ...state, window, epochKey: study.open!.epochKey, rows: leftOutRows, complete: true };
       return answer('rejected', identified.state, { code: refused!, ...spend });
     }
     if (judgement.kind === 'consume') {
@@ -162,7 +169,7 @@ export class Admission {
     this.#lastPosition += 1n;
     this.#journal(open.epochKey).run(this.#lastPosition, identified.contributorId, batch.sequence,
       judgement.complete ? 1 : 0, batch.signature, batch.body);
-    identified.state = { window, epochKey: open.epochKey, rows: judgement.rows, complete: judgement.complete };
+    identified.state = { ...state, window, epochKey: open.epochKey, rows: judgement.rows, complete: judgement.complete };
     return answer('accepted', identified.state, {
       epoch: open.epoch, position: this.#lastPosition, complete: judgement.complete, ...spend,
     });
@@ -218,7 +225,9 @@ export class Admission {
     // 0: not in the table yet. A batch that is refused without trace must not add its key.
     if (found === undefined) return { contributorId: 0n, study, state: noContribution, changed: false };
     const row = this.#readReplay.get(study.studyKey, found.contributor_id);
-    const state = row === undefined ? noContribution : stateOf(row);
+    const excludedFrom = study.excludes
+      ? (this.#readExcluded.get(study.studyKey, found.contributor_id)?.from_epoch ?? null) : null;
+    const state = { ...(row === undefined ? noContribution : stateOf(row)), excludedFrom };
     return { contributorId: found.contributor_id, study, state, changed: false };
   }
 
@@ -262,7 +271,7 @@ function answer(
 function stateOf(row: ReplayColumns): ContributionState {
   return {
     window: { contiguous: Number(row.contiguous), high: Number(row.high), entries: row.window },
-    epochKey: row.epoch_key, rows: Number(row.row_count), complete: row.complete === 1n,
+    epochKey: row.epoch_key, rows: Number(row.row_count), complete: row.complete === 1n, excludedFrom: null,
   };
 }
 
@@ -279,6 +288,8 @@ function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
   const byContributor = row.scope === 'contributor';
   return {
     studyKey: row.study_key, state: row.state, open, newest: row.last_epoch,
+    excludes: queries.first(sql.selectFrom('quarantines').select('study_key')
+      .where('study_key', '=', row.study_key).limit(1)) !== undefined,
     own: byContributor ? ownBudget(queries, row.budget_id) : null,
     debit: !byContributor || epoch === undefined ? null : {
       caps: capsOf(row), cost: { rho: parseAmount(epoch.rho), delta: parseAmount(epoch.delta) },

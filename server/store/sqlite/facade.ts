@@ -37,7 +37,7 @@ const purgeRetries = 50;
 /** Methods that change nothing: they need not wait for batches that are waiting for company. */
 const readMethods: ReadonlySet<keyof PlainMethods> = new Set([
   'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances', 'ledgerEntries',
-  'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'releases',
+  'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'releases', 'quarantines',
 ]);
 
 /**
@@ -66,6 +66,7 @@ export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): St
     balances: plain('balances'),
     ledgerEntries: plain('ledgerEntries'), contributorState: plain('contributorState'), journal: plain('journal'),
     contributorCount: plain('contributorCount'), leftOutCount: plain('leftOutCount'), releases: plain('releases'),
+    quarantine: plain('quarantine'), quarantines: plain('quarantines'),
     admit: async (batches) => {
       open();
       return group === undefined ? caller.admit(batches) : group.admit(batches);

@@ -11,6 +11,18 @@ export interface Tables {
   readonly ledger: LedgerTable;
   readonly epochs_left_out: { readonly epoch_key: bigint; readonly contributors: bigint };
   readonly releases: ReleasesTable;
+  readonly contributors: { readonly contributor_id: bigint; readonly public_key: Uint8Array };
+  readonly quarantines: QuarantinesTable;
+}
+
+export interface QuarantinesTable {
+  readonly study_key: bigint;
+  readonly contributor_id: bigint;
+  readonly from_epoch: bigint;
+  readonly distance: number;
+  readonly beyond: number;
+  readonly release_index: bigint;
+  readonly at_ms: bigint;
 }
 
 export interface BudgetWindowsTable {

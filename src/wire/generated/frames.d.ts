@@ -531,7 +531,8 @@ export namespace keelson {
             CODE_CONTRIBUTOR_BUDGET_EXHAUSTED = 21,
             CODE_SHUTTING_DOWN = 22,
             CODE_UNSUPPORTED = 23,
-            CODE_INTERNAL = 24
+            CODE_INTERNAL = 24,
+            CODE_QUARANTINED = 25
         }
     }
 }

@@ -2258,6 +2258,7 @@ export const keelson = $root.keelson = (() => {
             values[valuesById[22] = "CODE_SHUTTING_DOWN"] = 22;
             values[valuesById[23] = "CODE_UNSUPPORTED"] = 23;
             values[valuesById[24] = "CODE_INTERNAL"] = 24;
+            values[valuesById[25] = "CODE_QUARANTINED"] = 25;
             return values;
         })();
 

@@ -1,0 +1,48 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { amount, clockTime, whole } from '../format.js';
+import { html } from '../html.js';
+import type { Evidence, StudyProgress } from './model.js';
+import { exclude, Refused } from './session.js';
+
+/** What may be done about a key whose rows were measured. Nothing, unless the study's facts say from which distance on. */
+export function Quarantine(
+  { evidence, study }: { readonly evidence: Evidence; readonly study: StudyProgress | undefined },
+): VNode | null {
+  const [state, setState] = useState<{ readonly asking: boolean; readonly fault: string }>({ asking: false, fault: '' });
+  if (study === undefined || study.beyond === null) {
+    return html`<p class="quiet small">This study excludes nobody: its file gives no distance from which on it would.</p>`;
+  }
+  const entry = study.quarantined.find(({ contributor }) => contributor === evidence.contributor);
+  if (entry !== undefined) {
+    return html`<p class="small"><strong>Excluded from epoch ${whole(BigInt(entry.fromEpoch))} on.</strong></p>`;
+  }
+  const distance = Math.max(-Infinity, ...evidence.epochs.flatMap((epoch) => (epoch.distance === null ? [] : [epoch.distance])));
+  if (!(distance > study.beyond)) {
+    return html`<p class="quiet small">This study excludes beyond ${amount(study.beyond)} only.</p>`;
+  }
+  const act = (): void => {
+    setState({ asking: true, fault: '' });
+    exclude(study.id, evidence.contributor).then(
+      () => setState({ asking: false, fault: '' }),
+      (error: unknown) => setState({
+        asking: false, fault: error instanceof Refused ? error.message : 'the server does not answer',
+      }),
+    );
+  };
+  return html`<div class="exclude"><button type="button" disabled=${state.asking} onClick=${act}>Exclude from the next epoch on</button>
+    <p class="quiet small">For good, and the key is told. Decide by these distances alone: the promise to everybody else
+      rests on nothing of theirs deciding who is left out.</p>
+    ${state.fault !== '' && html`<p class="fault small">Not excluded: ${state.fault}.</p>`}</div>`;
+}
+
+/** Everybody who is left out, and why. */
+export function Quarantined({ studies }: { readonly studies: readonly StudyProgress[] }): VNode | null {
+  const rows = studies.flatMap(({ name, quarantined }) => quarantined.map((entry) => ({ name, ...entry })));
+  if (rows.length === 0) return null;
+  return html`<div class="stack"><h3>Excluded</h3><div class="scroll" tabindex="0" role="region" aria-label="Excluded keys"><table>
+    <thead><tr><th>Key</th><th>Study</th><th>From epoch</th><th>Distance</th><th>Since</th></tr></thead>
+    <tbody>${rows.map(({ name, contributor, fromEpoch, distance, atMs }) => html`<tr key=${`${name}${contributor}`}>
+      <th scope="row" class="code" title=${contributor}>${contributor.slice(0, 16)}…</th><td>${name}</td>
+      <td>${whole(BigInt(fromEpoch))}</td><td>${amount(distance)}</td><td>${clockTime(atMs)}</td></tr>`)}</tbody></table></div></div>`;
+}

@@ -1,0 +1,45 @@
+import { InvariantError } from '../../../src/base/errors.js';
+import { toHex } from '../../../src/base/bytes.js';
+import type { Quarantine, StudyId } from '../contract.js';
+import { sql, type Queries } from './query.js';
+import { existingStudy, studyRow } from './studies.js';
+import type { QuarantinesTable } from './tables.js';
+
+/**
+ * Writes who is left out of a study from its next epoch on, in one transaction with the choice of that epoch: a crash
+ * leaves either no entry or one that holds for every epoch that opens afterwards.
+ * @throws InvariantError when the key never sent anything: the caller has measured its rows.
+ */
+export function addQuarantine(queries: Queries, input: Omit<Quarantine, 'fromEpoch'>): Quarantine {
+  return queries.transaction(() => {
+    const study = existingStudy(queries, input.studyId);
+    const found = queries.first(sql.selectFrom('contributors').select('contributor_id')
+      .where('public_key', '=', Buffer.from(input.contributor, 'hex')));
+    if (found === undefined) throw new InvariantError('only a key whose rows were measured is quarantined');
+    queries.run(sql.insertInto('quarantines').values({
+      study_key: study.study_key, contributor_id: found.contributor_id, from_epoch: study.last_epoch + 1n,
+      distance: input.distance, beyond: input.beyond, release_index: BigInt(input.releaseIndex), at_ms: BigInt(input.atMs),
+    }).onConflict((conflict) => conflict.doNothing()));
+    const row = queries.first(rowsOf(study.study_key).where('quarantines.contributor_id', '=', found.contributor_id));
+    return quarantineOf(input.studyId, row!);
+  });
+}
+
+export function readQuarantines(queries: Queries, studyId: StudyId): Quarantine[] {
+  const study = studyRow(queries, studyId);
+  if (study === undefined) return [];
+  return queries.all(rowsOf(study.study_key).orderBy('at_ms')).map((row) => quarantineOf(studyId, row));
+}
+
+const rowsOf = (studyKey: bigint) => sql.selectFrom('quarantines')
+  .innerJoin('contributors', 'contributors.contributor_id', 'quarantines.contributor_id')
+  .select(['public_key', 'from_epoch', 'distance', 'beyond', 'release_index', 'at_ms'])
+  .where('study_key', '=', studyKey);
+
+type Row = Pick<QuarantinesTable, 'from_epoch' | 'distance' | 'beyond' | 'release_index' | 'at_ms'>
+  & { readonly public_key: Uint8Array };
+
+const quarantineOf = (studyId: StudyId, row: Row): Quarantine => ({
+  studyId, contributor: toHex(row.public_key), fromEpoch: row.from_epoch, distance: row.distance, beyond: row.beyond,
+  releaseIndex: Number(row.release_index), atMs: Number(row.at_ms),
+});

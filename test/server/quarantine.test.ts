@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { decodeReleaseBody, decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
+import { document } from '../support/wire-samples.js';
+import { Bench, batchOf, contribute, define, everyMs, keyOf } from '../support/hub-bench.js';
+
+let bench: Bench;
+beforeEach(() => { bench = new Bench(); });
+afterEach(() => bench.close());
+
+type Hub = Awaited<ReturnType<Bench['start']>>;
+
+/** One released epoch, then rows of key 5 so many scales from its answer in the open one. */
+async function apart(hub: Hub, scales: number): Promise<string> {
+  const { studyId } = hub.studies()[0]!;
+  await contribute(hub, studyId, 300, 1n);
+  await bench.clock.advance(everyMs);
+  await hub.settled();
+  const [release] = await hub.releases(studyId, 0, 1);
+  const { outcome } = decodeReleaseBody(release!.body);
+  if (outcome.kind !== 'value') throw new Error('the epoch was to have an answer');
+  const [minutes, miles] = outcome.estimate as [number, number];
+  const values = Float64Array.of(minutes + 40 * scales, miles);
+  expect((await hub.submit(batchOf(studyId, 5, 2n, { sequence: 2n, values }))).verdict).toBe('accepted');
+  return studyId;
+}
+
+const verdictOf = async (hub: Hub, studyId: string, epoch: bigint, sequence: bigint, key = 5) => {
+  const { verdict, code } = await hub.submit(batchOf(studyId, key, epoch, { sequence }));
+  return code ?? verdict;
+};
+
+it('excludes nobody unless the study says from which distance on', async () => {
+  const hub = await bench.start([define()]);
+  const studyId = await apart(hub, 100);
+  expect(await hub.quarantine!(studyId, keyOf(5))).toEqual({ kind: 'off' });
+  expect(await hub.quarantines!(studyId)).toEqual([]);
+  await hub.close();
+});
+
+it('excludes a key by its own rows, from the next epoch on, for good and across a restart', async () => {
+  const study = define({ quarantine: { beyond: 8 } });
+  let hub = await bench.start([study]);
+  const studyId = await apart(hub, 10);
+  expect(await hub.quarantine!(studyId, keyOf(6))).toEqual({ kind: 'unknown' });
+  const outcome = await hub.quarantine!(studyId, keyOf(5));
+  expect(outcome).toEqual({ kind: 'excluded', fromEpoch: 3n, distance: 10, beyond: 8 });
+  // The open epoch keeps what it has and takes more.
+  expect(await verdictOf(hub, studyId, 2n, 3n)).not.toBe('quarantined');
+  await contribute(hub, studyId, 4, 2n);
+  await bench.clock.advance(everyMs);
+  await hub.settled();
+  expect(await verdictOf(hub, studyId, 3n, 4n)).toBe('quarantined');
+  expect(await verdictOf(hub, studyId, 3n, 4n)).toBe('quarantined');
+  expect(await verdictOf(hub, studyId, 3n, 3n, 6)).toBe('accepted');
+  const entries = await hub.quarantines!(studyId);
+  expect(entries).toMatchObject([{ fromEpoch: 3n, distance: 10, beyond: 8, releaseIndex: 0 }]);
+  await hub.close();
+  hub = await bench.start([study]);
+  expect(await hub.quarantines!(studyId)).toEqual(entries);
+  expect(await verdictOf(hub, studyId, 3n, 5n)).toBe('quarantined');
+  await hub.close();
+});
+
+it('goes by no rows but the key\'s own', async () => {
+  const hub = await bench.start([define({ quarantine: { beyond: 8 } })]);
+  const studyId = await apart(hub, 7);
+  const near = { kind: 'near', distance: 7, beyond: 8 };
+  expect(await hub.quarantine!(studyId, keyOf(5))).toEqual(near);
+  await contribute(hub, studyId, 4, 2n);
+  expect(await hub.quarantine!(studyId, keyOf(5))).toEqual(near);
+  expect(await hub.quarantines!(studyId)).toEqual([]);
+  await hub.close();
+});
+
+it('is refused where the missing of a key would show, or where it would change what the promise is about', () => {
+  const quarantine = { beyond: 8 };
+  const own = { ...document, participation: 'secret' as const, budget: { ...document.budget, scope: 'study' as const } };
+  expect(decodeStudyDocument(encodeStudyDocument({ ...own, quarantine })).quarantine).toEqual(quarantine);
+  expect(() => decodeStudyDocument(encodeStudyDocument({ ...own, quarantine, participation: 'public' }))).toThrow('facts.quarantine');
+  expect(() => decodeStudyDocument(encodeStudyDocument({
+    ...own, quarantine, budget: { ...own.budget, scope: 'contributor' },
+  }))).toThrow('facts.quarantine');
+});
