@@ -50,7 +50,7 @@ async function run(stage: Stage, kills: number, people: number): Promise<number>
   for (let kill = 1; kill <= kills; kill++) {
     // A fifth of them strike before it listens.
     if (!served.listening && chance.happens(0.8)) await listening(served);
-    await pause(served.listening ? chance.between(100, 2_500) : chance.between(0, 1_500));
+    await pause(served.listening ? chance.between(200, 2_000) : chance.between(0, 1_500));
     struck[served.listening ? 'serving' : 'starting'] += 1;
     await served.command.kill();
     if (kill % 10 === 0 || kill === kills) {
