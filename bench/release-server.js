@@ -21,29 +21,54 @@ const now = () => performance.timeOrigin + performance.now();
 let state = 1;
 const uniform = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
 
-/** Tells when releases begin and end, and fills epochs as they open. */
+/** Rows of one message to the epochs' thread: few, so that making them hardly holds up the acks beside them. */
+const fedAtOnce = 200;
+const pause = (milliseconds) => new Promise((resolve) => { setTimeout(resolve, milliseconds); });
+
+/**
+ * Tells when releases begin and end, and fills epochs as they open: after the release of the epoch before, since making
+ * rows takes the thread that answers sockets. A crowd that is real neither does that nor comes within a second.
+ */
 class WatchedRunner extends WorkerEpochRunner {
+  /** Ends with the release of the epoch that opened last. */
+  #released = Promise.resolve();
+  #endOf = new Map();
+  #open = 0n;
+
   async open(setup) {
     await super.open(setup);
-    const key = new Uint8Array(32);
-    for (let first = 0; first < options.crowd; first += 1000) {
-      const parts = Array.from({ length: Math.min(1000, options.crowd - first) }, (_, i) => {
-        const contributor = key.slice();
-        new DataView(contributor.buffer).setUint32(0, first + i + 1);
-        const values = Float64Array.from({ length: options.columns }, () => 3 * (uniform() + uniform() - 1));
-        if ((first + i) % 20 === 0) for (let j = 0; j < values.length; j++) values[j] += 2;
-        return { contributor, rows: 1, values, rank: 0n, complete: true };
-      });
-      super.add(setup.studyId, setup.epoch, parts);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    this.#open = setup.epoch;
+    const before = this.#released;
+    this.#released = new Promise((resolve) => { this.#endOf.set(setup.epoch, resolve); });
+    await before;
+    const from = now();
+    for (let first = 0; first < options.crowd && this.#open === setup.epoch; first += fedAtOnce) {
+      super.add(setup.studyId, setup.epoch, this.#partsFrom(first));
+      await pause(2);
     }
+    process.send({ type: 'filled', from, to: now() });
+  }
+
+  #partsFrom(first) {
+    return Array.from({ length: Math.min(fedAtOnce, options.crowd - first) }, (_, i) => {
+      const contributor = new Uint8Array(32);
+      new DataView(contributor.buffer).setUint32(0, first + i + 1);
+      const values = Float64Array.from({ length: options.columns }, () => 3 * (uniform() + uniform() - 1));
+      if ((first + i) % 20 === 0) for (let j = 0; j < values.length; j++) values[j] += 2;
+      return { contributor, rows: 1, values, rank: 0n, complete: true };
+    });
   }
 
   async release(studyId, epoch) {
+    const ends = this.#endOf.get(epoch);
     const from = now();
-    const outcome = await super.release(studyId, epoch);
-    process.send({ type: 'released', from, to: now(), outcome: outcome.kind });
-    return outcome;
+    try {
+      const outcome = await super.release(studyId, epoch);
+      process.send({ type: 'released', from, to: now(), outcome: outcome.kind });
+      return outcome;
+    } finally {
+      ends?.();
+    }
   }
 }
 

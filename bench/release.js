@@ -21,8 +21,12 @@ const server = fork(here('release-server.js'), [JSON.stringify({ directory, colu
 let load;
 try {
   const releases = [];
+  const fillings = [];
   const [ready] = await once(server, 'message');
-  server.on('message', (message) => { if (message.type === 'released') releases.push(message); });
+  server.on('message', (message) => {
+    if (message.type === 'released') releases.push(message);
+    if (message.type === 'filled') fillings.push(message);
+  });
   load = spawn(process.execPath, [here('load-generator.js'), JSON.stringify({
     url: ready.url, studyId: ready.studyId, rows: 1, columns, contributors: 64, inFlight: 16, sockets: 4,
     seconds, warmUpSeconds: 3, pauseMs: 20, trace: true,
@@ -36,8 +40,9 @@ try {
   const idle = [];
   for (const [at, latency] of trace) {
     const meets = ({ from, to }) => at + latency >= from && at <= to;
-    // The crowd of the next epoch is fed right after an opening, which no real crowd is: these seconds count as neither.
-    const follows = ({ from, to }) => at + latency >= from - 50 && at <= to + 3000;
+    // Making the rows of the next crowd takes the thread that answers: these seconds count as neither.
+    const follows = ({ from, to }) => at + latency >= from - 50 && at <= to + 500;
+    if (fillings.some(meets)) continue;
     if (releases.some(meets)) during.push(latency);
     else if (!releases.some(follows)) idle.push(latency);
   }
