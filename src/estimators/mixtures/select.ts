@@ -18,6 +18,7 @@ import { cohortName } from '../everyday/counts.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { choiceOf, numberOf } from '../values.js';
 import { spaceScores, type ContestRules, type SpaceContestants } from './contests.js';
+import { cellsFor, cellsOf, cellsPerHypothesis, distanceScores, type Cells } from './distances.js';
 import { lineDistribution } from './line.js';
 import { lineContestants, lineScores, type LineContestants } from './line-contests.js';
 import { readLineShape, readSpaceShape } from './shapes.js';
@@ -25,6 +26,8 @@ import { pointsPerHypothesis, spaceContestants, spaceDistribution } from './spac
 
 const lineMaximum = 2_000;
 const spaceMaximum = 300;
+/** By distances. */
+const distanceMaximum = 64;
 /** What knowing that enough came is worth. */
 const presentShare = 0.05;
 /** How often the promise may fail. */
@@ -36,7 +39,7 @@ const failure = 0.05;
  * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added. Cost: rho zCDP, no
  * delta, for all data: epsilon^2 / 8 for the choice and the rest for the number of those present. Where the budget asks
  * for pure epsilon, the choice and Laplace noise on the number present add up to it.
- * Why: the list is public. Scores have sensitivity 1 (contests), so the choice is the exponential mechanism of its
+ * Why: the list is public. Scores have sensitivity 1 (contests, distances), so the choice is the exponential mechanism of its
  * event; the number present changes by at most 1. The answer is the index that was drawn.
  *
  * Promise: when some hypothesis is within alpha of the distribution of the rows in total variation, the hostile share
@@ -65,7 +68,11 @@ export const select: Estimator = {
     },
     {
       name: 'zeta', type: 'number', default: 1, minimum: 0.1, maximum: 2,
-      description: 'the answer is promised within (3 + zeta) alpha; less needs more contributors',
+      description: 'the answer is promised within (3 + zeta) alpha, by distances (1 + zeta); less needs more contributors',
+    },
+    {
+      name: 'score', type: 'choice', choices: ['contests', 'distances'], default: 'contests',
+      description: `distances: how many rows would have to be others, for up to ${distanceMaximum} entries about one column`,
     },
   ],
   status: 'experimental',
@@ -84,6 +91,8 @@ interface Design {
   readonly choice: ExponentialEvent;
   readonly present: CountNoise;
   readonly score: (rows: RowBlock) => Float64Array;
+  /** By distances; null for contests. */
+  readonly cells: number | null;
 }
 
 /** @throws InvalidParameterError on a list that is too long for the columns, or holds what is no distribution. */
@@ -105,9 +114,12 @@ function planSelect(values: ParameterValues, facts: StudyFacts): Plan | Infeasib
     ...(target.isPure === true ? { epsilon: shareOf(pureForRho(target.rho), share) } : { rho: shareOf(target.rho, share) }),
   });
   const present = countNoise({ name: 'present', counts: 1, l1: 1, l2: 1, target, share: presentShare });
-  const score = scorerFor(list, dimension, rules);
-  const needed = cohortFor(list.length, rules, choice.epsilon);
-  if (facts.cohort >= needed) return planFor({ facts, hypotheses: list.length, rules, choice, present, score });
+  const asked = { hypotheses: list.length, rules, epsilon: choice.epsilon };
+  const cells = choiceOf(values, 'score') === 'distances' ? cellsAt(facts.cohort, asked) : null;
+  if (cells !== null) checkShort(list.length, dimension);
+  const score = scorerFor(list, dimension, rules, cells);
+  const needed = cells === null ? cohortFor(asked) : cohortForCells(asked);
+  if (facts.cohort >= needed) return planFor({ facts, hypotheses: list.length, rules, choice, present, score, cells });
   return {
     kind: 'infeasible',
     reason: `with ${facts.cohort} contributors, ${list.length} hypotheses and alpha ${alpha} the best may lose by chance`,
@@ -116,18 +128,56 @@ function planSelect(values: ParameterValues, facts: StudyFacts): Plan | Infeasib
   };
 }
 
+function checkShort(length: number, dimension: number): void {
+  if (dimension === 1 && length <= distanceMaximum) return;
+  throw new InvalidParameterError(
+    `score distances takes up to ${distanceMaximum} hypotheses about one column, not ${length} about ${dimension}: `
+    + 'use score contests',
+    { path: 'parameters.score', limit: distanceMaximum },
+  );
+}
+
+interface Asked {
+  readonly hypotheses: number;
+  readonly rules: ContestRules;
+  readonly epsilon: number;
+}
+
+function cellsAt(rows: number, { hypotheses, rules: { alpha, zeta }, epsilon }: Asked): number {
+  return cellsFor({ rows, hypotheses, epsilon, failure, slack: zeta * alpha });
+}
+
+/** For every hypothesis to have a few cells. */
+function cohortForCells(asked: Asked): number {
+  const wanted = cellsPerHypothesis * asked.hypotheses;
+  let [low, high] = [1, 2];
+  while (cellsAt(high, asked) < wanted) high *= 2;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (cellsAt(middle, asked) >= wanted) high = middle;
+    else low = middle + 1;
+  }
+  return high;
+}
+
 /** For the promise to hold but once in 1 / failure: sampling, and what the choice may give away. */
-function cohortFor(hypotheses: number, { alpha, zeta }: ContestRules, epsilon: number): number {
+function cohortFor({ hypotheses, rules: { alpha, zeta }, epsilon }: Asked): number {
   const sampling = (8 * Math.log((4 * hypotheses) / failure)) / (zeta * alpha) ** 2;
   const choosing = (8 * Math.log((2 * hypotheses) / failure)) / (zeta * alpha * epsilon);
   return Math.ceil(sampling + choosing);
 }
 
 /** Reads the list at once, so that mistakes are told before anything runs; works out the contests when needed. */
-function scorerFor(list: readonly unknown[], dimension: number, rules: ContestRules): Design['score'] {
+function scorerFor(
+  list: readonly unknown[], dimension: number, rules: ContestRules, cells: number | null,
+): Design['score'] {
   const path = (i: number): string => `hypotheses[${i}]`;
   if (dimension === 1) {
     const lines = list.map((entry, i) => lineDistribution(readLineShape(entry, path(i))));
+    if (cells !== null) {
+      let cut: Cells | null = null;
+      return (rows) => distanceScores(cut ??= cellsOf(lines, cells), rows);
+    }
     const pieces = list.length <= 300 ? 64 : list.length <= 1000 ? 32 : 16;
     let contestants: LineContestants | null = null;
     return (rows) => lineScores(contestants ??= lineContestants(lines, pieces), rows, rules);
@@ -138,7 +188,7 @@ function scorerFor(list: readonly unknown[], dimension: number, rules: ContestRu
 }
 
 function planFor(design: Design): Plan {
-  const { facts, hypotheses, rules, choice, present } = design;
+  const { facts, hypotheses, rules, choice, present, cells } = design;
   const events = [choice, present.event];
   return Object.freeze<Plan>({
     kind: 'plan',
@@ -147,28 +197,31 @@ function planFor(design: Design): Plan {
     events,
     guarantee: {
       neighbours,
-      theorem: 'Bun, Kamath, Steinke and Wu (2019); proof in src/estimators/mixtures/contests',
+      theorem: cells === null ? 'Bun, Kamath, Steinke and Wu (2019); proof in src/estimators/mixtures/contests'
+        : 'inverse sensitivity on public cells; proof in src/estimators/mixtures/distances',
       assumptions: [`for accuracy: some hypothesis is within ${rules.alpha} of what the rows follow, hostile ones included`],
       corruptionMax: rules.alpha,
     },
     outputShape: [1],
     noise: [],
     facts: {
-      errorsAreIn: 'total variation, at most, 95 times in 100',
+      errorsAreIn: `total variation${cells === null ? '' : ' on public cells'}, at most, 95 times in 100`,
       hypotheses,
       epsilonOfTheChoice: choice.epsilon,
       noiseOfNumberPresent: present.deviation,
+      ...(cells === null ? {} : { cells }),
       ...(facts.dimension === 1 ? {} : { pointsPerHypothesis: pointsPerHypothesis(hypotheses) }),
     },
-    expectedError: (corruption) => errorOf(rules, corruption),
+    expectedError: (corruption) => errorOf(design, corruption),
     summary: () => rowsSummary(facts.dimension),
     release: async (summaries, mechanisms) => release(design, summaries, mechanisms),
   });
 }
 
 /** A bound rather than an expectation: what the promise says. */
-function errorOf({ alpha, zeta }: ContestRules, corruption: number): ExpectedError {
-  const bias = corruption >= 0 && corruption <= alpha ? (3 + zeta) * alpha : Infinity;
+function errorOf({ rules: { alpha, zeta }, cells }: Design, corruption: number): ExpectedError {
+  const times = (cells === null ? 3 : 1) + zeta;
+  const bias = corruption >= 0 && corruption <= alpha ? times * alpha : Infinity;
   return { total: bias, sampling: 0, noise: 0, bias };
 }
 

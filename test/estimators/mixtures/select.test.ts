@@ -4,6 +4,7 @@ import { InvalidParameterError } from '../../../src/base/errors.js';
 import { utf8 } from '../../../src/base/bytes.js';
 import type { Plan } from '../../../src/estimators/contract.js';
 import { spaceScores } from '../../../src/estimators/mixtures/contests.js';
+import { cellsFor, cellsOf, distanceScores } from '../../../src/estimators/mixtures/distances.js';
 import { lineContestants, lineScores } from '../../../src/estimators/mixtures/line-contests.js';
 import { lineDistribution } from '../../../src/estimators/mixtures/line.js';
 import { readLineShape } from '../../../src/estimators/mixtures/shapes.js';
@@ -24,11 +25,13 @@ import { dataSource } from '../../support/data.js';
 const line = (shape: unknown) => lineDistribution(readLineShape(shape, 'x'));
 const normal = (mean: number, deviation = 1) => ({ normal: { mean, deviation } });
 
-function planOf(hypotheses: readonly unknown[], facts: { cohort?: number; dimension?: number; pure?: boolean } = {}): Plan {
+function planOf(
+  hypotheses: readonly unknown[], facts: { cohort?: number; dimension?: number; pure?: boolean } = {}, extra: object = {},
+): Plan {
   const { cohort = 30_000, dimension = 1, pure = false } = facts;
   const target = pure ? resolvePureTarget({ epsilon: 1, delta: 0 }) : resolveTarget({ epsilon: 1, delta: 1e-6 });
   const plan = select.plan(
-    parseParameters(select.parameters, { hypotheses, alpha: 0.05 }, { dimension }),
+    parseParameters(select.parameters, { hypotheses, alpha: 0.05, ...extra }, { dimension }),
     { dimension, cohort, participation: 'secret', target },
   );
   if (plan.kind === 'infeasible') throw new Error(plan.reason);
@@ -116,7 +119,10 @@ describe('scores', () => {
     contestants, { count: values.length / 2, dimension: 2, values }, rules,
   );
 
-  it.each([['line', 1, onLine], ['space', 2, inSpace]] as const)(
+  const cells = cellsOf(lines, 40);
+  const byDistance = (values: Float64Array) => distanceScores(cells, { count: values.length, dimension: 1, values });
+
+  it.each([['line', 1, onLine], ['space', 2, inSpace], ['distances', 1, byDistance]] as const)(
     'change by at most 1 when a row is replaced, added or gone, and by nearly 1 sometimes: %s', (_, dimension, scoresOf) => {
       const data = dataSource('scores');
       let most = 0;
@@ -135,6 +141,49 @@ describe('scores', () => {
       expect(most).toBeLessThanOrEqual(1);
       expect(most).toBeGreaterThan(0.6);
     });
+});
+
+describe('distances', () => {
+  it('are minus the rows that would have to be others: by hand', () => {
+    const fair = line({ histogram: { edges: [0, 1, 2], masses: [0.5, 0.5] } });
+    const bent = line({ histogram: { edges: [0, 1, 2], masses: [0.25, 0.75] } });
+    const cells = cellsOf([fair, bent], 1_000);
+    expect(cells.shares.map((share) => share.reduce((sum, one) => sum + one, 0))).toEqual([1, 1]);
+    // Eight rows spread evenly over (0, 1), none above it: half of them would have to move, or three quarters.
+    const coarse = { edges: Float64Array.of(1), shares: [Float64Array.of(0.5, 0.5), Float64Array.of(0.25, 0.75)] };
+    const values = Float64Array.from({ length: 8 }, (_, i) => (i + 0.5) / 8);
+    expect(Array.from(distanceScores(coarse, { count: 8, dimension: 1, values }))).toEqual([-4, -6]);
+  });
+
+  it('have as many cells as the promise leaves room for', () => {
+    const asked = { rows: 20_000, hypotheses: 10, epsilon: 0.4, failure: 0.05, slack: 0.05 };
+    const cells = cellsFor(asked);
+    const t = Math.sqrt(Math.log(40) / 40_000);
+    const worst = (count: number): number => Math.sqrt(count / 20_000) + 2 * t + (2 * Math.log(400)) / (0.4 * 20_000);
+    expect(worst(cells)).toBeLessThanOrEqual(0.05);
+    expect(worst(cells + 1)).toBeGreaterThan(0.05);
+    expect(cellsFor({ ...asked, rows: 100 })).toBe(0);
+  });
+
+  it('choose within (1 + zeta) alpha where contests promise (3 + zeta), hostile share included', async () => {
+    for (let problem = 0; problem < 6; problem++) {
+      const data = dataSource(`near ${problem}`);
+      const places = Array.from({ length: 10 }, (_, k) => [0.4 * k, 0.7 + data.uniform()] as const);
+      const [mean, deviation] = places[data.below(10)]!;
+      const plan = planOf(places.map(([m, s]) => normal(m, s)), { cohort: 40_000 }, { score: 'distances' });
+      const rows = Array.from({ length: 40_000 }, (_, i) =>
+        Float64Array.of(i % 25 === 0 ? 9 : mean + deviation * data.normal()));
+      const [m, s] = places[await chosen(plan, rows, `near ${problem}`)]!;
+      expect(variation([m, s], [mean, deviation])).toBeLessThan(2 * 0.05);
+    }
+  }, 60_000);
+
+  it('are for short lists about one column, and for cohorts that the plan names', () => {
+    const list = [normal(0), normal(1)];
+    expect(() => planOf(list.map((one) => ({ columns: [one, one] })), { dimension: 2 }, { score: 'distances' })).toThrow(/contests/);
+    expect(() => planOf(Array.from({ length: 65 }, (_, i) => normal(i)), {}, { score: 'distances' })).toThrow(/up to 64/);
+    expect(() => planOf(list, { cohort: 500 }, { score: 'distances' })).toThrow(/lose by chance/);
+  });
 });
 
 describe('select', () => {
