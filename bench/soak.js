@@ -43,14 +43,14 @@ try {
       String(now.releases).padStart(9), String(now.unpurged).padStart(5),
     ].join(' '));
   }
-  const end = await contributors.ask({ settle: 60 });
+  const end = await contributors.ask({ settle: 120 });
   const third = samples.slice(Math.floor(samples.length / 3));
   const [first, last] = [third[0], third.at(-1)];
   const verdict = (met, what) => {
     holds &&= met;
     console.log(`${met ? 'met   ' : 'MISSED'}  ${what}`);
   };
-  verdict(end.waiting === 0 && end.lost === 0, `nothing lost: ${end.acked} acked, ${end.waiting} waiting, ${end.lost} refused for good`);
+  verdict(end.waiting === 0 && end.lost === 0, `nothing lost: ${end.acked} acked, ${end.waiting} waiting, ${end.lost} refused for good, ${end.reconnects} connections lost`);
   verdict(last.releases > first.releases, `releases went on: ${last.releases}`);
   verdict(Math.max(...samples.map(({ unpurged }) => unpurged)) <= 2, 'rows of released epochs are deleted');
   verdict(last.memory.rss < first.memory.rss * 1.3 + 64 * 2 ** 20, `memory: ${mebibytes(first.memory.rss)} to ${mebibytes(last.memory.rss)} MiB`);

@@ -18,7 +18,7 @@ const options = JSON.parse(process.argv[2]);
 const studyId = fromHex(options.studyId);
 const data = new Uint8Array(Float64Array.from({ length: options.rows * options.columns }, (_, i) => Math.sin(i) * 3).buffer);
 const channels = [];
-const counts = { offered: 0, sent: 0, acked: 0, putOff: 0, lost: 0 };
+const counts = { offered: 0, sent: 0, acked: 0, putOff: 0, lost: 0, reconnects: 0 };
 let latencies = [];
 /** Batches that were refused for now, to be sent again. */
 const again = [];
@@ -31,6 +31,7 @@ function send(channel, sequence) {
   });
   const signature = signBatch(channel.signer, { serverKey: channel.socket.serverKey, studyId }, signing.sha512(body));
   channel.flight.set(sequence, channel.flight.get(sequence) ?? performance.now());
+  if (channel.socket.readyState !== WebSocket.OPEN) return;
   channel.socket.send(encodeClientFrame({ kind: 'batch', channel: channel.id, body, signature }));
   counts.sent += 1;
 }
@@ -52,35 +53,47 @@ function onAck(socket, ack) {
   }
 }
 
-function connect(signers) {
-  return new Promise((resolve, reject) => {
-    const socket = new WebSocket(options.url, subprotocol, { perMessageDeflate: false });
-    socket.channels = new Map();
-    const waiting = new Map(signers.map((signer) => [Buffer.from(signer.publicKey).toString('hex'), signer]));
-    socket.on('error', reject);
-    socket.on('close', () => { if (connected > 0) throw new Error('the server closed a socket'); });
-    socket.on('message', (bytes) => {
-      const frame = decodeServerFrame(bytes);
-      if (frame.kind === 'welcome') {
-        socket.serverKey = frame.serverKey;
-        for (const signer of signers) greet(socket, frame, signer);
-      } else if (frame.kind === 'ready') {
-        const signer = waiting.get(Buffer.from(frame.publicKey).toString('hex'));
-        const settled = frame.nextSequence - 1n;
-        const channel = {
-          id: frame.channel, socket, signer, epoch: frame.epoch, sequence: settled, settled, flight: new Map(),
-        };
-        socket.channels.set(frame.channel, channel);
-        channels.push(channel);
-        connected += 1;
-        if (socket.channels.size === signers.length) resolve();
-      } else if (frame.kind === 'ack') onAck(socket, frame);
-      else if (frame.kind === 'notice') {
-        for (const channel of socket.channels.values()) if (frame.epoch > channel.epoch) channel.epoch = frame.epoch;
-      }
-      else if (frame.kind === 'refusal' && !frame.retryable) throw new Error(`${frame.code}: ${frame.text}`);
-    });
+/** Connects the contributors of one socket, and again when it is lost: then what was not acknowledged is sent again. */
+function connect(group, onReady = () => undefined) {
+  const socket = new WebSocket(options.url, subprotocol, { perMessageDeflate: false });
+  socket.channels = new Map();
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    counts.reconnects += 1;
+    setTimeout(() => connect(group, onReady), 500);
   });
+  socket.on('message', (bytes) => {
+    const frame = decodeServerFrame(bytes);
+    if (frame.kind === 'welcome') {
+      socket.serverKey = frame.serverKey;
+      for (const { signer } of group) greet(socket, frame, signer);
+    } else if (frame.kind === 'ready') {
+      const key = Buffer.from(frame.publicKey).toString('hex');
+      const channel = group.find((candidate) => candidate.key === key);
+      onWelcomed(socket, channel, frame);
+      if (socket.channels.size === group.length) onReady();
+    } else if (frame.kind === 'ack') onAck(socket, frame);
+    else if (frame.kind === 'notice') {
+      for (const channel of socket.channels.values()) if (frame.epoch > channel.epoch) channel.epoch = frame.epoch;
+    } else if (frame.kind === 'refusal' && !frame.retryable) throw new Error(`${frame.code}: ${frame.text}`);
+  });
+}
+
+function onWelcomed(socket, channel, { channel: id, epoch, nextSequence, holes }) {
+  const isNew = channel.socket === undefined;
+  Object.assign(channel, { id, socket, epoch });
+  socket.channels.set(id, channel);
+  if (isNew) {
+    const settled = nextSequence - 1n;
+    Object.assign(channel, { sequence: settled, settled });
+    channels.push(channel);
+    connected += 1;
+    return;
+  }
+  // What was settled meanwhile is in no hole and before the next sequence; the others go again.
+  const contiguousSequence = (holes[0] ?? nextSequence) - 1n;
+  onAck(socket, { channel: id, contiguousSequence, rejections: [], epoch });
+  for (const sequence of channel.flight.keys()) again.push([channel, sequence]);
 }
 
 function greet(socket, welcome, signer) {
@@ -105,7 +118,7 @@ async function offer(perSecond, seconds, inFlight = 48) {
       const channel = channels[turn++ % channels.length];
       due += 1;
       counts.offered += 1;
-      if (channel.flight.size >= inFlight || channel.socket.bufferedAmount > 4e6) continue;
+      if (channel.socket.readyState !== WebSocket.OPEN || channel.flight.size >= inFlight || channel.socket.bufferedAmount > 4e6) continue;
       channel.sequence += 1n;
       send(channel, channel.sequence);
     }
@@ -133,14 +146,19 @@ function quantiles() {
   return { p50: at(0.5), p99: at(0.99), p999: at(0.999) };
 }
 
+const groupOf = (signers) => signers.map((signer) => ({
+  signer, key: Buffer.from(signer.publicKey).toString('hex'), flight: new Map(),
+}));
+
 async function main() {
   const signers = Array.from({ length: options.contributors }, (_, i) => signing.createSigner(
     new Uint8Array(createHash('sha256').update(`keelson load ${options.first + i}`).digest())));
   const share = Math.ceil(signers.length / options.sockets);
   // A few at a time: the point is how many there are, not how many come at once.
   for (let from = 0; from < options.sockets; from += 20) {
-    await Promise.all(Array.from({ length: Math.min(20, options.sockets - from) }, (_, i) =>
-      connect(signers.slice((from + i) * share, (from + i + 1) * share))));
+    await Promise.all(Array.from({ length: Math.min(20, options.sockets - from) }, (_, i) => new Promise((resolve) => {
+      connect(groupOf(signers.slice((from + i) * share, (from + i + 1) * share)), resolve);
+    })));
   }
   console.log(JSON.stringify({ connected }));
   for await (const line of createInterface({ input: process.stdin })) {
