@@ -34,6 +34,7 @@ export interface Design {
   readonly ball: ClipBall;
   readonly rowsMax: number;
   readonly edges: readonly number[];
+  /** None where they could see nothing. */
   readonly looks: readonly Looks[];
   readonly sum: GaussianEvent;
   readonly count: GaussianEvent;
@@ -74,17 +75,30 @@ export function designOf(asked: DesignAsked): Design {
     cohort, dimension, rho: shareOf(target.rho, centreShare), delta: target.delta,
   });
   const rhoLook = shareOf(target.rho, (1 - centreShare - finalShare) / count);
-  const looks = Array.from({ length: count }, (_, t) => looksOf(asked, `look-${t + 1}`, rhoLook, ball, edges.length));
-  const rhoFinal = shareOf(target.rho, finalShare);
+  const planned = Array.from({ length: count }, (_, t) => looksOf(asked, `look-${t + 1}`, rhoLook, ball, edges.length));
+  const leftAlone = spreadMax(facts, corruption, planned[0]!.square.sigma);
+  const looks = isBlind(leftAlone, corruption, ball) ? [] : planned;
+  const rhoFinal = shareOf(target.rho, looks.length === 0 ? 1 - centreShare : finalShare);
   const sum = sumEvent('mean/sum', asked, ball, shareOf(rhoFinal, 0.95));
   const present = countEvent('mean/count', cohort, shareOf(rhoFinal, 0.05));
   const wanted = keepingCount(bins) + bins.sigma * normalUpperQuantile(0.01 / dimension);
   return {
     facts, ball, rowsMax, edges, looks, sum, count: present,
-    spreadMax: spreadMax(facts, corruption, looks[0]!.square.sigma),
+    spreadMax: leftAlone,
     events: [bins, median, ...looks.flatMap(eventsOf), sum, present],
     cohortForCentre: Math.ceil(wanted / (fullestBin * (1 - corruption))),
   };
+}
+
+/** Looks are planned as if at least this share of the rows were hostile. */
+const hostileAtLeast = 0.05;
+
+/**
+ * Whether looks are for nothing: what noise hides is more than a share of hostile rows can widen the rows by, wherever
+ * they stand in the ball. The mean is then better off with what looks would cost. Of public numbers.
+ */
+export function isBlind(hidden: number, corruption: number, { radius }: ClipBall): boolean {
+  return hidden >= Math.max(corruption, hostileAtLeast) * radius ** 2;
 }
 
 /** The events of one look, in the order in which they are drawn. */

@@ -6,6 +6,7 @@ import type { GaussianEvent, MechanismEvent, SymmetricGaussianEvent } from '../.
 import { keepingCount } from '../../privacy/mechanisms/bounds.js';
 import { shareOf } from '../../privacy/target.js';
 import type { ExpectedError, StudyFacts } from '../contract.js';
+import { isBlind } from '../filters/design.js';
 import { profileBins } from './profile.js';
 
 /**
@@ -34,7 +35,10 @@ export interface RobustDesign {
   readonly facts: StudyFacts;
   readonly ball: ClipBall;
   readonly rowsMax: number;
+  /** None where they could see nothing. */
   readonly looks: readonly LookEvents[];
+  /** Of the first look, planned. */
+  readonly gate: number;
   readonly sum: GaussianEvent;
   readonly count: GaussianEvent;
   readonly events: readonly MechanismEvent[];
@@ -73,13 +77,15 @@ export function robustDesign(asked: RobustAsked): RobustDesign {
     cohort, dimension, rho: shareOf(target.rho, centreShare), delta: target.delta,
   });
   const rhoLook = shareOf(target.rho, (1 - centreShare - finalShare) / count);
-  const looks = Array.from({ length: count }, (_, t) => lookEvents(asked, `look-${t + 1}`, rhoLook, ball));
-  const rhoFinal = shareOf(target.rho, finalShare);
+  const planned = Array.from({ length: count }, (_, t) => lookEvents(asked, `look-${t + 1}`, rhoLook, ball));
+  const gate = gateOf(planned[0]!, facts.cohort);
+  const looks = isBlind(gate, corruption, ball) ? [] : planned;
+  const rhoFinal = shareOf(target.rho, looks.length === 0 ? 1 - centreShare : finalShare);
   const sum = sumEvent('mean/sum', asked, ball, shareOf(rhoFinal, 0.95));
   const present = countEvent('mean/count', cohort, shareOf(rhoFinal, 0.05));
   const wanted = keepingCount(bins) + bins.sigma * normalUpperQuantile(0.01 / dimension);
   return {
-    facts, ball, rowsMax, looks, sum, count: present,
+    facts, ball, rowsMax, looks, gate, sum, count: present,
     events: [bins, median, ...looks.flatMap(eventsOf), sum, present],
     cohortForCentre: Math.ceil(wanted / (fullestBin * (1 - corruption))),
   };
@@ -134,13 +140,13 @@ export function gateOf({ square }: LookEvents, count: number): number {
  * sqrt(pi / 2) c. Neither can move it further than the ball.
  */
 export function robustErrorOf(
-  { facts, ball, sum, looks }: RobustDesign, corruption: number, promise: number,
+  { facts, ball, sum, gate }: RobustDesign, corruption: number, promise: number,
 ): ExpectedError {
   const { dimension, cohort } = facts;
   const sampling = Math.sqrt(dimension / cohort);
   const noise = (sum.sigma * Math.sqrt(dimension)) / cohort;
   if (!(corruption >= 0 && corruption <= promise)) return { total: Infinity, sampling, noise, bias: Infinity };
-  const hidden = Math.sqrt(corruption * gateOf(looks[0]!, cohort));
+  const hidden = Math.sqrt(corruption * gate);
   const explained = (Math.sqrt(Math.PI / 2) * corruption) / (1 - 2 * corruption);
   const bias = Math.min(corruption * ball.radius, Math.hypot(hidden, explained));
   return { total: Math.hypot(sampling, noise, bias), sampling, noise, bias };

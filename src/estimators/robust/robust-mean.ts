@@ -4,7 +4,7 @@ import type { Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, Study
 import { chooseScale, type ScaleChoice } from '../scale-choice.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
-import { gateOf, robustDesign, robustErrorOf, type RobustDesign } from './design.js';
+import { robustDesign, robustErrorOf, type RobustDesign } from './design.js';
 import { releaseRobust } from './release.js';
 
 const cohortName = 'rows';
@@ -129,8 +129,8 @@ function planFor(design: RobustDesign, choice: ScaleChoice, facts: StudyFacts, c
       clipRadiusInScales: design.ball.radius,
       noisePerCoordinateInScales: design.sum.sigma / cohort,
       looks: design.looks.length,
-      axesLookedAlongAtMost: Math.min(dimension, design.looks.length * design.looks[0]!.profiles.length),
-      spreadThatIsLeftAlone: 1 + gateOf(design.looks[0]!, cohort),
+      axesLookedAlongAtMost: Math.min(dimension, design.looks.length * (design.looks[0]?.profiles.length ?? 0)),
+      spreadThatIsLeftAlone: 1 + design.gate,
       rowsCountedAtMost: design.rowsMax,
     },
     expectedError: (share) => robustErrorOf(design, share, corruption),

@@ -7,7 +7,7 @@ import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
 import type { CohortPlan, ExpectedError, StudyFacts } from '../../contract.js';
 import { disjointNames, pooledCohort } from '../../heavy/parameters.js';
 import { balancedRadius, truncationBias, type Moment } from '../../heavy/truncation.js';
-import { countEvent, eventsOf, looksOf, sumEvent, type Looks } from '../design.js';
+import { countEvent, eventsOf, isBlind, looksOf, sumEvent, type Looks } from '../design.js';
 import { heavyEdges } from './bump.js';
 
 /** Cohort of the contributors whose rows are looked at and averaged. */
@@ -44,6 +44,7 @@ export interface HeavyDesign {
   /** Null where the near ball is as large as pays. */
   readonly rest: { readonly ball: ClipBall; readonly event: GaussianEvent } | null;
   readonly edges: readonly number[];
+  /** None where they could see nothing. */
   readonly looks: readonly Looks[];
   readonly sum: GaussianEvent;
   readonly count: GaussianEvent;
@@ -113,7 +114,12 @@ function designWith(asked: HeavyAsked, groups: number, centreShare: number): Hea
   const rowsMax = Math.ceil(surplus * rows);
   const near = clipBall(asked.nearRadius ?? 1.35 * Math.sqrt(dimension) + 3, { products: true, rowsMax });
   const place = { cohort: rowsCohort, facts };
-  const rhoFinal = shareOf(target.rho, finalShare);
+  const edges = heavyEdges(near.radius);
+  const rhoLook = shareOf(target.rho, (1 - finalShare) / lookCount);
+  const planned = Array.from({ length: lookCount }, (_, t) => looksOf(place, `look-${t + 1}`, rhoLook, near, edges.length));
+  const gate = gateOf(dimension, rows, planned[0]!.square.sigma);
+  const looks = isBlind(gate, asked.corruption, near) ? [] : planned;
+  const rhoFinal = shareOf(target.rho, looks.length === 0 ? 1 : finalShare);
   const rhoSums = shareOf(rhoFinal, 1 - countShare);
   const noise = (4 * Math.sqrt(dimension)) / Math.sqrt(2 * rhoSums) / rows;
   const radius = Math.max(near.radius, asked.radius ?? balancedRadius(moment, dimension, offset, noise));
@@ -122,9 +128,6 @@ function designWith(asked: HeavyAsked, groups: number, centreShare: number): Hea
   const sum = sumEvent('mean/near', place, near, shareOf(rhoSums, 1 - restShare));
   const rest = hasRest ? restOf(radius - near.radius, shareOf(rhoSums, restShare), place) : null;
   const count = countEvent('mean/count', rowsCohort, shareOf(rhoFinal, countShare));
-  const edges = heavyEdges(near.radius);
-  const rhoLook = shareOf(target.rho, (1 - finalShare) / lookCount);
-  const looks = Array.from({ length: lookCount }, (_, t) => looksOf(place, `look-${t + 1}`, rhoLook, near, edges.length));
   const names = Array.from({ length: groups }, (_, g) => groupName(g + 1));
   const cohorts = [
     ...names.map((name) => pooledCohort(name, centreShare / groups)), pooledCohort(rowsCohort, 1 - centreShare),
@@ -134,7 +137,7 @@ function designWith(asked: HeavyAsked, groups: number, centreShare: number): Hea
   }));
   return {
     facts, groups, centreShare, cohorts, rows, rowsMax, near, rest, edges, looks, sum, count, moment,
-    gate: gateOf(dimension, rows, looks[0]!.square.sigma),
+    gate,
     events: [...centres, ...looks.flatMap(eventsOf), sum, ...(rest === null ? [] : [rest.event]), count],
   };
 }
