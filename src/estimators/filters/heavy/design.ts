@@ -85,12 +85,13 @@ const worthwhile = 1.25;
 /** Planned distance of the private median from the mean, per column, in scales. */
 const offset = 0.2;
 
-/** Groups as asked, or as many of 11, 5 and 1 as find the centre with a seventh of the contributors (1: with half). */
+/** Groups as asked, or as many of 11, 5 and 1 as find the centre with a seventh of the contributors (1: a third; with more
+ * of them gone the mean would be worse than one that everybody finds the centre of). */
 export function heavyDesign(asked: HeavyAsked): HeavyDesign | HeavyInfeasible {
   const choices = asked.groups === undefined ? groupChoices : [asked.groups];
   let last: HeavyInfeasible | undefined;
   for (const groups of choices) {
-    const shareMax = asked.centreShare ?? (groups === choices.at(-1) ? 0.5 : 1 / 7);
+    const shareMax = asked.centreShare ?? (groups === choices.at(-1) ? 1 / 3 : 1 / 7);
     const wanted = rowsOfGroup(asked) * groups;
     const share = asked.centreShare ?? Math.min(shareMax, Math.max(0.05, (1.3 * wanted) / asked.facts.cohort));
     if (asked.facts.cohort * share >= wanted) return designWith(asked, groups, share);

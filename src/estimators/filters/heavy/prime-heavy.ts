@@ -26,7 +26,7 @@ const parameters: readonly ParameterSpec[] = [
   {
     name: 'centre-share', type: 'number', optional: true, minimum: 0.02, maximum: 0.8, unit: 'share of contributors',
     description: 'how many of the contributors look for the centre, and have no part in the mean; as many as are needed '
-      + 'when absent, a twentieth to a half',
+      + 'when absent, a twentieth to a third',
   },
   {
     name: 'looks', type: 'integer', default: 2, minimum: 1, maximum: 30,
