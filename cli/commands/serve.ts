@@ -67,7 +67,13 @@ export const serve = defineCommand({
     }));
     if (readTls !== undefined) io.onHangUp?.(() => renewTls(aggregator, readTls, logger));
     announce(aggregator, studies, output);
-    await Promise.race([interruption(io.interrupted), aggregator.failed]);
+    try {
+      await Promise.race([interruption(io.interrupted), aggregator.failed]);
+    } catch (error) {
+      // Its threads would keep the process, and whoever restarts a failed server waits for its end.
+      await aggregator.close().catch((cause: unknown) => logger.error({ err: cause }, 'the server did not close well'));
+      throw error;
+    }
     output.note('stopping: finishing what is under way (interrupt again to cut it short)');
     await aggregator.close();
     return 0;

@@ -144,8 +144,12 @@ export class Stage {
     };
   }
 
-  async end(): Promise<void> {
+  async endCommands(): Promise<void> {
     await Promise.all(this.commands.map((command) => command.kill()));
+  }
+
+  async end(): Promise<void> {
+    await this.endCommands();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
