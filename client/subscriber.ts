@@ -3,8 +3,9 @@ import { openTransport as platformTransport } from '#websocket';
 import { toHex } from '../src/base/bytes.js';
 import { KeelsonError, WireError } from '../src/base/errors.js';
 import { chainStart, ReleaseChain } from '../src/log/index.js';
+import { signedMessage, withAhead, type AheadVerifier } from '../src/signing/index.js';
 import {
-  decodeHeadBody, decodeReleaseBody, encodeClientFrame, type HeadBody, type Notice, type ReleaseBody,
+  decodeHeadBody, decodeReleaseBody, decodeServerFrame, encodeClientFrame, type HeadBody, type Notice, type ReleaseBody,
   type ServerFrame, type SignedHead, type SignedRelease,
 } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
@@ -97,6 +98,8 @@ class Subscription implements ReleaseSubscription {
   private serverKey: Uint8Array | null;
   private study: VerifiedStudy | null = null;
   private chain: ReleaseChain | null = null;
+  /** Checks the chain's signatures. */
+  private verifier: AheadVerifier | null = null;
   /** The reader is too slow: the socket is closed until it has caught up. */
   private paused = false;
   /** The index that an earlier socket left out. A new socket gets one chance to have it. */
@@ -116,7 +119,7 @@ class Subscription implements ReleaseSubscription {
     webSocketUrl(options.url);
     this.serverKey = options.serverKey === undefined ? null : checkedKey(options.serverKey, 'the server key');
     const { runtime = systemRuntime, openTransport: open = platformTransport, sliceMs } = options;
-    const openTransport = sliceMs === undefined ? open : paced(open, runtime, sliceMs);
+    const openTransport = sliceMs === undefined ? open : paced(open, runtime, sliceMs, (bytes) => this.prepare(bytes));
     this.connection = new Connection(
       { ...options, runtime, openTransport },
       {
@@ -199,8 +202,9 @@ class Subscription implements ReleaseSubscription {
     this.study = study;
     if (this.chain === null) {
       const { from = 0n, previousDigest } = this.options;
+      this.verifier = withAhead(welcome.server);
       this.chain = new ReleaseChain({
-        server: welcome.server,
+        server: this.verifier,
         signing,
         studyId: study.studyId,
         document: study.document,
@@ -211,6 +215,21 @@ class Subscription implements ReleaseSubscription {
     this.connection.send(encodeClientFrame({ kind: 'subscribe', studyId: study.studyId, fromRelease: this.stoodAt }));
     this.connectedListener();
     this.newsListener({ state: study.state, epoch: study.epoch, closesInMs: null });
+  }
+
+  /** Signatures of releases that have arrived are checked by the platform while others are handed on. */
+  private prepare(bytes: Uint8Array): Promise<void> | null {
+    const { verifier, study } = this;
+    if (verifier === null || study === null) return null;
+    try {
+      const frame = decodeServerFrame(bytes);
+      if (frame.kind !== 'release') return null;
+      const context = { serverKey: verifier.publicKey, studyId: study.studyId };
+      return verifier.ahead(signedMessage('release', context, null, signing.sha512(frame.body)), frame.signature);
+    } catch {
+      // Bytes that are no frame are the connection's to report, in their turn.
+      return null;
+    }
   }
 
   private onFrame(frame: ServerFrame): void {

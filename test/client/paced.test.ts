@@ -69,4 +69,38 @@ describe('a paced transport', () => {
     }
     expect(stage().transport.bufferedAmount).toBe(7);
   });
+
+  it('hands on nothing before what it needs is done elsewhere, and nothing out of turn', async () => {
+    let handlers!: TransportHandlers;
+    const heard: (number | string)[] = [];
+    const done: (() => void)[] = [];
+    const runtime = {
+      nowMs: () => 0, fraction: () => 0,
+      after: (_ms: number, action: () => void) => {
+        queueMicrotask(action);
+        return () => undefined;
+      },
+    };
+    const open: OpenTransport = (_url, _protocol, given) => {
+      handlers = given;
+      return { send: () => undefined, bufferedAmount: 0, ping: () => true, close: () => undefined, terminate: () => undefined };
+    };
+    const prepare = ([first]: Uint8Array): Promise<void> | null =>
+      (first! % 2 === 0 ? null : new Promise((resolve) => { done.push(resolve); }));
+    paced(open, runtime, 12, prepare)('ws://x', 'p', {
+      onOpen: () => undefined, onActivity: () => undefined,
+      onMessage: ([first]) => void heard.push(first!), onClose: (reason) => void heard.push(reason),
+    });
+    const settle = async (): Promise<void> => { for (let i = 0; i < 8; i++) await Promise.resolve(); };
+    [2, 1, 4, 3].forEach((each) => handlers.onMessage(Uint8Array.of(each)));
+    handlers.onClose('lost');
+    await settle();
+    expect(heard).toEqual([2]);
+    done[1]!();
+    await settle();
+    expect(heard).toEqual([2]);
+    done[0]!();
+    await settle();
+    expect(heard).toEqual([2, 1, 4, 3, 'lost']);
+  });
 });
