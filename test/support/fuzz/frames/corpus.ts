@@ -1,0 +1,77 @@
+import { fromHex, toHex } from '../../../../src/base/bytes.js';
+import { signing } from '../../../../src/signing/node.js';
+import { signBatch } from '../../../../src/signing/index.js';
+import { encodeClientFrame } from '../../../../src/wire/index.js';
+import { Dice } from '../dice.js';
+import { bodyRecipes, makeBody } from './bodies.js';
+import { FrameMaker } from './frames.js';
+import { Peer } from './peer.js';
+import { serverSigner } from './study.js';
+import { Tally } from './tally.js';
+import { World } from './world.js';
+
+/** One message that is kept, and what the server says to it. A body is signed anew, by one who sent nothing yet. */
+export interface KeptFrame {
+  readonly recipe: string;
+  readonly kind: 'body' | 'frame';
+  readonly hex: string;
+  readonly outcome: string;
+}
+
+/** A server that answers one message at a time. */
+export class Bench {
+  #senders = 0;
+
+  private constructor(private readonly world: World, private readonly tally: Tally) {}
+
+  static async open(): Promise<Bench> {
+    const tally = new Tally();
+    return new Bench(await World.open(tally, { malformedFramesPerSocket: 1e9 }), tally);
+  }
+
+  /** What it says, in a fresh contributor's name on a fresh socket. */
+  async outcome(kind: KeptFrame['kind'], bytes: Uint8Array): Promise<string> {
+    const { world, tally } = this;
+    const seed = new Uint8Array(32).fill(77);
+    new DataView(seed.buffer).setUint32(0, ++this.#senders);
+    const signer = signing.createSigner(seed);
+    const peer = new Peer(world, tally, 'here');
+    peer.greet(signer, world.studies[0]!);
+    await world.settled();
+    const [{ channel, studyId }] = peer.channels as [Peer['channels'][number]];
+    tally.outcomes.clear();
+    const signature = signBatch(signer, { serverKey: serverSigner.publicKey, studyId }, signing.sha512(bytes));
+    peer.receive(kind === 'frame' ? bytes : encodeClientFrame({ kind: 'batch', channel, body: bytes, signature }));
+    await world.settled();
+    const said = [...tally.outcomes.keys()].filter((name) => !['notice', 'head', 'release'].includes(name));
+    peer.end();
+    return said.sort().join(', ');
+  }
+
+  async close(): Promise<void> {
+    await this.world.close(() => undefined);
+  }
+
+  /** The first message of every recipe that is answered in a way which that recipe had not been. */
+  async collect(tries: number): Promise<KeptFrame[]> {
+    const { world } = this;
+    const dice = new Dice(2026);
+    const maker = new FrameMaker(world, dice);
+    const kept = new Map<string, KeptFrame>();
+    const keep = async (recipe: string, kind: KeptFrame['kind'], bytes: Uint8Array): Promise<void> => {
+      const outcome = await this.outcome(kind, bytes);
+      const name = `${recipe} ${outcome}`;
+      if (!kept.has(name) && bytes.length < 1_000) kept.set(name, { recipe, kind, hex: toHex(bytes), outcome });
+    };
+    const [studyId, otherStudyId] = world.studies.map(fromHex) as [Uint8Array, Uint8Array];
+    const context = { studyId, otherStudyId, sequence: 1n, epoch: world.epochOf(world.studies[0]!) };
+    for (const name of bodyRecipes) {
+      for (let i = 0; i < tries; i++) await keep(name, 'body', makeBody(context, dice, name).body);
+    }
+    for (let i = 0; i < 12 * tries; i++) {
+      const made = dice.happens(0.8) ? maker.broken() : maker.stray();
+      await keep(made.recipe, 'frame', made.bytes);
+    }
+    return [...kept.values()];
+  }
+}
