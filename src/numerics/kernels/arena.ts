@@ -3,7 +3,7 @@ import { moduleText } from './generated/module.js';
 
 type Pass = (...numbers: number[]) => number;
 
-/** What the compiled module exports; pointers are bytes, see assembly/rows.ts and assembly/eigen.ts. */
+/** What the compiled module exports; pointers are bytes, see assembly/rows.ts, assembly/counts.ts and assembly/eigen.ts. */
 export interface Exports {
   readonly gather: Pass;
   readonly packColumns: Pass;
@@ -14,6 +14,8 @@ export interface Exports {
   readonly rowProducts: Pass;
   readonly addColumnSums: Pass;
   readonly clipRows: Pass;
+  readonly countBins: Pass;
+  readonly countCells: Pass;
   readonly eigen: Pass;
 }
 

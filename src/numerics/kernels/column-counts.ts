@@ -1,4 +1,10 @@
+import { Arena } from './arena.js';
+import { Blocks } from './passes.js';
+
 /** Counts of where the entries of each column are, or how far apart, of all columns in one pass over the rows. */
+
+let own: Arena | null = null;
+const arena = (): Arena => (own ??= new Arena());
 
 /** Bins next to each other are counted in an array; those farther from a column's first entry in its map. */
 const nearBins = 256;
@@ -13,21 +19,30 @@ const binMaximum = 2 ** 52;
 export function countColumnBins(
   values: Float64Array, dimension: number, count: number, widths: Float64Array,
 ): Map<number, number>[] {
-  const near = new Uint32Array(nearBins * dimension);
-  const lowest = new Float64Array(dimension).fill(-nearBins / 2);
-  for (let j = 0; j < dimension && count > 0; j++) {
-    const bin = Math.floor(values[j]! / widths[j]!);
-    if (Math.abs(bin) <= binMaximum) lowest[j] = bin - nearBins / 2;
-  }
   const far = Array.from({ length: dimension }, () => new Map<number, number>());
-  for (let row = 0, at = 0; row < count; row++) {
-    for (let j = 0; j < dimension; j++, at++) {
-      const bin = Math.floor(values[at]! / widths[j]!);
-      const place = bin - lowest[j]!;
-      if (place >= 0 && place < nearBins) near[j * nearBins + place]! += 1;
-      else if (Math.abs(bin) <= binMaximum) far[j]!.set(bin, (far[j]!.get(bin) ?? 0) + 1);
-    }
+  if (count === 0 || dimension === 0) return far;
+  const blocks = new Blocks(arena(), values, dimension, count, {});
+  const [counted, missed, unit, lowest, ...parts] = arena().layout(
+    (nearBins / 2) * dimension, Math.ceil((blocks.size * dimension) / 2), dimension, dimension, ...blocks.lengths,
+  );
+  unit.set(widths);
+  for (let j = 0; j < dimension; j++) {
+    const bin = Math.floor(values[j]! / widths[j]!);
+    lowest[j] = Math.abs(bin) <= binMaximum ? bin - nearBins / 2 : -nearBins / 2;
   }
+  const near = new Uint32Array(counted.buffer, counted.byteOffset, nearBins * dimension);
+  const places = new Uint32Array(missed.buffer, missed.byteOffset, blocks.size * dimension);
+  const pointers = [unit, lowest, counted, missed].map((part) => part.byteOffset);
+  blocks.each(parts, ({ rows, count: size, first }) => {
+    const others = arena().exports.countBins(
+      rows, size, dimension, pointers[0]!, pointers[1]!, nearBins, pointers[2]!, pointers[3]!,
+    );
+    for (const place of places.subarray(0, others)) {
+      const j = place % dimension;
+      const bin = Math.floor(values[first * dimension + place]! / widths[j]!);
+      if (Math.abs(bin) <= binMaximum) far[j]!.set(bin, (far[j]!.get(bin) ?? 0) + 1);
+    }
+  });
   far.forEach((bins, j) => {
     for (let place = 0; place < nearBins; place++) {
       const rows = near[j * nearBins + place]!;
@@ -53,20 +68,19 @@ export function countColumnCells(
     const [low, high] = [edges[j * size]!, edges[j * size + size - 1]!];
     return (size - 1) / (high - low);
   });
-  for (let row = 0, at = 0; row < count; row++) {
-    for (let j = 0; j < dimension; j++, at++) {
-      const entry = values[at]!;
-      if (!(entry - entry === 0)) continue;
-      const first = j * size;
-      const guess = Math.floor((entry - edges[first]!) * rates[j]!) + 1;
-      // Edges that coincide make a rate that is no number.
-      let k = guess > 0 ? (guess < size ? guess : size) : 0;
-      // The guess may be off by rounding; the comparisons decide.
-      while (k > 0 && edges[first + k - 1]! > entry) k -= 1;
-      while (k < size && edges[first + k]! <= entry) k += 1;
-      counts[j * (size + 1) + k]! += 1;
-    }
-  }
+  if (count === 0 || dimension === 0) return counts;
+  const blocks = new Blocks(arena(), values, dimension, count, {});
+  const [counted, places, scales, ...parts] = arena().layout(
+    Math.ceil(counts.length / 2), edges.length, dimension, ...blocks.lengths,
+  );
+  places.set(edges);
+  scales.set(rates);
+  blocks.each(parts, ({ rows, count: rowsHere }) => {
+    arena().exports.countCells(
+      rows, rowsHere, dimension, places.byteOffset, size, scales.byteOffset, counted.byteOffset,
+    );
+  });
+  counts.set(new Uint32Array(counted.buffer, counted.byteOffset, counts.length));
   return counts;
 }
 

@@ -30,7 +30,7 @@ interface Block {
 }
 
 /** Brings the rows in, block by block, without those that are masked, and calls `use` for each. */
-class Blocks {
+export class Blocks {
   readonly size: number;
 
   constructor(

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { countColumnBins, countColumnCells, countPairBins } from '../../src/numerics/kernels/column-counts.js';
+import { seededWork } from '../../src/random/work.js';
+import { utf8 } from '../../src/base/bytes.js';
+
+const dimensions = Array.from({ length: 40 }, (_, i) => i + 1);
+const edgesPerColumn = 13;
+
+/** Mostly near the origin, some far off, some on edges, some that are no numbers. */
+function entriesOf(length: number, name: string): Float64Array {
+  const random = seededWork(utf8(name));
+  const odd = [Number.NaN, Infinity, -Infinity, -0, 1, -1, 2, 1e300, -1e300, 1e6];
+  return Float64Array.from({ length }, () => {
+    const kind = random.uniform();
+    return kind < 0.1 ? odd[Math.floor(random.uniform() * odd.length)]! : kind < 0.9 ? 6 * random.uniform() - 3 : 4_000 * random.uniform();
+  });
+}
+
+const inOrder = (bins: ReadonlyMap<number, number>): (readonly [number, number])[] =>
+  [...bins].sort(([left], [right]) => left - right);
+
+function counted(list: readonly number[]): (readonly [number, number])[] {
+  const bins = new Map<number, number>();
+  for (const bin of list) bins.set(bin, (bins.get(bin) ?? 0) + 1);
+  return inOrder(bins);
+}
+
+describe.each([0, 1, 2, 203, 5_001])('counts of the columns of %d rows', (count) => {
+  // The larger ones take several blocks, the last of them not full.
+  const some = count > 1_000 ? [1, 39] : dimensions;
+
+  it('are those of every entry by itself: bins', () => {
+    for (const d of some) {
+      const values = entriesOf(count * d, `bins ${d}`);
+      const widths = Float64Array.from({ length: d }, (_, j) => 0.01 + j / 3);
+      const found = countColumnBins(values, d, count, widths);
+      const wanted = Array.from({ length: d }, (_, j) => counted(Array.from({ length: count }, (_entry, i) => Math.floor(values[i * d + j]! / widths[j]!) + 0)
+        .filter((bin) => Math.abs(bin) <= 2 ** 52)));
+      expect(found.map(inOrder)).toEqual(wanted);
+    }
+  });
+
+  it('are those of every entry by itself: cells between edges, also edges that coincide', () => {
+    for (const d of some) {
+      const values = entriesOf(count * d, `cells ${d}`);
+      const edges = Float64Array.from({ length: edgesPerColumn * d }, (_, at) => {
+        const [j, k] = [Math.floor(at / edgesPerColumn), at % edgesPerColumn];
+        return j % 5 === 4 ? 1 : -1 - j / 40 + k / 4;
+      });
+      const wanted = new Float64Array((edgesPerColumn + 1) * d);
+      values.forEach((entry, at) => {
+        if (!Number.isFinite(entry)) return;
+        const own = edges.subarray((at % d) * edgesPerColumn, (at % d + 1) * edgesPerColumn);
+        wanted[(at % d) * (edgesPerColumn + 1) + own.filter((edge) => edge <= entry).length]! += 1;
+      });
+      expect(countColumnCells(values, d, count, edges)).toEqual(wanted);
+    }
+  });
+
+  it('are those of every entry by itself: pairs', () => {
+    for (const d of some) {
+      const values = entriesOf(count * d, `pairs ${d}`);
+      const pairs = Uint32Array.from({ length: count & ~1 }, (_, i) => (i * 5) % count);
+      const wanted = Array.from({ length: d }, (_, j) => counted(Array.from({ length: pairs.length / 2 }, (_pair, i) =>
+        Math.abs(values[pairs[2 * i]! * d + j]! - values[pairs[2 * i + 1]! * d + j]!))
+        .filter((difference) => difference > 0).map((difference) => Math.min(200, Math.floor(Math.log2(difference))))));
+      expect(countPairBins(values, d, pairs).map(inOrder)).toEqual(wanted);
+    }
+  });
+});
