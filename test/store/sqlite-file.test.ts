@@ -156,6 +156,29 @@ describe('a folder that an older program wrote', () => {
     await store.close();
   });
 
+  /** What each later step added; taken away again, the file is what the steps before it made. */
+  const added: readonly string[] = [
+    'DROP TABLE budget_windows; DROP TABLE contributor_debits; DROP TABLE epochs_left_out; DROP INDEX ledger_charged;',
+    'DROP TABLE quarantines;',
+  ];
+  it('is upgraded from every schema there was, and keeps what it holds', async () => {
+    expect(added).toHaveLength(migrations.length - 1);
+    for (let version = 1; version < migrations.length; version++) {
+      const studyId = idOf(`from ${version}`);
+      const before = await openInline();
+      await before.registerStudy(registration({ studyId, name: `from ${version}`, budget: budget({ key: `study:${version}` }) }));
+      await before.openEpoch(epochOf(1, { studyId }));
+      await before.admit([batch('a', 1, 1, { studyId })]);
+      await before.close();
+      tamper(`${added.slice(version - 1).toReversed().join(' ')} PRAGMA user_version = ${version}`);
+      const store = await openInline();
+      expect(await store.journal(studyId, 1n, 0n, 9)).toHaveLength(1);
+      expect(await verdicts(store, [batch('a', 1, 1, { studyId }), batch('a', 2, 1, { studyId })]))
+        .toEqual(['duplicate@1', 'accepted@1']);
+      await store.close();
+    }
+  });
+
   it('is upgraded whole or not at all', async () => {
     await writeFirstSchema();
     // The last statement of the step fails.
