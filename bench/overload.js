@@ -26,7 +26,7 @@ let contributors;
  * what they took of its processor time.
  */
 async function phase(command) {
-  await contributors.ask({ ...command, seconds: Math.max(3, seconds / 4) });
+  await contributors.ask(command);
   const before = await server.sample();
   const result = await contributors.ask(command);
   const after = await server.sample();

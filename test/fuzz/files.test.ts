@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { KeelsonError } from '../../src/base/errors.js';
 import { npyHeaderBytes, npyMagic, parseNpyHeader } from '../../cli/input/npy-header.js';
 import { readNpy } from '../../cli/input/npy.js';
@@ -41,6 +41,13 @@ describe('files made to harm', () => {
       }
       isRead(() => parseStudyText(changed, { name: 'study.yaml' }));
     }), { seed: 7, numRuns: 300 });
+  });
+
+  it('study files cannot make the process write their text to standard error', () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    expect(isRead(() => parseStudyText(`${samples[0]!}\n? { secret: 1 }\n: 2\n`, { name: 'study.yaml' }))).toBe(false);
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
   });
 
   it('.npy headers of any text are read or refused by name', () => {
