@@ -83,5 +83,7 @@ export interface StudyHub {
   quarantine?(studyId: string, contributor: Uint8Array): Promise<QuarantineOutcome>;
   /** Who is excluded, oldest first. For the operator only. */
   quarantines?(studyId: string): Promise<readonly Quarantine[]>;
+  /** The open epoch ends as planned, then the study is ended for good. For the operator only. */
+  endStudy?(studyId: string): Promise<void>;
   onEvent(listener: (event: HubEvent) => void): () => void;
 }

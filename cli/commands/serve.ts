@@ -2,6 +2,7 @@ import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import type { TlsIdentity } from '../../server/listener/index.js';
 import { createLogger, type Logger } from '../../server/logger.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
+import { reloadStudies } from '../../server/studies/reload.js';
 import { durationText } from '../../server/studies/guarantee.js';
 import { toHex } from '../../src/base/bytes.js';
 import { defineCommand } from '../command.js';
@@ -23,6 +24,8 @@ export const serve = defineCommand({
     + 'on standard error. Ctrl-C finishes what is under way; open epochs go on at the next start.',
     'Before it listens to the world, give it --tls-cert and --tls-key (SIGHUP reads renewed ones), or put a reverse '
     + 'proxy in front and name it with --trust-proxy, so that limits count clients and not the proxy.',
+    'SIGHUP reads the study files again: a file whose facts changed is a new version, which opens at once; the one '
+    + 'before ends with its open epoch. `keelson studies` lists what runs, and ends a study for good.',
   ],
   args: {
     studies: {
@@ -65,7 +68,11 @@ export const serve = defineCommand({
         ...(readTls !== undefined && { tls: readTls() }),
       },
     }));
-    if (readTls !== undefined) io.onHangUp?.(() => renewTls(aggregator, readTls, logger));
+    let reloading = Promise.resolve();
+    io.onHangUp?.(() => {
+      if (readTls !== undefined) renewTls(aggregator, readTls, logger);
+      reloading = reloading.then(() => reload(aggregator, () => readStudies(files, args.populations), logger));
+    });
     announce(aggregator, studies, output);
     try {
       await Promise.race([interruption(io.interrupted), aggregator.failed]);
@@ -96,6 +103,17 @@ function renewTls(aggregator: Aggregator, read: () => TlsIdentity, logger: Logge
     logger.info({}, 'the TLS certificate is renewed for new connections');
   } catch (error) {
     logger.error({ err: error }, 'the TLS certificate stays as it was');
+  }
+}
+
+/** Files that cannot be read change nothing: the studies at hand go on. Never rejects. */
+async function reload(
+  aggregator: Aggregator, read: () => readonly StudyDefinition[], logger: Logger,
+): Promise<void> {
+  try {
+    logger.info(await reloadStudies(aggregator.hub, read(), logger), 'the study files were read again');
+  } catch (error) {
+    logger.error({ err: error }, 'the studies stay as they were');
   }
 }
 

@@ -24,6 +24,10 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Run the aggregator with one or more studies.',
     load: async () => erase((await import('./serve.js')).serve),
   },
+  studies: {
+    summary: 'List the studies of a running aggregator, or end one for good.',
+    load: async () => erase((await import('./studies.js')).studies),
+  },
   contribute: {
     summary: 'Send the rows of a file to a study, as one contributor\'s contribution.',
     load: async () => erase((await import('./contribute.js')).contribute),

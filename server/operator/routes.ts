@@ -6,6 +6,7 @@ import { ledgerView } from './ledger-view.js';
 import { pageFile } from './pages.js';
 import { releaseLog } from './release-download.js';
 import { signIn, signOut } from './session-routes.js';
+import { endStudy } from './study-routes.js';
 
 export interface Route {
   readonly access: 'public' | 'operator';
@@ -35,6 +36,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/v1/operator/quarantine': {
     access: 'operator', changes: true, answer: async (exchange) => sendJson(exchange, await quarantine(exchange)),
   },
+  '/v1/operator/end-study': { access: 'operator', changes: true, answer: endStudy },
   '/v1/operator/sign-in': { access: 'operator', changes: true, answer: signIn },
   '/v1/operator/sign-out': { access: 'public', changes: true, answer: signOut },
 };

@@ -264,3 +264,23 @@ describe('operator data', () => {
     expect(answer.text).not.toContain('keelson_store_commit_seconds{');
   });
 });
+
+describe('ending a study', () => {
+  it('wants the token and this server\'s own origin, and tells the hub', async () => {
+    const rig = await startRig();
+    const ended: string[] = [];
+    const hub = rig.hub as { endStudy?: (studyId: string) => Promise<void> };
+    hub.endStudy = async (studyId) => void ended.push(studyId);
+    const [view] = rig.hub.studies();
+    const path = `/v1/operator/end-study?study=${view!.name}`;
+    const post = (headers: Record<string, string>) => get(rig, path, { method: 'POST', headers });
+    const origin = new URL(rig.url('/')).origin;
+    expect((await get(rig, path, { headers: bearer })).status).toBe(405);
+    expect((await post({ origin })).status).toBe(401);
+    expect((await post(bearer)).status).toBe(403);
+    expect((await post({ ...bearer, origin: 'https://elsewhere.example' })).status).toBe(403);
+    expect(ended).toEqual([]);
+    expect((await post({ ...bearer, origin })).status).toBe(204);
+    expect(ended).toEqual([view!.studyId]);
+  });
+});

@@ -1,0 +1,97 @@
+import { request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { KeelsonError } from '../../src/base/errors.js';
+import { defineCommand } from '../command.js';
+import { UsageError } from '../errors.js';
+import { readText } from '../study-files.js';
+
+interface Listed {
+  readonly id: string;
+  readonly name: string;
+  readonly state: string;
+  readonly epoch: string;
+  readonly releases: number;
+}
+
+export const studies = defineCommand({
+  name: 'studies',
+  summary: 'List the studies of a running aggregator, or end one for good.',
+  details: [
+    'Anybody may list. --end wants the operator token, from the file that the aggregator made in its data folder: the '
+    + 'open epoch of the study is released as planned, none follows, and no restart opens it again.',
+    'To add studies, or a new version of one, change the study files and send the aggregator SIGHUP.',
+  ],
+  args: {
+    url: { type: 'positional', required: true, description: 'where it listens, like ws://127.0.0.1:8787' },
+    end: { type: 'string', valueHint: 'study', description: 'end this study, by name or id' },
+    'token-file': { type: 'string', valueHint: 'file', description: 'the operator token (data folder, operator.token)' },
+  },
+  examples: [
+    'keelson studies ws://127.0.0.1:8787',
+    'keelson studies ws://127.0.0.1:8787 --end flights --token-file keelson-data/operator.token',
+  ],
+  async run({ args, output }) {
+    const base = addressOf(args.url);
+    if (args.end !== undefined) {
+      const file = args['token-file'];
+      if (file === undefined) throw new UsageError('--end wants --token-file: operator.token in the data folder');
+      const path = `/v1/operator/end-study?study=${encodeURIComponent(args.end)}`;
+      await ask(base, path, 'POST', readText(file).trim());
+      output.text(`ending       ${args.end}: its open epoch is released first`);
+      output.json({ ending: args.end });
+      return 0;
+    }
+    const { studies: listed } = JSON.parse(await ask(base, '/v1/studies', 'GET')) as { studies: readonly Listed[] };
+    output.json({ studies: listed.map(({ id, name, state, epoch, releases }) => ({ id, name, state, epoch, releases })) });
+    for (const { id, name, state, epoch, releases } of listed) {
+      output.text(`${name}: ${state}, ${epoch === '0' ? 'no open epoch' : `epoch ${epoch}`}, ${releases} releases`);
+      output.text(`  ${id}`);
+    }
+    return 0;
+  },
+});
+
+/** ws: and wss: as the other commands take them, or http: and https:. */
+function addressOf(text: string): URL {
+  const address = URL.canParse(text) ? new URL(text.replace(/^ws/, 'http')) : undefined;
+  if (address?.protocol === 'http:' || address?.protocol === 'https:') return address;
+  throw new UsageError(`${text} is no address of an aggregator: give one like ws://127.0.0.1:8787`);
+}
+
+/**
+ * The body of an answer that is a success. Not `fetch`, which names no origin: the server takes changes from its own
+ * pages only, and this is no page of another site.
+ * @throws KeelsonError('transport-failed') when nobody answers; UsageError with the server's own words when it refuses.
+ */
+function ask(base: URL, path: string, method: 'GET' | 'POST', token?: string): Promise<string> {
+  const send = base.protocol === 'https:' ? tlsRequest : plainRequest;
+  const headers = { Origin: base.origin, ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
+  return new Promise((resolve, reject) => {
+    const sent = send(new URL(path, base), { method, headers }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('error', (cause) => reject(unreachable(base, cause)));
+      response.on('end', () => {
+        const text = Buffer.concat(parts).toString('utf8');
+        const status = response.statusCode ?? 0;
+        if (status >= 200 && status < 300) resolve(text);
+        else reject(new UsageError(`${base.origin} refuses (${status}): ${reasonIn(text)}`));
+      });
+    });
+    sent.on('error', (cause) => reject(unreachable(base, cause)));
+    sent.end();
+  });
+}
+
+function reasonIn(text: string): string {
+  try {
+    return (JSON.parse(text) as { readonly error: { readonly text: string } }).error.text;
+  } catch {
+    return 'the answer is none of an aggregator';
+  }
+}
+
+function unreachable(base: URL, cause: Error): KeelsonError {
+  const text = `${base.origin} does not answer (${cause.message}): check the address`;
+  return new KeelsonError('transport-failed', text, { cause });
+}
