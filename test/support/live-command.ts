@@ -128,11 +128,13 @@ export class Stage {
   /** `keelson serve` on a free port, listening. */
   async serve(
     studies: readonly string[],
-    options: { readonly data?: string; readonly port?: number; readonly flags?: readonly string[] } = {},
+    options: {
+      readonly data?: string; readonly port?: number; readonly logLevel?: string; readonly flags?: readonly string[];
+    } = {},
   ): Promise<Served> {
-    const { data = 'data', port = 0, flags = [] } = options;
+    const { data = 'data', port = 0, logLevel = 'warn', flags = [] } = options;
     const place = ['--data', this.path(data), '--port', String(port)];
-    const command = this.start(['serve', ...studies, ...place, '--log-level', 'warn', '--json', ...flags]);
+    const command = this.start(['serve', ...studies, ...place, '--log-level', logLevel, '--json', ...flags]);
     const listening = await command.line(({ type }) => type === 'listening');
     const address = String(listening['address']);
     return {
