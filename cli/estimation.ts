@@ -65,7 +65,7 @@ export async function estimateTable(table: RowTable, request: EstimateRequest): 
   const outcome = await runOffline({
     plan,
     dimension,
-    rows: { values: table.values, count: table.count },
+    rows: { values: table.values, count: table.count, isWhole: table.isWhole ?? false },
     mechanisms: createMechanisms(plan.events, request.randomness.noise(`${request.label}/release`)),
     // Tickets decide who shares a group with whom: secret, so from the noise source.
     tickets: request.randomness.noise(`${request.label}/tickets`),

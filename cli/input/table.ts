@@ -14,6 +14,8 @@ export interface RowTable {
   readonly count: number;
   /** Row-major, count * columns.length. A NULL row is NaN in every column. */
   readonly values: Float64Array;
+  /** There is no NULL row among them. */
+  readonly isWhole?: boolean;
 }
 
 export interface TableRequest extends InputRequest {
@@ -29,7 +31,7 @@ export interface TableRequest extends InputRequest {
  */
 export async function readTables(request: TableRequest, stdin: Readable): Promise<readonly RowTable[]> {
   const whole = await readNpyTable(request);
-  if (whole !== null) return [{ group: null, ...whole }];
+  if (whole !== null) return [{ group: null, isWhole: true, ...whole }];
   const source = request.path === '-' ? 'standard input' : request.path;
   const tables = new TableBuilder(source, request.groups ?? null);
   for await (const batch of readRows(request, stdin)) tables.add(batch);

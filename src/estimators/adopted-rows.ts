@@ -12,6 +12,8 @@ export interface OwnedRows {
   readonly count: number;
   /** Row-major. In shared memory, threads work on it without a copy. */
   readonly values: Float64Array;
+  /** Every entry is finite, as whoever read them saw; default: they are looked through for rows without data. */
+  readonly isWhole?: boolean;
 }
 
 /**
@@ -33,7 +35,7 @@ export function adoptRows(
     tickets.fill(new Uint8Array(tags.buffer));
     return tags;
   };
-  const count = withoutNulls(rows, dimension);
+  const count = rows.isWhole === true ? rows.count : withoutNulls(rows, dimension);
   const state = summary.adopt(rows.values.subarray(0, count * dimension), count, draw);
   return new Map([[name, Sensitive.of([summary.finish(state, work.fork(`${name}/0`))])]]);
 }

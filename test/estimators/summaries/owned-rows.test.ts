@@ -55,6 +55,13 @@ describe('rows that a run takes over', () => {
     });
   };
 
+  it('give the same when they are said to be whole', async () => {
+    const rows = (): { count: number; values: Float64Array } => ({ count: 40_000, values: randomRows(40_000, 4) });
+    const plain = await released('prime', { scale: 1 }, rows(), 40_000);
+    expect(plain.kind).toBe('value');
+    expect(await released('prime', { scale: 1 }, { ...rows(), isWhole: true }, 40_000)).toEqual(plain);
+  });
+
   // With a scale nothing of the filters or the mean depends on tags; null rows stand at both ends and among the others.
   it.each(['prime', 'spectral-filter', 'mean', 'robust-mean'])('give the release of %s that single rows give', async (name) => {
     const count = 40_000;
