@@ -25,7 +25,7 @@ export function readYaml(text: string, file: string): YamlText {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines, uniqueKeys: true, prettyErrors: false, version: '1.2',
-    // What is wrong is thrown. The parser's own warnings would go past the caller to standard error, with text of the file.
+    // What is wrong is thrown. The parser's own warnings would go to standard error instead, with text of the file.
     logLevel: 'error',
   });
   const [problem] = [...document.errors, ...document.warnings];
