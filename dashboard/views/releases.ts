@@ -1,5 +1,4 @@
-import type { VNode } from 'preact';
-import { useRef } from 'preact/hooks';
+import { Component, type VNode } from 'preact';
 import { clockTime, shown, spoken, whole } from '../format.js';
 import { html } from '../html.js';
 import { chartsMax, labelsOf, reasonInWords, type History, type Row } from '../model.js';
@@ -9,6 +8,25 @@ const rowsShown = 50;
 /** More columns than this are in the log, not on the page. */
 const columnsShown = 6;
 
+interface LineFacts {
+  readonly history: History;
+  readonly row: Row;
+  /** Of the row in the history, when it was made. */
+  readonly place: number;
+  readonly columns: number;
+}
+
+/** A release never changes, so neither does its row of the table: it is drawn once. */
+class Line extends Component<LineFacts> {
+  override shouldComponentUpdate({ row, columns }: LineFacts): boolean {
+    return row !== this.props.row || columns !== this.props.columns;
+  }
+
+  override render({ history, row, place, columns }: LineFacts): VNode {
+    return lineFor(history, row, place, columns);
+  }
+}
+
 /** Everything that the charts show, and the refusals, as a table, the newest first; and the log to take away. */
 export function Releases({ followed }: { readonly followed: Followed }): VNode {
   const { entry } = followed;
@@ -16,17 +34,9 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
   const size = history.lastValue?.outcome.estimate.length ?? 0;
   const names = labelsOf(entry, size).slice(0, Math.min(columnsShown, chartsMax));
   const { rows } = history;
-  // A release never changes: its row is made once, and a renderer that is handed the same one again passes over it.
-  const made = useRef(new WeakMap<Row, { readonly columns: number; readonly line: VNode }>()).current;
-  const lineOf = (row: Row, place: number): VNode => {
-    const known = made.get(row);
-    if (known?.columns === names.length) return known.line;
-    const line = lineFor(history, row, place, names.length);
-    made.set(row, { columns: names.length, line });
-    return line;
-  };
   const first = Math.max(0, rows.length - rowsShown);
-  const newest = rows.slice(first).map((row, i) => lineOf(row, first + i)).reverse();
+  const newest = rows.slice(first).map((row, i) => html`<${Line} key=${String(row.epoch)} history=${history} row=${row}
+    place=${first + i} columns=${names.length} />`).reverse();
   return html`<section class="card releases"><div class="card-head"><h2>Releases</h2>
       <a class="button" href=${`/v1/releases?study=${entry.id}`} download=${`${entry.name}.jsonl`}>
         Download the log</a></div>
@@ -41,7 +51,7 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
 }
 
 function lineFor(history: History, { epoch, closedAtMs, refusal }: Row, place: number, columns: number): VNode {
-  return html`<tr key=${String(epoch)}><th scope="row">${whole(epoch)}</th>
+  return html`<tr><th scope="row">${whole(epoch)}</th>
     ${refusal === null
       ? Array.from({ length: columns }, (_, column) => html`<td key=${column}>${cell(history, column, place)}</td>`)
       : html`<td class="refusal" colspan=${Math.max(1, columns)}>Refused: ${reasonInWords(refusal.reason)}</td>`}
