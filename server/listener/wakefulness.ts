@@ -9,6 +9,7 @@ export class Wakefulness {
   #heardMs: number;
   #pingedMs: number;
   #stuffedSinceMs: number | undefined;
+  #seemedSilent = false;
 
   constructor(private readonly clock: Clock, private readonly limits: ListenerLimits) {
     this.#sinceMs = this.#heardMs = this.#pingedMs = clock.monotonicMs();
@@ -32,7 +33,10 @@ export class Wakefulness {
     if (state.paused) this.#heardMs = nowMs;
     // A stuffed socket cannot take the ping either: the stall limit decides about it.
     if (state.stuffed) return 'fine';
-    if (nowMs - this.#heardMs >= 2 * heartbeatMs) return 'silent';
+    // Twice in a row: after a pause of the process itself, the first check comes before what waits in the sockets is read.
+    const isSilent = nowMs - this.#heardMs >= 2 * heartbeatMs;
+    if (isSilent && this.#seemedSilent) return 'silent';
+    this.#seemedSilent = isSilent;
     if (nowMs - this.#heardMs < heartbeatMs || nowMs - this.#pingedMs < heartbeatMs) return 'fine';
     this.#pingedMs = nowMs;
     return 'ping';

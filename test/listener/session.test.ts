@@ -190,7 +190,21 @@ describe('back-pressure on a socket', () => {
     rig.session.check();
     rig.clock.advance(2 * limits.heartbeatMs);
     rig.session.check();
+    rig.session.check();
     expect(rig.socket.end).toBe('cut');
+  });
+
+  it('does not call a socket silent because the server itself stood still', async () => {
+    const rig = await bench();
+    await rig.subscribe();
+    rig.clock.advance(100 * limits.heartbeatMs);
+    rig.session.check();
+    expect(rig.socket.end).toBeUndefined();
+    // What waited in the socket is read before the next check.
+    rig.session.receive(encodeClientFrame({ kind: 'unsubscribe', studyId: fromHex(rig.study) }), true);
+    await rig.subscribe();
+    rig.session.check();
+    expect(rig.socket.end).toBeUndefined();
   });
 });
 
