@@ -46,6 +46,6 @@ it('ends a study for the holder of the operator token, and for nobody else', asy
   expect((await listed()).find(({ name }) => name === 'first')!.state).toBe('open');
   const right = await stage.run([...end, stage.path('data/operator.token')]);
   expect([right.status, right.stderr]).toEqual([0, '']);
-  await served.command.says('"state":"ended"');
+  await served.command.says('"study":"first","state":"ended"');
   expect((await listed()).find(({ name }) => name === 'first')!.state).toBe('ended');
 });
