@@ -1,6 +1,6 @@
-import { topEigenpair } from '../numerics/eigen.js';
 import { columnOf, finiteRows, meanAround, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
+import { placesAlong, topDirection } from './top-direction.js';
 
 /** Rows per column from which on the widest axis of a group says more about hostile rows than about chance. */
 const rowsPerColumn = 8;
@@ -76,7 +76,8 @@ function movedBall(points: PointSet, start: Float64Array, radius: number): { cen
 }
 
 function movedSlab(points: PointSet, centre: Float64Array, keep: Uint8Array, width: number): Float64Array {
-  const places = projections(points, centre, keep);
+  const relative = points.values.map((entry, i) => entry - centre[i % points.dimension]!);
+  const places = placesAlong(relative, topDirection(relative, keep, points.dimension));
   let middle = median(places.filter((_, i) => keep[i] === 1));
   let inside = keep;
   for (let round = 0; round < axisRounds; round++) {
@@ -92,23 +93,4 @@ function movedSlab(points: PointSet, centre: Float64Array, keep: Uint8Array, wid
     middle = sum / held;
   }
   return meanAround(points, centre, inside);
-}
-
-/** Of every row, along the top eigenvector of the scatter of the kept ones about `centre`. */
-function projections({ count, dimension, values }: PointSet, centre: Float64Array, keep: Uint8Array): Float64Array {
-  const scatter = new Float64Array(dimension * dimension);
-  const gap = new Float64Array(dimension);
-  for (let row = 0; row < count; row++) {
-    if (keep[row] === 0) continue;
-    for (let j = 0; j < dimension; j++) gap[j] = values[row * dimension + j]! - centre[j]!;
-    for (let i = 0; i < dimension; i++) {
-      for (let j = 0; j < dimension; j++) scatter[i * dimension + j]! += gap[i]! * gap[j]!;
-    }
-  }
-  const { vector } = topEigenpair(scatter, dimension);
-  const places = new Float64Array(count);
-  for (let row = 0; row < count; row++) {
-    for (let j = 0; j < dimension; j++) places[row]! += (values[row * dimension + j]! - centre[j]!) * vector[j]!;
-  }
-  return places;
 }

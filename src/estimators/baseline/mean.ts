@@ -20,6 +20,7 @@ import { chooseScale, scaleNotFound, type ScaleChoice } from '../scale-choice.js
 import { truncationBias } from '../heavy/truncation.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
+import { centreNeedsDelta, neighbours } from '../planning.js';
 
 const cohortName = 'rows';
 /** Hostile share past which the centre itself may be theirs. */
@@ -90,13 +91,7 @@ function planMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible
   const choice = chooseScale(values, facts, cohortName);
   if (choice.kind === 'infeasible') return choice;
   const { dimension, target } = choice.facts;
-  if (!(target.rho > 0 && target.delta > 0)) {
-    return {
-      kind: 'infeasible',
-      reason: 'finding the centre needs a positive rho and a positive delta',
-      remedy: 'ask for (epsilon, delta) with delta > 0',
-    };
-  }
+  if (!(target.rho > 0 && target.delta > 0)) return centreNeedsDelta;
   const centreShare = numberOf(values, 'centre-share');
   const radius = optionalNumberOf(values, 'radius') ?? 1.35 * Math.sqrt(dimension) + 3;
   const [bins, median] = centreEvents({
@@ -136,7 +131,7 @@ function planFor(design: Design): Plan {
     cost: costOfEvents(events, { disjoint: [] }),
     events,
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'noisy clipped mean around a private centre; proofs in src/privacy/centre and src/privacy/clipped-mean',
       assumptions: [
         'for accuracy: scale is at least the standard deviation of a row in every column, and not far above it',

@@ -6,6 +6,7 @@ import { shareOf } from '../../privacy/target.js';
 import { pairsExpected } from './pairs.js';
 import { noiseNorm, preconditionerDesign, type PreconditionerDesign } from './preconditioner.js';
 import { secondMomentsEvent } from './second-moments.js';
+import { smallestCohort } from '../planning.js';
 
 /** What a design within public variance bounds is made from. */
 export interface BoundedFacts {
@@ -85,16 +86,7 @@ function designWith(facts: BoundedFacts, share: number): BoundedDesign | null {
 /** The smallest cohort with a design, to a hundredth; Infinity when a thousand million are too few. */
 export function boundedCohortNeeded(facts: BoundedFacts): number {
   const fits = (cohort: number): boolean => boundedDesign({ ...facts, cohort }) !== null;
-  let high = 64;
-  while (high < 1e9 && !fits(high)) high *= 2;
-  if (high >= 1e9) return Infinity;
-  let low = high / 2;
-  while (high - low > Math.max(1, 0.01 * low)) {
-    const middle = Math.floor((low + high) / 2);
-    if (fits(middle)) high = middle;
-    else low = middle;
-  }
-  return Math.ceil(high);
+  return smallestCohort(fits);
 }
 
 /** Relative size of the last noise in its worst direction, when `pairs` came. */

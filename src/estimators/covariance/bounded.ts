@@ -12,6 +12,7 @@ import { leadingBlock, padded } from './matrices.js';
 import { pairsOf } from './pairs.js';
 import { flooredAt, noiseNorm, privatePreconditioner, type Preconditioner } from './preconditioner.js';
 import { privateSecondMoments } from './second-moments.js';
+import { needsCohort, neighbours } from '../planning.js';
 
 const cohortName = 'rows';
 /** Variance after the map, below which nothing was resolved: what is lower is answered as this much. */
@@ -53,8 +54,7 @@ function infeasible(facts: BoundedFacts): Infeasible {
     + `directions of variance between ${varianceLow} and ${varianceHigh} from each other`;
   const cohortNeeded = boundedCohortNeeded(facts);
   const others = 'closer bounds variance-low and variance-high, fewer columns or a larger epsilon';
-  if (cohortNeeded === Infinity) return { kind: 'infeasible', reason, remedy: others };
-  return { kind: 'infeasible', reason, remedy: `a cohort of ${cohortNeeded}, ${others}`, cohortNeeded };
+  return needsCohort(reason, cohortNeeded, others);
 }
 
 function planFor(study: StudyFacts, design: BoundedDesign): Plan {
@@ -66,7 +66,7 @@ function planFor(study: StudyFacts, design: BoundedDesign): Plan {
     cost: costOfEvents(events, { disjoint: [] }),
     events,
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'noisy second moments of pairs after a private map; proofs in src/estimators/covariance',
       assumptions: [
         `for accuracy: rows vary in every direction with variance between ${varianceLow} and ${varianceHigh}`,

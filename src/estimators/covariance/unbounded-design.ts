@@ -2,6 +2,7 @@ import type { PrivacyTarget } from '../contract.js';
 import { renyiAllowance } from '../../privacy/target.js';
 import { boundedDesign, type BoundedDesign } from './bounded-design.js';
 import { maskDesign, type MaskDesign, type MaskFacts } from './mask-design.js';
+import { smallestCohort } from '../planning.js';
 
 /** How a group estimates its own covariance. */
 export type LocalCovariance = 'empirical' | 'robust';
@@ -84,14 +85,5 @@ function maskFacts({ dimension, cohort, target, local, kind, corruption, groups 
 export function unboundedCohortNeeded(facts: UnboundedFacts): number {
   // The smallest of the feasible shares of rows first, the others where it fails: they differ by little.
   const fits = (cohort: number): boolean => unboundedDesign({ ...facts, cohort }, [0.2]) !== null;
-  let high = 1024;
-  while (high < 1e9 && !fits(high)) high *= 2;
-  if (high >= 1e9) return Infinity;
-  let low = high / 2;
-  while (high - low > 0.02 * low) {
-    const middle = Math.floor((low + high) / 2);
-    if (fits(middle)) high = middle;
-    else low = middle;
-  }
-  return Math.ceil(high);
+  return smallestCohort(fits, { from: 1024, slack: 0.02 });
 }

@@ -22,6 +22,7 @@ import {
   groupsCohort, rowsCohort, unboundedCohortNeeded, unboundedDesign, type LocalCovariance, type UnboundedDesign,
   type UnboundedFacts,
 } from './unbounded-design.js';
+import { needsCohort, neighbours } from '../planning.js';
 
 /** Relative Frobenius error of robust groups, per hostile share. */
 const biasPerCorruption = 10;
@@ -72,8 +73,7 @@ function infeasible(asked: UnboundedFacts): Infeasible {
   const reason = `with ${cohort} contributors, ${dimension} columns and epsilon ${epsilon} no number of groups leaves a `
     + 'covariance that masking would not drown';
   const others = 'public variance bounds with preconditioner=bounded, fewer columns or a larger epsilon';
-  if (cohortNeeded === Infinity) return { kind: 'infeasible', reason, remedy: others };
-  return { kind: 'infeasible', reason, remedy: `a cohort of ${cohortNeeded}, ${others}`, cohortNeeded };
+  return needsCohort(reason, cohortNeeded, others);
 }
 
 function planFor(study: StudyFacts, asked: UnboundedFacts, design: UnboundedDesign): Plan {
@@ -93,7 +93,7 @@ function planFor(study: StudyFacts, asked: UnboundedFacts, design: UnboundedDesi
     cost: costOfEvents(events, { disjoint: rows === null ? [] : [groupsCohort, rowsCohort] }),
     events,
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'Ashtiani and Liaw (2022), Algorithms 1, 3 and 4; proofs in src/estimators/covariance and src/privacy/masking',
       assumptions: [
         'for accuracy: rows are about Gaussian, and no column is a mixture of the others but for a thousandth',

@@ -3,9 +3,6 @@ import { limits } from '../../base/limits.js';
 import type { ExpectedError, ParameterSpec, ParameterValues } from '../contract.js';
 import { optionalNumberOf } from '../values.js';
 
-/** Neighbours of every query of this folder. */
-export const neighbours = 'one contributor’s row replaced by any other row, or by none, or added';
-
 /** Of a number published with Gaussian noise: 95 % lie within this many standard deviations. */
 export const deviations95 = 1.96;
 

@@ -2,9 +2,10 @@ import { InvalidParameterError } from '../../base/errors.js';
 import { costOfEvents } from '../../privacy/composition.js';
 import type { Estimator, ParameterSpec, ParameterValues, Plan, StudyFacts } from '../contract.js';
 import { choiceOf, optionalNumberOf } from '../values.js';
-import { columnNameOf, columnOf, columnParameter, errorOf, neighbours } from './common.js';
+import { columnNameOf, columnOf, columnParameter, errorOf } from './common.js';
 import { countInterval, countNoise, type CountNoise } from './count-noise.js';
 import { countsOf, countsSummary, wholeCohort, type BinOf } from './counts.js';
+import { neighbours } from '../planning.js';
 
 const parameters: readonly ParameterSpec[] = [
   columnParameter,

@@ -5,8 +5,9 @@ import { costOfEvents } from '../../privacy/composition.js';
 import { keepingCount } from '../../privacy/mechanisms/bounds.js';
 import type { KeptBin } from '../../privacy/mechanisms/contract.js';
 import type { Infeasible, Plan, StudyFacts } from '../contract.js';
-import { errorOf, neighbours, noiseInterval } from './common.js';
+import { errorOf, noiseInterval } from './common.js';
 import { openCountsOf, openCountsSummary, wholeCohort, type BinOf } from './counts.js';
+import { neighbours } from '../planning.js';
 
 /** What a histogram of bins without bounds asks. */
 export interface OpenBinsAsked {

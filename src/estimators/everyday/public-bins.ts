@@ -1,8 +1,9 @@
 import { costOfEvents } from '../../privacy/composition.js';
 import type { Plan, StudyFacts } from '../contract.js';
-import { errorOf, neighbours } from './common.js';
+import { errorOf } from './common.js';
 import { countInterval, countNoise } from './count-noise.js';
 import { countsOf, countsSummary, wholeCohort, type BinOf } from './counts.js';
+import { neighbours } from '../planning.js';
 
 /** What a histogram of public bins asks. */
 export interface PublicBinsAsked {

@@ -11,10 +11,11 @@ import type {
   Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../contract.js';
 import { numberOf, numbersOf, optionalNumberOf } from '../values.js';
-import { columnNameOf, columnOf, columnParameter, errorOf, neighbours } from './common.js';
+import { columnNameOf, columnOf, columnParameter, errorOf } from './common.js';
 import { countNoise, type CountNoise } from './count-noise.js';
 import { countsOf, countsSummary, wholeCohort } from './counts.js';
 import { cellOf, cellWidth, middleOf, rankScores, rankUnit, type Cells } from './rank-scores.js';
+import { neighbours } from '../planning.js';
 
 /** More cells make a draw slower (about a microsecond each) and the answer hardly finer. */
 const cellsMaximum = 10_000;

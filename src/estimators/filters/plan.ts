@@ -17,6 +17,7 @@ import { planPaper } from './paper/plan.js';
 import { poolOf, releaseWithScale } from './pool.js';
 import { markedSurvivors, type Survivors, type SurvivorsForm } from './survivors.js';
 import { excessAlong, lookOf, thresholdOf, type Look } from './weights.js';
+import { neighbours } from '../planning.js';
 
 const cohortName = 'rows';
 /** Largest hostile share that can be promised. */
@@ -121,7 +122,7 @@ function planFor(
     cost: costOfEvents(events, { disjoint: [] }),
     events,
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'filtering by released second moments; proofs in src/estimators/filters/plan and design',
       assumptions: [
         'for accuracy: honest rows have about one scale of spread in every direction, and light tails',

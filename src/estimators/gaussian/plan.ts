@@ -8,6 +8,7 @@ import { gaussianDesign, type GaussianDesign } from './design.js';
 import { partsOf } from './outcome.js';
 import { choiceFrom, columnsMax, type GaussianChoice } from './parameters.js';
 import { releaseGaussian } from './release.js';
+import { needsCohort, neighbours, smallestCohort } from '../planning.js';
 
 /** @throws InvalidParameterError past 100 columns, or when the variance bounds are the wrong way round. */
 export function planGaussian(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
@@ -41,8 +42,7 @@ function infeasible(facts: StudyFacts, choice: GaussianChoice, design: GaussianD
   const others = 'closer bounds variance-low and variance-high, fewer columns, a larger accuracy or a larger epsilon'
     + (choice.corruption === null ? '' : ', or a lower corruption');
   const cohortNeeded = cohortFor(facts, choice);
-  if (cohortNeeded === Infinity) return { kind: 'infeasible', reason, remedy: others };
-  return { kind: 'infeasible', reason, remedy: `a cohort of ${cohortNeeded}, ${others}`, cohortNeeded };
+  return needsCohort(reason, cohortNeeded, others);
 }
 
 /** The smallest cohort that keeps the promise, to a hundredth; Infinity when a thousand million are too few. */
@@ -51,16 +51,7 @@ function cohortFor(facts: StudyFacts, choice: GaussianChoice): number {
     const design = gaussianDesign({ ...facts, cohort }, choice);
     return design !== null && design.distance.total <= choice.accuracy;
   };
-  let high = 64;
-  while (high < 1e9 && !fits(high)) high *= 2;
-  if (high >= 1e9) return Infinity;
-  let low = high / 2;
-  while (high - low > Math.max(1, 0.01 * low)) {
-    const middle = Math.floor((low + high) / 2);
-    if (fits(middle)) high = middle;
-    else low = middle;
-  }
-  return Math.ceil(high);
+  return smallestCohort(fits);
 }
 
 function planFor(study: StudyFacts, design: GaussianDesign): Plan {
@@ -73,7 +64,7 @@ function planFor(study: StudyFacts, design: GaussianDesign): Plan {
     cost: costOfEvents(events, { disjoint }),
     events,
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'a private covariance, then a private mean where rows vary alike; proofs in src/estimators/gaussian, '
         + 'src/estimators/covariance, src/privacy/centre and src/privacy/clipped-mean',
       assumptions: assumptionsOf(dimension, choice),

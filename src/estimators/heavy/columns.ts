@@ -17,11 +17,11 @@ import { countedSum, releaseCountedSum, type Beyond, type CountedSum } from './c
 import { designGroupMeans, releaseGroupMeans, type GroupMeans } from './group-means.js';
 import { placeNotFound, tooFewCame, valueOf } from './outcomes.js';
 import {
-  cohortsParameter, corruptionLimit, disjointNames, groupsOf, groupsParameter, isSplit, momentOf, momentParameters,
-  neighbours, pooledCohort,
+  cohortsParameter, corruptionLimit, disjointNames, groupsOf, groupsParameter, isSplit, momentOf, momentParameters, pooledCohort,
 } from './parameters.js';
 import { allColumns, cohortRows, type Units } from './rows.js';
 import { balancedRadius, truncationBias, type Moment } from './truncation.js';
+import { centreNeedsDelta, neighbours } from '../planning.js';
 
 const meanCohort = 'mean';
 const centreCohort = 'centre';
@@ -113,11 +113,8 @@ function planColumns(values: ParameterValues, facts: StudyFacts): Plan | Infeasi
   const { target, dimension, cohort } = facts;
   const scale = scaleOf(values, dimension) as Float64Array;
   if (!(target.rho > 0 && target.delta > 0)) {
-    return {
-      kind: 'infeasible',
-      reason: 'finding the centre needs a positive rho and a positive delta',
-      remedy: 'ask for (epsilon, delta) with delta > 0, or use heavy-tailed-1d with privacy: pure and a radius',
-    };
+    const remedy = `${centreNeedsDelta.remedy}, or use heavy-tailed-1d with privacy: pure and a radius`;
+    return { ...centreNeedsDelta, remedy };
   }
   const found = designCentre(values, facts);
   if (found.kind === 'infeasible') return found;

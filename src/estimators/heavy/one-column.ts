@@ -8,10 +8,10 @@ import { rowsSummary } from '../summaries/rows.js';
 import { designGroupMeans, releaseGroupMeans, type Budget, type GroupMeans } from './group-means.js';
 import { placeNotFound, tooFewCame, valueOf } from './outcomes.js';
 import {
-  cohortsParameter, corruptionLimit, disjointNames, groupsOf, groupsParameter, isSplit, momentOf, momentParameters,
-  neighbours, radiusParameter,
+  cohortsParameter, corruptionLimit, disjointNames, groupsOf, groupsParameter, isSplit, momentOf, momentParameters, radiusParameter,
 } from './parameters.js';
 import type { Units } from './rows.js';
+import { neighbours } from '../planning.js';
 
 /**
  * The mean of one column whose rows may be far out: all that is assumed of them is a bound on one moment.

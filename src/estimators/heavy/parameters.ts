@@ -3,9 +3,6 @@ import type { CohortPlan, ParameterSpec, ParameterValues } from '../contract.js'
 import { choiceOf, corruptionParameter, numberOf, optionalNumberOf } from '../values.js';
 import type { Moment } from './truncation.js';
 
-/** Neighbours of every estimator of this folder. */
-export const neighbours = 'one contributor’s row replaced by any other row, or by none, or added';
-
 /** Hostile share past which the centre itself may be theirs. */
 export const corruptionLimit = 0.3;
 

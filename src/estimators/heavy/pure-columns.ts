@@ -13,12 +13,12 @@ import { numberOf, optionalNumberOf, scaleOf } from '../values.js';
 import { designGroupMeans, releaseGroupMeans, type GroupMeans } from './group-means.js';
 import { placeNotFound, tooFewCame, valueOf } from './outcomes.js';
 import {
-  corruptionLimit, disjointNames, groupsOf, groupsParameter, momentOf, momentParameters, neighbours, pooledCohort,
-  radiusParameter,
+  corruptionLimit, disjointNames, groupsOf, groupsParameter, momentOf, momentParameters, pooledCohort, radiusParameter,
 } from './parameters.js';
 import { allColumns } from './rows.js';
 import { tournamentScores } from './tournament.js';
 import { balancedRadius, medianFactor, truncationBias, type Moment } from './truncation.js';
+import { neighbours } from '../planning.js';
 
 const voteCohort = 'vote';
 const columnsMaximum = 3;

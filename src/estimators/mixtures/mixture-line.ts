@@ -11,7 +11,7 @@ import { seededWork } from '../../random/work.js';
 import type {
   CohortPlan, Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, PooledRows, StudyFacts,
 } from '../contract.js';
-import { columnOf, columnParameter, neighbours } from '../everyday/common.js';
+import { columnOf, columnParameter } from '../everyday/common.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { numberOf } from '../values.js';
 import { cellsPerWindow, countCells, piecesOf } from './cells.js';
@@ -20,6 +20,7 @@ import { fitMixture, type Component, type Fit } from './expectation.js';
 import { countGaps, gapsEvent, usedFrom, windowsOf, type Window } from './gaps.js';
 import { lineDistribution } from './line.js';
 import { lineContestants, lineScores } from './line-contests.js';
+import { neighbours } from '../planning.js';
 
 const windowsMaximum = 8;
 const candidates = 40;

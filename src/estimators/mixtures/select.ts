@@ -12,7 +12,6 @@ import { shareOf } from '../../privacy/target.js';
 import type {
   CohortPlan, Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../contract.js';
-import { neighbours } from '../everyday/common.js';
 import { countNoise, type CountNoise } from '../everyday/count-noise.js';
 import { cohortName } from '../everyday/counts.js';
 import { rowsSummary } from '../summaries/rows.js';
@@ -23,6 +22,7 @@ import { lineDistribution } from './line.js';
 import { lineContestants, lineScores, type LineContestants } from './line-contests.js';
 import { readLineShape, readSpaceShape } from './shapes.js';
 import { pointsPerHypothesis, spaceContestants, spaceDistribution } from './space.js';
+import { neighbours } from '../planning.js';
 
 const lineMaximum = 2_000;
 const spaceMaximum = 300;

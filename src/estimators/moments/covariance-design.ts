@@ -10,6 +10,7 @@ import { preconditionerDesign, type PreconditionerDesign } from '../covariance/p
 import { secondMomentsEvent } from '../covariance/second-moments.js';
 import { profileBins } from '../robust/profile.js';
 import { featureCount, featureRadius } from './features.js';
+import { smallestCohort } from '../planning.js';
 
 /**
  * The noise of a robust covariance, worked out from public numbers.
@@ -142,16 +143,7 @@ export function covarianceCohortNeeded(asked: CovarianceAsked): number {
     const design = covarianceDesign({ ...asked, facts: { ...asked.facts, cohort } });
     return design !== null && design.cohortForCentre <= cohort;
   };
-  let high = 64;
-  while (high < 1e9 && !fits(high)) high *= 2;
-  if (high >= 1e9) return Infinity;
-  let low = high / 2;
-  while (high - low > Math.max(1, 0.01 * low)) {
-    const middle = Math.floor((low + high) / 2);
-    if (fits(middle)) high = middle;
-    else low = middle;
-  }
-  return Math.ceil(high);
+  return smallestCohort(fits);
 }
 
 /** Bins of a tail that hostile rows may be spread over. */

@@ -9,6 +9,7 @@ import type { ExpectedError, StudyFacts } from '../contract.js';
 import { preconditionerDesign, type PreconditionerDesign } from '../covariance/preconditioner.js';
 import type { NamedPart } from '../../base/parts.js';
 import { tensorSpace, type TensorSpace } from './tensors.js';
+import { smallestCohort } from '../planning.js';
 
 /**
  * The noise of moments of orders 1 to 4, worked out from public numbers.
@@ -112,16 +113,7 @@ export function momentsCohortNeeded(asked: MomentsAsked): number {
     const design = momentsDesign({ ...asked, facts: { ...asked.facts, cohort } });
     return design !== null && design.cohortForCentre <= cohort;
   };
-  let high = 64;
-  while (high < 1e9 && !fits(high)) high *= 2;
-  if (high >= 1e9) return Infinity;
-  let low = high / 2;
-  while (high - low > Math.max(1, 0.01 * low)) {
-    const middle = Math.floor((low + high) / 2);
-    if (fits(middle)) high = middle;
-    else low = middle;
-  }
-  return Math.ceil(high);
+  return smallestCohort(fits);
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   covarianceCohortNeeded, covarianceDesign, covarianceErrorOf, reach, type CovarianceAsked, type CovarianceDesign,
 } from './covariance-design.js';
 import { releaseCovariance } from './covariance-release.js';
+import { centreNeedsDelta, needsCohort, neighbours } from '../planning.js';
 
 const cohortName = 'rows';
 /** Largest hostile share that can be promised. */
@@ -70,6 +71,9 @@ export const stableCovariance: Estimator = {
   outputLabels: (_, columns) => columns.flatMap((row) => columns.map((column) => `${row}, ${column}`)),
 };
 
+/** What else helps where contributors are too few. */
+const others = 'a smaller condition, fewer columns or a larger epsilon';
+
 function planCovariance(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   if (facts.dimension > columnsMax) {
     return {
@@ -81,20 +85,14 @@ function planCovariance(values: ParameterValues, facts: StudyFacts): Plan | Infe
   const choice = chooseScale(values, facts, cohortName);
   if (choice.kind === 'infeasible') return alsoFor(choice, values, facts);
   const { target, dimension } = choice.facts;
-  if (!(target.rho > 0 && target.delta > 0)) {
-    return {
-      kind: 'infeasible',
-      reason: 'finding the centre needs a positive rho and a positive delta',
-      remedy: 'ask for (epsilon, delta) with delta > 0',
-    };
-  }
+  if (!(target.rho > 0 && target.delta > 0)) return centreNeedsDelta;
   const asked = askedOf(values, choice.facts);
   const design = covarianceDesign(asked);
   if (design === null || facts.cohort < design.cohortForCentre) {
-    return infeasible(
+    return needsCohort(
       `with ${facts.cohort} contributors, ${dimension} columns and rho ${target.rho.toPrecision(3)} the noise hides where `
       + 'the rows are, or how wide they are in some direction',
-      covarianceCohortNeeded(asked),
+      covarianceCohortNeeded(asked), others,
     );
   }
   return planFor(design, choice, facts, asked);
@@ -111,13 +109,7 @@ function askedOf(values: ParameterValues, facts: StudyFacts): CovarianceAsked {
 function alsoFor(scale: Infeasible, values: ParameterValues, facts: StudyFacts): Infeasible {
   const choice = chooseScale(values, { ...facts, cohort: 1e9 }, cohortName);
   if (scale.cohortNeeded === undefined || choice.kind === 'infeasible') return scale;
-  return infeasible(scale.reason, Math.max(scale.cohortNeeded, covarianceCohortNeeded(askedOf(values, choice.facts))));
-}
-
-function infeasible(reason: string, cohortNeeded: number): Infeasible {
-  const others = 'a smaller condition, fewer columns or a larger epsilon';
-  if (cohortNeeded === Infinity) return { kind: 'infeasible', reason, remedy: others };
-  return { kind: 'infeasible', reason, remedy: `a cohort of ${cohortNeeded}, ${others}`, cohortNeeded };
+  return needsCohort(scale.reason, Math.max(scale.cohortNeeded, covarianceCohortNeeded(askedOf(values, choice.facts))), others);
 }
 
 function planFor(
@@ -131,7 +123,7 @@ function planFor(
     cost: costOfEvents(events, { disjoint: [] }),
     events,
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'cuts by released histograms after a private map; proofs in src/estimators/moments',
       assumptions: [
         `for accuracy: honest rows are about normal, and vary at most ${condition} times more in one direction than in another, in scales`,

@@ -9,6 +9,7 @@ import {
   momentsCohortNeeded, momentsDesign, momentsErrorOf, partsOf, type MomentsAsked, type MomentsDesign,
 } from './moments-design.js';
 import { releaseMoments } from './moments-release.js';
+import { centreNeedsDelta, needsCohort, neighbours } from '../planning.js';
 
 const cohortName = 'rows';
 /** Tensors of more columns have too many entries to be read. */
@@ -75,6 +76,9 @@ export const stableMoments: Estimator = {
   plan: planMoments,
 };
 
+/** What else helps where contributors are too few. */
+const others = 'a smaller condition, fewer columns or a larger epsilon';
+
 function planMoments(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   if (facts.dimension > columnsMax) {
     return {
@@ -87,20 +91,14 @@ function planMoments(values: ParameterValues, facts: StudyFacts): Plan | Infeasi
   const choice = chooseScale(values, facts, cohortName);
   if (choice.kind === 'infeasible') return alsoFor(choice, values, facts);
   const { target, dimension } = choice.facts;
-  if (!(target.rho > 0 && target.delta > 0)) {
-    return {
-      kind: 'infeasible',
-      reason: 'finding the centre needs a positive rho and a positive delta',
-      remedy: 'ask for (epsilon, delta) with delta > 0',
-    };
-  }
+  if (!(target.rho > 0 && target.delta > 0)) return centreNeedsDelta;
   const asked = askedOf(values, choice.facts);
   const design = momentsDesign(asked);
   if (design === null || facts.cohort < design.cohortForCentre) {
-    return infeasible(
+    return needsCohort(
       `with ${facts.cohort} contributors, ${dimension} columns and rho ${target.rho.toPrecision(3)} the noise hides where `
       + 'the rows are, or how wide they are in some direction',
-      momentsCohortNeeded(asked),
+      momentsCohortNeeded(asked), others,
     );
   }
   return planFor(design, choice, directions, numberOf(values, 'corruption'));
@@ -133,13 +131,7 @@ function askedOf(values: ParameterValues, facts: StudyFacts): MomentsAsked {
 function alsoFor(scale: Infeasible, values: ParameterValues, facts: StudyFacts): Infeasible {
   const choice = chooseScale(values, { ...facts, cohort: 1e9 }, cohortName);
   if (scale.cohortNeeded === undefined || choice.kind === 'infeasible') return scale;
-  return infeasible(scale.reason, Math.max(scale.cohortNeeded, momentsCohortNeeded(askedOf(values, choice.facts))));
-}
-
-function infeasible(reason: string, cohortNeeded: number): Infeasible {
-  const others = 'a smaller condition, fewer columns or a larger epsilon';
-  if (cohortNeeded === Infinity) return { kind: 'infeasible', reason, remedy: others };
-  return { kind: 'infeasible', reason, remedy: `a cohort of ${cohortNeeded}, ${others}`, cohortNeeded };
+  return needsCohort(scale.reason, Math.max(scale.cohortNeeded, momentsCohortNeeded(askedOf(values, choice.facts))), others);
 }
 
 function planFor(
@@ -155,7 +147,7 @@ function planFor(
     cost: costOfEvents(events, { disjoint: [] }),
     events,
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'noisy sums of tensor powers after a private map; proofs in src/estimators/moments',
       assumptions: [
         `for accuracy: honest rows have what matters of their tails within ${design.radius.toPrecision(3)} deviations`,

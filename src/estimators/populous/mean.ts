@@ -16,6 +16,7 @@ import { groupedPoints, groupSummary } from './local.js';
 import { designFactsOf, populousParameters } from './parameters.js';
 import { release, type ReleaseContext } from './release.js';
 import { sizeFactor } from './spread.js';
+import { neighbours } from '../planning.js';
 
 /**
  * Subsample and aggregate: contributors are hashed into groups, each group reports one point, and the points are
@@ -129,7 +130,7 @@ function planFor(values: ParameterValues, choice: ScaleChoice, designFacts: Desi
     cost: costOfEvents(events, { disjoint: [] }),
     events,
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'Ashtiani and Liaw (2022), Algorithm 1 with a Gaussian test, constants in src/estimators/populous',
       assumptions: [
         'for accuracy: scale is at least the standard deviation of an honest row in every column, and not far above it',

@@ -10,9 +10,6 @@ import { shareOf } from '../../privacy/target.js';
 import type { CohortPlan, FinishedSummaries, Infeasible, PooledRows, PrivacyTarget, StudyFacts } from '../contract.js';
 import { columnsMaximum } from './directions.js';
 
-/** Neighbours of the estimators of this folder. */
-export const neighbours = 'one contributor’s row replaced by any other row, or by none, or added';
-
 export const wholeCohort: CohortPlan = { name: 'rows', share: 1, unit: 'row', mode: 'pooled', groups: 1 };
 
 /** The plan of too many columns. */

@@ -16,12 +16,12 @@ import { rowsSummary } from '../summaries/rows.js';
 import { corruptionParameter, numberOf, scaleParameter } from '../values.js';
 import { deviations95 } from '../everyday/common.js';
 import {
-  cohortForPresent, neighbours, onlyPool, placeNotFound, presentEvent, refusalOfFew, rowsInScale,
-  tooManyColumns, wholeCohort,
+  cohortForPresent, onlyPool, placeNotFound, presentEvent, refusalOfFew, rowsInScale, tooManyColumns, wholeCohort,
 } from './common.js';
 import { halfSphere } from './directions.js';
 import { startOf, type Start } from './start.js';
 import { fitFor, fitted, offsetsAround, placeGrid, trimmedViews, type Fit } from './trimming.js';
+import { neighbours } from '../planning.js';
 
 const corruptionLimit = 0.12;
 /** Less than this is trimmed for nobody: the test needs ends to walk along. */

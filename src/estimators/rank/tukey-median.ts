@@ -17,12 +17,12 @@ import { rowsSummary } from '../summaries/rows.js';
 import { corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
 import { candidateCount, candidateGrid, candidateOffsets, type CandidateGrid } from './candidates.js';
 import {
-  chosenPlace, cohortForPresent, neighbours, onlyPool, placeNotFound, presentEvent, refusalOfFew, rowsInScale,
-  tooManyColumns, wholeCohort,
+  chosenPlace, cohortForPresent, onlyPool, placeNotFound, presentEvent, refusalOfFew, rowsInScale, tooManyColumns, wholeCohort,
 } from './common.js';
 import { depthScores } from './depth.js';
 import { halfSphere } from './directions.js';
 import { startOf, type Start } from './start.js';
+import { neighbours } from '../planning.js';
 
 const corruptionLimit = 0.25;
 /** Parts of rho, or of a pure epsilon. */

@@ -6,6 +6,7 @@ import { rowsSummary } from '../summaries/rows.js';
 import { corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
 import { robustDesign, robustErrorOf, type RobustDesign } from './design.js';
 import { releaseRobust } from './release.js';
+import { neighbours } from '../planning.js';
 
 const cohortName = 'rows';
 /** Largest hostile share that can be promised. */
@@ -113,7 +114,7 @@ function planFor(design: RobustDesign, choice: ScaleChoice, facts: StudyFacts, c
     cost: costOfEvents(events, { disjoint: [] }),
     events,
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'cuts by released histograms; proofs in src/estimators/robust',
       assumptions: [
         'for accuracy: honest rows have at most about one scale of spread in every direction, and light tails',

@@ -12,6 +12,7 @@ import { corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from 
 import { ascend, startOfAscent } from './dual-ascent.js';
 import { dualDesignOf, dualErrorOf, type DualDesign, type Stage } from './dual-design.js';
 import { stepRows, weightedMoments, weightSteps, type StepRows } from './dual-rows.js';
+import { centreNeedsDelta, neighbours } from '../planning.js';
 
 const cohortName = 'rows';
 /** Largest hostile share that can be promised. */
@@ -81,13 +82,7 @@ function planDual(values: ParameterValues, facts: StudyFacts): Plan | Infeasible
   const choice = chooseScale(values, facts, cohortName);
   if (choice.kind === 'infeasible') return choice;
   const { target, dimension } = choice.facts;
-  if (!(target.rho > 0 && target.delta > 0)) {
-    return {
-      kind: 'infeasible',
-      reason: 'finding the centre needs a positive rho and a positive delta',
-      remedy: 'ask for (epsilon, delta) with delta > 0',
-    };
-  }
+  if (!(target.rho > 0 && target.delta > 0)) return centreNeedsDelta;
   const corruption = numberOf(values, 'corruption');
   const design = dualDesignOf({
     cohort: cohortName, facts: choice.facts, corruption,
@@ -116,7 +111,7 @@ function planFor(design: DualDesign, choice: ScaleChoice, facts: StudyFacts, cor
     cost: costOfEvents(events, { disjoint: [] }),
     events,
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'weights from a released dual; proofs in src/estimators/stable/mean-dual and dual-design',
       assumptions: [
         'for accuracy: honest rows have about one scale of spread in every direction, and light tails',

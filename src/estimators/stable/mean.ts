@@ -13,6 +13,7 @@ import { choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParamet
 import { stepRows, type StepRows } from './dual-rows.js';
 import { gapMax, meanDesignOf, meanErrorOf, type MeanAsked, type MeanDesign } from './mean-design.js';
 import { projectOnBound, type ProjectionAsked } from './projection.js';
+import { centreNeedsDelta, neighbours } from '../planning.js';
 
 const cohortName = 'rows';
 /** Sums are of chunks, so that their rounding is what mean-design allows. */
@@ -85,13 +86,7 @@ function planMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible
   const choice = chooseScale(values, facts, cohortName);
   if (choice.kind === 'infeasible') return choice;
   const { target, dimension } = choice.facts;
-  if (!(target.rho > 0 && target.delta > 0)) {
-    return {
-      kind: 'infeasible',
-      reason: 'finding the centre needs a positive rho and a positive delta',
-      remedy: 'ask for (epsilon, delta) with delta > 0',
-    };
-  }
+  if (!(target.rho > 0 && target.delta > 0)) return centreNeedsDelta;
   const corruption = numberOf(values, 'corruption');
   const design = meanDesignOf({
     cohort: cohortName, facts: choice.facts, corruption,
@@ -121,7 +116,7 @@ function planFor(design: MeanDesign, choice: ScaleChoice, facts: StudyFacts, cor
     cost: costOfEvents(events, { disjoint: [] }),
     events,
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'weights that one row cannot change by much; proofs in src/estimators/stable/mean-design and projection',
       assumptions: [
         'for accuracy: honest rows have about one scale of spread in every direction, and light tails',

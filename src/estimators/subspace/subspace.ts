@@ -14,6 +14,7 @@ import {
 import { basisOfLabel } from './echelon.js';
 import { projectorOf } from './projector.js';
 import { isSilent, spanSummary, stepsMax } from './summary.js';
+import { neighbours, smallestCohort } from '../planning.js';
 
 /** Exact elimination in more columns has integers too long for a live server. */
 const columnsMax = 64;
@@ -117,19 +118,11 @@ function infeasible(chosen: SubspaceFacts, facts: StudyFacts): Infeasible {
   const reason = `no number of groups of at least ${chosen.rowsWanted} rows lets one subspace lead with `
     + `${facts.cohort} contributors, ${facts.dimension} columns, a hostile share of ${chosen.corruption} and rho `
     + chosen.rho.toPrecision(3);
-  let high = Math.max(16, chosen.cohort);
-  while (high < 1e9 && !fits(high)) high *= 2;
-  if (high >= 1e9) {
+  const cohortNeeded = smallestCohort(fits, { from: Math.max(16, chosen.cohort), slack: 0.02 });
+  if (cohortNeeded === Infinity) {
     const remedy = 'a lower corruption, fewer columns, a larger epsilon, or leave groups out';
     return { kind: 'infeasible', reason, remedy };
   }
-  let low = high / 2;
-  while (high - low > Math.max(1, 0.02 * low)) {
-    const middle = Math.floor((low + high) / 2);
-    if (fits(middle)) high = middle;
-    else low = middle;
-  }
-  const cohortNeeded = Math.ceil(high);
   const remedy = `a cohort of ${cohortNeeded}, fewer columns or a larger epsilon`;
   return { kind: 'infeasible', reason, remedy, cohortNeeded };
 }
@@ -146,7 +139,7 @@ function planFor(values: ParameterValues, facts: StudyFacts, chosen: SubspaceFac
     cost: costOfEvents([event], { disjoint: [] }),
     events: [event],
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'Ashtiani and Liaw (2022), Algorithm 2 with a test on the lead, proof in src/privacy/mechanisms/mode',
       assumptions: [
         'for accuracy: honest rows lie in one subspace exactly once their entries are rounded to whole units',

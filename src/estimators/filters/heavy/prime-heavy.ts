@@ -5,6 +5,7 @@ import { rowsSummary } from '../../summaries/rows.js';
 import { corruptionParameter, numberOf, optionalNumberOf, scaleOf } from '../../values.js';
 import { clippingBias, disjointCohorts, heavyDesign, heavyErrorOf, type HeavyDesign } from './design.js';
 import { releaseHeavy } from './release.js';
+import { centreNeedsDelta, neighbours } from '../../planning.js';
 
 /** Largest hostile share that can be promised. */
 const corruptionLimit = 0.2;
@@ -94,13 +95,7 @@ export const primeHeavy: Estimator = {
 
 function planHeavy(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const { target, dimension, cohort } = facts;
-  if (!(target.rho > 0 && target.delta > 0)) {
-    return {
-      kind: 'infeasible',
-      reason: 'finding the centre needs a positive rho and a positive delta',
-      remedy: 'ask for (epsilon, delta) with delta > 0',
-    };
-  }
+  if (!(target.rho > 0 && target.delta > 0)) return centreNeedsDelta;
   const corruption = numberOf(values, 'corruption');
   const design = heavyDesign({
     facts, corruption,
@@ -130,7 +125,7 @@ function planFor(design: HeavyDesign, scale: Float64Array, corruption: number): 
     cost: costOfEvents(events, { disjoint: disjointCohorts(design) }),
     events,
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'filtering by released second moments, about a centre found by others; proofs in src/estimators/filters/heavy',
       assumptions: [
         'for accuracy: honest rows have at most one scale of spread in every direction',

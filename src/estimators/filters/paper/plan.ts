@@ -14,6 +14,7 @@ import { boxedRows } from './box.js';
 import { cohortForPaper, paperDesign, paperError, type PaperDesign, type PaperKind } from './design.js';
 import { filterManyDirections, filterOneDirection, type Ending } from './loops.js';
 import { queriesOn } from './queries.js';
+import { neighbours } from '../../planning.js';
 
 const cohortName = 'rows';
 
@@ -79,7 +80,7 @@ function planFor(
     cost: costOfEvents(events, { disjoint: [] }),
     events,
     guarantee: {
-      neighbours: 'one contributor’s row replaced by any other row, or by none, or added',
+      neighbours,
       theorem: 'the printed queries with corrected noise; proofs in src/estimators/filters/paper and survivors',
       assumptions: [
         'for accuracy: honest rows have about one scale of spread in every direction, and light tails',

@@ -1,7 +1,6 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import { costOfEvents } from '../../../privacy/composition.js';
 import type { CohortPlan, Estimator, Infeasible, ParameterValues, Plan, StudyFacts } from '../../contract.js';
-import { neighbours } from '../../everyday/common.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { numberOf } from '../../values.js';
 import { columnsMaximum, windowsPerColumn } from './boxes.js';
@@ -10,6 +9,7 @@ import {
   type MixtureDesign,
 } from './design.js';
 import { partsOf, releaseMixture } from './release.js';
+import { neighbours } from '../../planning.js';
 
 /**
  * A mixture of normals in two to six columns: weights, means and covariances, without a public range or scale.
