@@ -14,6 +14,8 @@ export interface ChannelSetup {
   readonly verifier: Verifier;
   readonly signatures: SignatureContext;
   readonly dimension: number;
+  /** Unix ms: from then on the key's enrolment is over. Infinite where the study asks for none. */
+  readonly enrolledUntilMs: number;
   readonly facts: TextFacts;
 }
 

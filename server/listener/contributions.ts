@@ -40,9 +40,9 @@ export class Contributions {
     if (!context.helloRates.take(this.socket.address)) return voice.refuse('rate-limited', subject);
     if (this.#full()) return voice.refuse('too-many-channels', subject);
     const judged = judgeHello(context, hello, this.serverNonce);
-    if (typeof judged === 'string') {
-      voice.refuse(judged, subject);
-      if (judged === 'bad-signature') voice.strike('badSignature');
+    if ('code' in judged) {
+      voice.refuse(judged.code, subject);
+      if (judged.forged) voice.strike('badSignature');
       return;
     }
     this.#pendingHellos += 1;
@@ -67,6 +67,7 @@ export class Contributions {
     const subject = { channel: setup.id, studyId: setup.signatures.studyId, facts: setup.facts };
     // It was drained and left: no verdict on one batch could free the others of the channel.
     if (context.hub.study(setup.studyId) === undefined) return voice.refuse('unknown-study', subject);
+    if (context.clock.nowMs() >= setup.enrolledUntilMs) return voice.refuse('enrolment-expired', subject);
     if (channel.inFlight >= context.limits.creditBatches) {
       voice.refuse('credit-exceeded', subject);
       return voice.strike('stray');

@@ -8,6 +8,7 @@ import type { StudyView } from '../hub.js';
 import type { ContributorState } from '../store/contract.js';
 import type { ListenerContext } from './context.js';
 import type { ChannelSetup } from './channel.js';
+import { claimedEnrolment, isIssued } from './enrolment.js';
 
 /** A Hello whose sender proved its key and may contribute. */
 export interface Admitted {
@@ -15,21 +16,35 @@ export interface Admitted {
   readonly setup: Omit<ChannelSetup, 'id'>;
 }
 
+/** A Hello that opens no channel. */
+export interface NotAdmitted {
+  readonly code: WireCode;
+  /** A signature was wrong: it cost a verification, and no honest client sends many. */
+  readonly forged: boolean;
+}
+
+const refused = (code: WireCode): NotAdmitted => ({ code, forged: false });
+
 /**
  * The checks of a Hello that need no store, cheapest first. A study that has stopped still greets its contributors:
  * Ready tells one whose last ack was lost what became of its batches; new ones are refused batch by batch.
  * @param serverNonce of this socket, so that a recorded Hello is worth nothing on another.
  */
-export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: Uint8Array): Admitted | WireCode {
-  const { hub, limits } = context;
+export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: Uint8Array): Admitted | NotAdmitted {
+  const { clock, hub, limits } = context;
   const view = hub.study(toHex(hello.studyId));
-  if (view === undefined) return 'unknown-study';
+  if (view === undefined) return refused('unknown-study');
+  const claim = claimedEnrolment(view.document, hello.enrolment, clock.nowMs());
+  if (typeof claim === 'string') return refused(claim);
   const verifier = verifierOf(hello.publicKey);
-  if (verifier === undefined) return 'invalid-key';
+  if (verifier === undefined) return refused('invalid-key');
   const signatures = { serverKey: hub.serverKey, studyId: hello.studyId };
   const nonces = { serverNonce, clientNonce: hello.clientNonce };
-  if (!verifyHello(verifier, signatures, nonces, hello.signature)) return 'bad-signature';
-  if (!hub.admits(view.studyId, hello.publicKey)) return 'key-not-allowed';
+  if (!verifyHello(verifier, signatures, nonces, hello.signature)) {
+    return { code: 'bad-signature', forged: true };
+  }
+  if (!hub.admits(view.studyId, hello.publicKey)) return refused('key-not-allowed');
+  if (claim !== null && !isIssued(view.document, hello.publicKey, claim)) return { code: 'not-enrolled', forged: true };
   const { columns, contribution } = view.document;
   return {
     view,
@@ -39,6 +54,7 @@ export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: 
       verifier,
       signatures,
       dimension: columns.length,
+      enrolledUntilMs: claim?.expiresAtMs ?? Infinity,
       facts: { limits, columns, rowsMax: contribution.rowsMax },
     },
   };

@@ -54,6 +54,8 @@ const texts: Readonly<Record<WireCode, Text>> = {
   unsupported: 'this server does not do that',
   internal: 'the server failed to do this: send the same bytes again later',
   quarantined: 'your earlier rows were farther from the published answer than this study allows: the key is left out',
+  'not-enrolled': 'the study takes a key only with an enrolment token for it, signed by the issuer in the facts: ask the operator',
+  'enrolment-expired': 'the enrolment token of this key has expired: ask the operator for a new one',
 };
 
 /** The sentence that goes with a code. */

@@ -20,13 +20,13 @@ export interface StudyDefinition {
   /** Epochs that the whole budget pays for (of one that renews: in one window), and the cap that stops the next one. */
   readonly releases: number;
   readonly binds: 'rho' | 'delta';
-  /** Keys that may contribute, lower-case hex; null when anyone may. Not part of the facts, which hold its digest. */
+  /** Keys that may contribute, lower-case hex; null where no list says so. Not part of the facts, which hold its digest. */
   readonly enrolled: ReadonlySet<string> | null;
 }
 
 /**
  * Works out plan, target and budget from a study's facts. Pure: every thread and every restart gets the same.
- * @param enrolled the keys behind the document's digest; null when admission is open.
+ * @param enrolled the keys behind the document's digest; null when admission is by no list.
  * @param order of a Renyi budget that exists: it was fixed when the budget was made, and a smaller budget, or another
  *   rounding of logarithms, must not choose another. Default: the one at which a new budget goes furthest.
  * @throws KeelsonError('plan-infeasible') when no plan exists, and 'invalid-study' when the budget is smaller than one

@@ -104,7 +104,7 @@ export class StudySet {
         { study: record.name }, 'a study that is not configured any more has an open epoch: it is released first',
       );
       // The list of enrolled keys is not in the store; without it nobody new is let in.
-      const enrolled = document.admission.kind === 'open' ? null : new Set<string>();
+      const enrolled = document.admission.kind === 'keys' ? new Set<string>() : null;
       const definition = await this.#atStandingOrder(defineStudy(document, enrolled, findEstimator));
       this.#hold(definition, record, facts, names.has(record.name) ? 'end' : 'drain');
     } catch (error) {

@@ -1,7 +1,9 @@
+import { fromHex } from '../../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError } from '../../src/base/errors.js';
 import type { Estimator } from '../../src/estimators/contract.js';
 import { parseParameters } from '../../src/estimators/parameters.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
+import { checkPublicKey } from '../../src/signing/index.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { mayExclude } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
@@ -55,7 +57,7 @@ class StudyReader {
     } = this.#content;
     const { rowsMax = 64, reduce = 'mean' } = contribution;
     const estimator = this.#estimator(name);
-    const enrolled = this.#enrolled();
+    const { admission, enrolled } = this.#admission();
     const document: StudyDocument = {
       version: 1, study, columns, cohort, participation, late, privacy,
       epoch: this.#epoch(),
@@ -63,7 +65,7 @@ class StudyReader {
       estimator: estimator.name,
       parameters: this.#parameters(estimator),
       budget: this.#budget(),
-      admission: enrolled === null ? { kind: 'open' } : { kind: 'keys', digest: digestOfKeys(enrolled) },
+      admission,
       retention: retention === 'release' ? { kind: 'release' } : { kind: 'duration', keepMs: retention },
       ...(quarantine !== undefined && { quarantine }),
     };
@@ -141,24 +143,45 @@ class StudyReader {
     return budget;
   }
 
-  #enrolled(): ReadonlySet<string> | null {
+  #admission(): { readonly admission: StudyDocument['admission']; readonly enrolled: ReadonlySet<string> | null } {
     const { admission } = this.#content;
-    if (admission === 'open') return null;
+    if (admission === 'open') return { admission: { kind: 'open' }, enrolled: null };
+    if ('enrolment' in admission) {
+      return { admission: { kind: 'enrolment', issuer: this.#issuer(admission.enrolment.issuer) }, enrolled: null };
+    }
+    const { keys } = admission;
+    const enrolled = typeof keys === 'string' ? this.#keysIn(keys)
+      : parseKeyList(keys.join('\n'), `${this.options.name}: admission.keys`);
+    return { admission: { kind: 'keys', digest: digestOfKeys(enrolled) }, enrolled };
+  }
+
+  #issuer(text: string): string {
+    try {
+      checkPublicKey(fromHex(text));
+    } catch (error) {
+      if (!(error instanceof KeelsonError)) throw error;
+      throw this.#refused('admission.enrolment.issuer', text, `cannot be used: ${error.message}`,
+        'make an issuing key with "keelson enrol"');
+    }
+    return text.toLowerCase();
+  }
+
+  #keysIn(file: string): ReadonlySet<string> {
     const { readText } = this.options;
     if (readText === undefined) {
-      throw this.#refused('admission.keys', admission.keys, 'files cannot be read here', 'write admission: open');
+      throw this.#refused('admission.keys', file, 'files cannot be read here', 'write admission: open');
     }
     let text: string;
     try {
-      text = readText(admission.keys);
+      text = readText(file);
     } catch (cause) {
       const why = (cause as NodeJS.ErrnoException).code ?? 'unreadable';
       throw studyError(this.options.name, {
-        path: 'admission.keys', value: shown(admission.keys), line: this.#line('admission.keys'),
+        path: 'admission.keys', value: shown(file), line: this.#line('admission.keys'),
         rule: `the file cannot be read (${why})`, remedy: 'name it relative to the study file',
       }, cause);
     }
-    return parseKeyList(text, admission.keys);
+    return parseKeyList(text, file);
   }
 
   #refused(path: string, value: unknown, rule: string, remedy: string): KeelsonError {

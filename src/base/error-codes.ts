@@ -29,6 +29,8 @@ export const wireCodes = [
   'unsupported',
   'internal',
   'quarantined',
+  'not-enrolled',
+  'enrolment-expired',
 ] as const;
 
 export type WireCode = (typeof wireCodes)[number];

@@ -3,6 +3,8 @@
  * Import `signing` itself from `#signing`, which is node:crypto on Node and tweetnacl elsewhere.
  */
 export type { SignatureLabel, Signer, Signing, Verifier } from './contract.js';
+export { enrolmentBytesMax, issueEnrolment, readEnrolment, verifyEnrolment } from './enrolment.js';
+export type { ClaimedEnrolment, Enrolment } from './enrolment.js';
 export { withAhead } from './ahead.js';
 export type { AheadVerifier } from './ahead.js';
 export { keyFingerprint } from './fingerprint.js';

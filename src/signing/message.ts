@@ -28,7 +28,7 @@ export interface Nonces {
 
 // 16 bytes each: "keelson " and the label in ASCII, then zeros.
 const labelFields = new Map<SignatureLabel, Uint8Array>(
-  (['hello', 'ready', 'batch', 'study', 'release', 'head'] as const).map((label) => {
+  (['hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol'] as const).map((label) => {
     const field = new Uint8Array(16);
     field.set(utf8(`keelson ${label}`));
     return [label, field];

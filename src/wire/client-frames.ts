@@ -1,6 +1,6 @@
 import { keelson } from './generated/frames.js';
 import {
-  keyBytes, nonceBytes, ownedEndAligned, ownSized, present, signatureBytes, sized, studyIdBytes, toBigint, toLong, uint32,
+  keyBytes, nonceBytes, owned, ownedEndAligned, ownSized, present, signatureBytes, sized, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
 import type { ClientFrame, Hello, SignedBatch } from './messages.js';
 import { readStrictly } from './reader.js';
@@ -73,6 +73,7 @@ function checkedHello(hello: Hello): keelson.v1.Hello.$Properties {
     publicKey: sized(hello.publicKey, keyBytes, 'public key'),
     clientNonce: sized(hello.clientNonce, nonceBytes, 'client nonce'),
     signature: sized(hello.signature, signatureBytes, 'signature'),
+    ...(hello.enrolment !== undefined && { enrolment: hello.enrolment }),
   };
 }
 
@@ -83,6 +84,7 @@ function helloFromWire(hello: keelson.v1.Hello): Hello {
     publicKey: ownSized(hello.publicKey, keyBytes, 'public key'),
     clientNonce: ownSized(hello.clientNonce, nonceBytes, 'client nonce'),
     signature: ownSized(hello.signature, signatureBytes, 'signature'),
+    ...(hello.enrolment.length > 0 && { enrolment: owned(hello.enrolment) }),
   };
 }
 

@@ -12,6 +12,8 @@ export interface Hello {
   readonly publicKey: Uint8Array;
   readonly clientNonce: Uint8Array;
   readonly signature: Uint8Array;
+  /** A token for the key, where the study admits by enrolment. */
+  readonly enrolment?: Uint8Array;
 }
 
 export interface SignedBatch {

@@ -121,9 +121,9 @@ function readBudget(budget: Members): StudyDocument['budget'] {
 }
 
 function readAdmission(admission: Members): StudyDocument['admission'] {
-  const kind = admission.choice('kind', ['open', 'keys']);
-  const value =
-    kind === 'open' ? { kind } : { kind, digest: admission.pattern('digest', /^[0-9a-f]{64}$/, 'a SHA-256 in hex') };
+  const kind = admission.choice('kind', ['open', 'keys', 'enrolment']);
+  const hex = (name: string) => admission.pattern(name, /^[0-9a-f]{64}$/, '64 digits of lower-case hex');
+  const value = kind === 'open' ? { kind } : kind === 'keys' ? { kind, digest: hex('digest') } : { kind, issuer: hex('issuer') };
   admission.finish();
   return value;
 }

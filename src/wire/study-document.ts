@@ -28,8 +28,14 @@ export interface StudyDocument {
     /** The budget renews: a charge counts for this many milliseconds. Absent: for ever. */
     readonly perMs?: number;
   };
-  /** `keys`: SHA-256 (hex) of the sorted enrolled keys, so that the list is pinned but not published. */
-  readonly admission: { readonly kind: 'open' } | { readonly kind: 'keys'; readonly digest: string };
+  /**
+   * Who may contribute. `keys`: SHA-256 (hex) of the sorted enrolled keys, so that the list is pinned but not published.
+   * `enrolment`: whoever has a token that the issuer (Ed25519 public key, hex) signed for its key.
+   */
+  readonly admission:
+    | { readonly kind: 'open' }
+    | { readonly kind: 'keys'; readonly digest: string }
+    | { readonly kind: 'enrolment'; readonly issuer: string };
   readonly late: 'next' | 'drop';
   /** `release`: rows are deleted once the release is stored; otherwise kept this long after it. */
   readonly retention: { readonly kind: 'release' } | { readonly kind: 'duration'; readonly keepMs: number };

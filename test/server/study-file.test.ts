@@ -138,7 +138,7 @@ const refusals: readonly (readonly [string, Record<string, string>, string, read
   ['an unknown population', {
     budget: 'budget: { population: p }',
   }, 'budget.population', ['no populations file defines it']],
-  ['an unknown admission', { admission: 'admission: closed' }, 'admission', ['open, or keys']],
+  ['an unknown admission', { admission: 'admission: closed' }, 'admission', ['open; or keys']],
   ['a late rule that is none', { late: 'late: never' }, 'late', ['one of next, drop']],
   ['a retention that is none', { retention: 'retention: forever' }, 'retention', ['release', 'duration']],
 ];
@@ -279,6 +279,38 @@ describe('enrolled keys', () => {
     const missing = { readText: () => { throw Object.assign(new Error('gone'), { code: 'ENOENT' }); } };
     expect(refusalOf(() => parse(fileWith(admission), missing))).toMatchObject({ details: { path: 'admission.keys' } });
     expect(refusalOf(() => parse(fileWith(admission))).message).toContain('cannot be read here');
+  });
+});
+
+describe('admission', () => {
+  const key = toHex(signing.createSigner(new Uint8Array(32).fill(3)).publicKey);
+  const other = toHex(signing.createSigner(new Uint8Array(32).fill(4)).publicKey);
+
+  it('by enrolment names the issuer in the facts, and lists nobody', () => {
+    const { document, enrolled } = parse(fileWith({
+      admission: `admission: { enrolment: { issuer: "${key.toUpperCase()}" } }`,
+    }));
+    expect(document.admission).toEqual({ kind: 'enrolment', issuer: key });
+    expect(enrolled).toBeNull();
+  });
+
+  it('by a list in the file is the same as by a file of keys', () => {
+    const { document, enrolled } = parse(fileWith({ admission: `admission: { keys: ["${key}", "${other}"] }` }));
+    expect(document.admission).toEqual({ kind: 'keys', digest: digestOfKeys(new Set([key, other])) });
+    expect(enrolled).toEqual(new Set([key, other]));
+  });
+
+  it.each([
+    ['an issuer that is no key', '{ enrolment: { issuer: abc } }', 'admission'],
+    ['an issuer under which signatures prove nothing', `{ enrolment: { issuer: "${'00'.repeat(32)}" } }`,
+      'admission.enrolment.issuer'],
+    ['no issuer', '{ enrolment: {} }', 'admission'],
+    ['two ways at once', `{ keys: ["${key}"], enrolment: { issuer: "${key}" } }`, 'admission'],
+    ['an empty list', '{ keys: [] }', 'admission'],
+    ['a key twice', `{ keys: ["${key}", "${key}"] }`, ''],
+  ])('is refused for %s', (_name, text, path) => {
+    const error = refusalOf(() => parse(fileWith({ admission: `admission: ${text}` })));
+    expect(error).toMatchObject({ code: 'invalid-study', details: { path: expect.stringMatching(`^${path}`) as string } });
   });
 });
 

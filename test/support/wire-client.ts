@@ -116,6 +116,11 @@ export class WireContributor {
     return new WireContributor(client, signer, studyId, await client.hello(signer, studyId));
   }
 
+  /** On a channel that a Hello of its own opened. */
+  static on(client: WireClient, studyId: string, signer: Signer, ready: Ready): WireContributor {
+    return new WireContributor(client, signer, studyId, ready);
+  }
+
   /** A signed batch of one row unless told otherwise. */
   batch(sequence: bigint, change: Partial<BatchBody> = {}): SignedBatch {
     const body = encodeBatchBody({

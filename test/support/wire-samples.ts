@@ -1,6 +1,6 @@
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
-import { signBatch, signHello, signReady, signStatement } from '../../src/signing/index.js';
+import { issueEnrolment, signBatch, signHello, signReady, signStatement } from '../../src/signing/index.js';
 import type {
   BatchBody, ClientFrame, HeadBody, ReleaseBody, ServerFrame, StudyDocument,
 } from '../../src/wire/index.js';
@@ -15,6 +15,8 @@ export const serverSeed = counting(0x00, 32);
 export const contributorSeed = counting(0x20, 32);
 export const server = signing.createSigner(serverSeed);
 export const contributor = signing.createSigner(contributorSeed);
+export const issuerSeed = counting(0x80, 32);
+export const issuer = signing.createSigner(issuerSeed);
 export const nonces = { serverNonce: counting(0x40, 32), clientNonce: counting(0x60, 32) };
 
 export const document: StudyDocument = {
@@ -37,6 +39,10 @@ export const document: StudyDocument = {
 export const facts = encodeStudyDocument(document);
 export const factsId = fromHex(await studyId(facts, signing));
 export const context = { serverKey: server.publicKey, studyId: factsId };
+
+/** Until 2030, in the study alone. */
+export const enrolmentToken = issueEnrolment(
+  issuer, contributor.publicKey, { study: document.study, expiresAtMs: Date.UTC(2030, 0, 1) }, signing);
 
 export const batchBody: BatchBody = {
   studyId: factsId,
@@ -118,6 +124,7 @@ export const signatures = {
   study: signStatement('study', server, factsId, signing.sha512(facts)),
   release: signStatement('release', server, factsId, releaseDigest),
   head: signStatement('head', server, factsId, headDigest),
+  enrol: enrolmentToken.slice(0, 64),
 };
 
 export const clientFrames: Readonly<Record<string, ClientFrame>> = {
@@ -127,6 +134,14 @@ export const clientFrames: Readonly<Record<string, ClientFrame>> = {
     publicKey: contributor.publicKey,
     clientNonce: nonces.clientNonce,
     signature: signatures.hello,
+  },
+  enrolledHello: {
+    kind: 'hello',
+    studyId: factsId,
+    publicKey: contributor.publicKey,
+    clientNonce: nonces.clientNonce,
+    signature: signatures.hello,
+    enrolment: enrolmentToken,
   },
   batch: { kind: 'batch', channel: 1, body: batchBytes, signature: signatures.batch },
   subscribe: { kind: 'subscribe', studyId: factsId, fromRelease: 3n },

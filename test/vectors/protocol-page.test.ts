@@ -21,6 +21,7 @@ const frames = JSON.parse(text('test/vectors/frames.json')) as {
 };
 const signatures = JSON.parse(text('test/vectors/signatures.json')) as {
   serverSeed: string; serverKey: string; contributorSeed: string; contributorKey: string;
+  issuerSeed: string; issuerKey: string; enrolmentToken: string;
   signed: { label: string; message: string; signature: string }[];
 };
 
@@ -36,6 +37,9 @@ describe('docs/protocol.md', () => {
       'server-key': signatures.serverKey,
       'contributor-seed': signatures.contributorSeed,
       'contributor-key': signatures.contributorKey,
+      'issuer-seed': signatures.issuerSeed,
+      'issuer-key': signatures.issuerKey,
+      'enrol-token': signatures.enrolmentToken,
       'study-id': frames.studyId,
       'hello-frame': frames.clientFrames['hello']!.bytes,
       'batch-frame': frames.clientFrames['batch']!.bytes,

@@ -31,11 +31,16 @@ const payloads: Readonly<Record<SignatureLabel, Uint8Array>> = {
   study: node.sha512(samples.facts),
   release: samples.releaseDigest,
   head: samples.headDigest,
+  enrol: node.sha512(samples.enrolmentToken.subarray(64)),
 };
 const labels = Object.keys(payloads) as SignatureLabel[];
 const byContributor = (label: SignatureLabel): boolean => label === 'hello' || label === 'batch';
 const contributorKeyOf = (label: SignatureLabel): Uint8Array | null =>
-  byContributor(label) || label === 'ready' ? samples.contributor.publicKey : null;
+  byContributor(label) || label === 'ready' || label === 'enrol' ? samples.contributor.publicKey : null;
+const signerOf = (label: SignatureLabel): string =>
+  byContributor(label) ? 'contributor' : label === 'enrol' ? 'issuer' : 'server';
+const contextOf = (label: SignatureLabel): typeof samples.context =>
+  label === 'enrol' ? { serverKey: samples.issuer.publicKey, studyId: new Uint8Array(32) } : samples.context;
 
 describe('vectors', () => {
   it('fixes the bytes of every frame and body', async () => {
@@ -87,13 +92,16 @@ describe('vectors', () => {
         serverFingerprint: keyFingerprint(samples.server.publicKey, node),
         contributorSeed: toHex(samples.contributorSeed),
         contributorKey: toHex(samples.contributor.publicKey),
+        issuerSeed: toHex(samples.issuerSeed),
+        issuerKey: toHex(samples.issuer.publicKey),
+        enrolmentToken: toHex(samples.enrolmentToken),
         studyId: toHex(samples.factsId),
         signed: labels.map((label) => ({
           label,
-          signer: byContributor(label) ? 'contributor' : 'server',
+          signer: signerOf(label),
           contributorKey: contributorKeyOf(label) === null ? null : toHex(samples.contributor.publicKey),
           payload: toHex(payloads[label]),
-          message: toHex(signedMessage(label, samples.context, contributorKeyOf(label), payloads[label])),
+          message: toHex(signedMessage(label, contextOf(label), contributorKeyOf(label), payloads[label])),
           signature: toHex(samples.signatures[label]),
         })),
       }),
@@ -105,8 +113,9 @@ describe('vectors', () => {
     ['browser', browser],
   ])('signs and verifies the vectors with %s', (_, signing) => {
     const file = read('signatures.json') as {
-      serverSeed: string; contributorSeed: string; serverKey: string; contributorKey: string;
-      signed: { signer: 'contributor' | 'server'; message: string; signature: string }[];
+      serverSeed: string; contributorSeed: string; issuerSeed: string;
+      serverKey: string; contributorKey: string; issuerKey: string;
+      signed: { signer: 'contributor' | 'server' | 'issuer'; message: string; signature: string }[];
     };
     for (const { signer, message, signature } of file.signed) {
       const own = signing.createSigner(fromHex(file[`${signer}Seed`]));

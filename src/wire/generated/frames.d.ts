@@ -51,6 +51,7 @@ export namespace keelson {
             publicKey: Uint8Array;
             clientNonce: Uint8Array;
             signature: Uint8Array;
+            enrolment: Uint8Array;
             static encode(message: keelson.v1.Hello.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Hello & keelson.v1.Hello.$Shape;
         }
@@ -61,6 +62,7 @@ export namespace keelson {
                 publicKey?: (Uint8Array|null);
                 clientNonce?: (Uint8Array|null);
                 signature?: (Uint8Array|null);
+                enrolment?: (Uint8Array|null);
                 $unknowns?: Uint8Array[];
             }
             type $Shape = keelson.v1.Hello.$Properties;
@@ -532,7 +534,9 @@ export namespace keelson {
             CODE_SHUTTING_DOWN = 22,
             CODE_UNSUPPORTED = 23,
             CODE_INTERNAL = 24,
-            CODE_QUARANTINED = 25
+            CODE_QUARANTINED = 25,
+            CODE_NOT_ENROLLED = 26,
+            CODE_ENROLMENT_EXPIRED = 27
         }
     }
 }

@@ -145,6 +145,7 @@ export const keelson = $root.keelson = (() => {
             Hello.prototype.publicKey = $util.newBuffer([]);
             Hello.prototype.clientNonce = $util.newBuffer([]);
             Hello.prototype.signature = $util.newBuffer([]);
+            Hello.prototype.enrolment = $util.newBuffer([]);
 
             Hello.encode = function (message, writer, _depth) {
                 if (!writer)
@@ -161,6 +162,8 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(26).bytes(message.clientNonce);
                 if (message.signature != null && $Object.hasOwnProperty.call(message, "signature") && message.signature.length)
                     writer.uint32(34).bytes(message.signature);
+                if (message.enrolment != null && $Object.hasOwnProperty.call(message, "enrolment") && message.enrolment.length)
+                    writer.uint32(42).bytes(message.enrolment);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -228,6 +231,15 @@ export const keelson = $root.keelson = (() => {
                                 message.signature = value;
                             else
                                 delete message.signature;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.enrolment = value;
+                            else
+                                delete message.enrolment;
                             continue;
                         }
                     }
@@ -2259,6 +2271,8 @@ export const keelson = $root.keelson = (() => {
             values[valuesById[23] = "CODE_UNSUPPORTED"] = 23;
             values[valuesById[24] = "CODE_INTERNAL"] = 24;
             values[valuesById[25] = "CODE_QUARANTINED"] = 25;
+            values[valuesById[26] = "CODE_NOT_ENROLLED"] = 26;
+            values[valuesById[27] = "CODE_ENROLMENT_EXPIRED"] = 27;
             return values;
         })();
 

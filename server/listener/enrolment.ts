@@ -1,0 +1,27 @@
+import { signing } from '#signing';
+import { fromHex } from '../../src/base/bytes.js';
+import type { WireCode } from '../../src/base/error-codes.js';
+import { readEnrolment, verifyEnrolment, type ClaimedEnrolment } from '../../src/signing/index.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+
+type Asked = Pick<StudyDocument, 'study' | 'admission'>;
+
+/**
+ * What of an enrolment token can be judged without a signature, so that a Hello without one, or with one that is over,
+ * costs nothing. The server's clock alone decides, without tolerance: the moment of expiry is refused.
+ * @returns null where the study asks for none; a code for a token that cannot do.
+ */
+export function claimedEnrolment(
+  { study, admission }: Asked, token: Uint8Array | undefined, nowMs: number,
+): ClaimedEnrolment | null | WireCode {
+  if (admission.kind !== 'enrolment') return null;
+  const claim = token === undefined ? undefined : readEnrolment(token);
+  if (claim === undefined || (claim.study !== null && claim.study !== study)) return 'not-enrolled';
+  return nowMs >= claim.expiresAtMs ? 'enrolment-expired' : claim;
+}
+
+/** Whether the study's issuer signed the claim, for this key. Cost: one verification. */
+export function isIssued({ admission }: Asked, contributor: Uint8Array, claim: ClaimedEnrolment): boolean {
+  if (admission.kind !== 'enrolment') return false;
+  return verifyEnrolment(signing.createVerifier(fromHex(admission.issuer)), contributor, claim, signing);
+}
