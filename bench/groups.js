@@ -17,6 +17,7 @@ import { releaseGroups } from '../dist/src/estimators/run.js';
 const people = Number(process.argv[2] ?? 1_000_000);
 const dimension = Number(process.argv[3] ?? 20);
 const covarianceGroups = 2_000;
+const rounds = 7;
 /** Rows and tickets are made in blocks, so that the bench itself holds next to nothing. */
 const block = 1 << 14;
 const target = resolveTarget({ epsilon: 1, delta: 1e-6 });
@@ -78,19 +79,34 @@ function plainScatter(groups) {
   };
 }
 
-/** Nanoseconds of this process's CPU time per row over all people, whatever else runs; making tickets is not counted. */
-function timed(add) {
-  let microseconds = 0;
-  for (let done = 0; done < people; done += block) {
+/**
+ * Nanoseconds per row over all people that each of `adds` takes: of this process's CPU, whatever else runs, and by the
+ * clock. Each folds the same blocks of rows under the same tickets, in turns within a block, so that what else the
+ * machine does meets them alike; who is first changes from block to block. Making tickets is not counted.
+ */
+function timed(...adds) {
+  const spent = adds.map(() => ({ cpu: 0, wall: 0 }));
+  for (let done = 0, turn = 0; done < people; done += block, turn++) {
     randomFillSync(tickets);
     const count = Math.min(block, people - done);
-    const start = process.cpuUsage();
-    for (let i = 0; i < count; i++) add(ticketViews[i], rows[i]);
-    const { user, system } = process.cpuUsage(start);
-    microseconds += user + system;
+    for (let which = 0; which < adds.length; which++) {
+      const at = (which + turn) % adds.length;
+      const start = process.cpuUsage();
+      const clock = performance.now();
+      fold(adds[at], count);
+      spent[at].wall += (1e6 * (performance.now() - clock)) / people;
+      const { user, system } = process.cpuUsage(start);
+      spent[at].cpu += (1000 * (user + system)) / people;
+    }
   }
-  return (1000 * microseconds) / people;
+  return spent;
 }
+
+function fold(add, count) {
+  for (let i = 0; i < count; i++) add(ticketViews[i], rows[i]);
+}
+
+const median = (values) => values.toSorted((left, right) => left - right)[values.length >> 1];
 
 const groupIndex = (ticket, groups) => ((ticket[8] << 16 | ticket[9] << 8 | ticket[10]) * groups) >>> 24;
 const folding = (plan) => {
@@ -106,20 +122,20 @@ const memory = () => {
 const robust = planOf('populous-mean', { scale: 1 });
 const means = planOf('populous-mean', { scale: 1, local: 'mean', corruption: 0 });
 const cases = [
-  ['populous-mean, local mean', means, plainMeans(means.facts.groups), means.facts.groups],
-  ['populous-mean, local robust', robust, plainMeans(robust.facts.groups), robust.facts.groups],
-  [`covariance of ${covarianceGroups} groups`, covariancePlan, plainScatter(covarianceGroups), covarianceGroups],
+  ['populous-mean, local mean', means, plainMeans, means.facts.groups],
+  ['populous-mean, local robust', robust, plainMeans, robust.facts.groups],
+  [`covariance of ${covarianceGroups} groups`, covariancePlan, plainScatter, covarianceGroups],
 ];
 
 console.log(`${people} contributors, ${dimension} columns`);
 const before = memory();
 // First, while the process holds nothing else.
 const together = [folding(robust), folding(covariancePlan)];
-const both = timed((ticket, row) => {
+const [both] = timed((ticket, row) => {
   for (const { add } of together) add(ticket, row);
 });
 const after = memory();
-console.log(`both in one pass: ${both.toFixed(0)} ns/row, ${(after.held - before.held).toFixed(0)} MiB held, `
+console.log(`both in one pass: ${both.cpu.toFixed(0)} ns/row, ${(after.held - before.held).toFixed(0)} MiB held, `
   + `${(after.resident - before.resident).toFixed(0)} MiB more resident`);
 const start = performance.now();
 const outcome = await releaseGroups(robust, together[0].groups, {
@@ -130,11 +146,17 @@ console.log(`release of populous-mean: ${((performance.now() - start) / 1000).to
   + `planned ${robust.expectedError(0).total.toFixed(4)}; at the end ${memory().resident.toFixed(0)} MiB resident`);
 together.length = 0;
 
-console.log('summaries                        ns/row   plain Welford ns/row   ratio');
-for (const [name, plan, plain, groups] of cases) {
-  timed((ticket, row) => plain(groupIndex(ticket, groups), row));
-  const plainTime = timed((ticket, row) => plain(groupIndex(ticket, groups), row));
-  timed(folding(plan).add);
-  const time = timed(folding(plan).add);
-  console.log(`${name.padEnd(32)} ${time.toFixed(0).padStart(6)} ${plainTime.toFixed(0).padStart(22)} ${(time / plainTime).toFixed(2).padStart(7)}`);
+// A round is one pass of each, in turns, both into groups that are new; the first round warms up.
+console.log('median of rounds                     ns/row, CPU   plain Welford   ratio of CPU (least..most)   of wall');
+for (const [name, plan, plainOf, groups] of cases) {
+  const measured = Array.from({ length: rounds + 1 }, () => {
+    const plain = plainOf(groups);
+    return timed((ticket, row) => plain(groupIndex(ticket, groups), row), folding(plan).add);
+  }).slice(1);
+  const ratios = (clock) => measured.map(([plain, own]) => own[clock] / plain[clock]);
+  const of = (which) => median(measured.map((round) => round[which].cpu)).toFixed(0);
+  const cpu = ratios('cpu');
+  const spread = `(${Math.min(...cpu).toFixed(2)}..${Math.max(...cpu).toFixed(2)})`;
+  console.log(`${name.padEnd(36)} ${of(1).padStart(11)} ${of(0).padStart(15)} `
+    + `${median(cpu).toFixed(2).padStart(14)} ${spread.padEnd(15)} ${median(ratios('wall')).toFixed(2).padStart(7)}`);
 }
