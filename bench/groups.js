@@ -57,6 +57,17 @@ function plainMeans(groups) {
   };
 }
 
+/** Less than Welford's loop: no sum of squares, like the summary that reports a mean and nothing else. */
+function plainMeansAlone(groups) {
+  const counts = new Float64Array(groups);
+  const means = new Float64Array(groups * dimension);
+  return (group, row) => {
+    const count = ++counts[group];
+    const base = group * dimension;
+    for (let j = 0; j < dimension; j++) means[base + j] += (row[j] - means[base + j]) / count;
+  };
+}
+
 function plainScatter(groups) {
   const counts = new Float64Array(groups);
   const means = new Float64Array(groups * dimension);
@@ -123,6 +134,7 @@ const robust = planOf('populous-mean', { scale: 1 });
 const means = planOf('populous-mean', { scale: 1, local: 'mean', corruption: 0 });
 const cases = [
   ['populous-mean, local mean', means, plainMeans, means.facts.groups],
+  ['  beside a loop without squares', means, plainMeansAlone, means.facts.groups],
   ['populous-mean, local robust', robust, plainMeans, robust.facts.groups],
   [`covariance of ${covarianceGroups} groups`, covariancePlan, plainScatter, covarianceGroups],
 ];

@@ -146,6 +146,8 @@ export type Finished =
  * reaches `add` (it is refused or reduced before).
  */
 export interface Summary<State = unknown> {
+  /** The states of `groups` groups, none with rows, kept together; where absent, one by one. */
+  table?(groups: number): SummaryTable<State>;
   /** `add` does not look at tags: it may be given 0n for each. */
   readonly untagged?: true;
   empty(): State;
@@ -163,6 +165,18 @@ export interface Summary<State = unknown> {
   encode(state: State): Uint8Array;
   /** @throws InvalidParameterError on bytes that `encode` did not write. */
   decode(bytes: Uint8Array): State;
+}
+
+/** The states of all groups of a cohort: for each the same, bit for bit, as `Summary.add` and `merge` make it alone. */
+export interface SummaryTable<State = unknown> {
+  /** `row` has the study's dimension and only finite entries; what is kept is copied. `ticket` is the contributor's. */
+  add(group: number, row: Float64Array, ticket: Uint8Array): void;
+  /** The state of one group: for `finish`, `encode` and `merge`, which do not change it. */
+  state(group: number): State;
+  /** Adds another state's rows to a group's; `state` stays as it is. */
+  merge(group: number, state: State): void;
+  /** Makes `state`, which nobody else holds, that of a group that had no rows. */
+  put(group: number, state: State): void;
 }
 
 /** Finished summaries by cohort name, one entry per group (pooled: one). */

@@ -4,9 +4,10 @@ import { InvalidParameterError } from '../base/errors.js';
 import { allFinite } from '../numerics/vector.js';
 import type { WorkRandom } from '../random/source.js';
 import { cohortOf, groupOf, slotOf, tagOf } from './assignment.js';
-import type { CohortPlan, Finished, FinishedSummaries, Plan, Summary } from './contract.js';
+import type { CohortPlan, Finished, FinishedSummaries, Plan, Summary, SummaryTable } from './contract.js';
 import { StateReader, StateWriter } from './summaries/codec.js';
 import { PairSlots } from './summaries/pairs.js';
+import { statesTable } from './summaries/table.js';
 
 /** How far an epoch's groups are; for the operator only. */
 export interface GroupsProgress {
@@ -35,17 +36,21 @@ export interface Groups {
   encode(): Uint8Array;
 }
 
-interface Slot {
-  state: unknown;
-  rows: number;
-  pairs: PairSlots | null;
-  finished: Finished | null;
-}
-
 interface Cohort {
   readonly plan: CohortPlan;
   readonly summary: Summary;
-  readonly groups: Slot[];
+  /** Rows of each group. */
+  readonly rows: Uint32Array;
+  /** What the groups hold: of a cohort of pairs their members, else the states. */
+  readonly pairs: PairSlots[] | null;
+  readonly table: SummaryTable;
+  readonly finished: (FinishedAt | null)[];
+}
+
+/** A group's result when it had so many rows. */
+interface FinishedAt {
+  readonly rows: number;
+  readonly result: Finished;
 }
 
 const format = 0x4b_47_52_31;
@@ -83,11 +88,7 @@ class GroupsOfPlan implements Groups {
 
   constructor(plan: Plan, private readonly dimension: number) {
     this.#plans = plan.cohorts;
-    this.#cohorts = plan.cohorts.map((cohort) => {
-      const summary = plan.summary(cohort.name);
-      const groups = Array.from({ length: cohort.groups }, () => emptySlot(cohort, summary));
-      return { plan: cohort, summary, groups };
-    });
+    this.#cohorts = plan.cohorts.map((cohort) => emptyCohort(cohort, plan.summary(cohort.name)));
   }
 
   isFor(plan: Plan, dimension: number): boolean {
@@ -96,44 +97,46 @@ class GroupsOfPlan implements Groups {
   }
 
   merge(other: GroupsOfPlan): void {
-    this.#cohorts.forEach(({ summary, groups }, at) => {
-      groups.forEach((group, index) => {
-        const from = other.#cohorts[at]!.groups[index]!;
-        group.rows += from.rows;
-        group.finished = null;
-        if (group.pairs === null) group.state = summary.merge(group.state, from.state);
-        else group.pairs.addAll(from.pairs!);
-      });
+    this.#cohorts.forEach(({ rows, pairs, table, finished }, at) => {
+      const from = other.#cohorts[at]!;
+      for (let group = 0; group < rows.length; group++) {
+        rows[group]! += from.rows[group]!;
+        finished[group] = null;
+        if (pairs === null) table.merge(group, from.table.state(group));
+        else pairs[group]!.addAll(from.pairs![group]!);
+      }
     });
   }
 
   add(ticket: Uint8Array, row: Float64Array): void {
     assert(row.length === this.dimension, 'a row has the dimension of its study');
     if (!allFinite(row)) return;
-    const { plan, summary, groups } = this.#cohorts[cohortOf(ticket, this.#plans)]!;
-    const group = groups[groupOf(ticket, plan.groups)]!;
-    group.rows += 1;
-    group.finished = null;
-    if (group.pairs !== null) group.pairs.add(slotOf(ticket, plan.slots ?? 1), tagOf(ticket), row);
-    else group.state = summary.add(group.state, row, summary.untagged === true ? 0n : tagOf(ticket));
+    const { plan, rows, pairs, table } = this.#cohorts[cohortOf(ticket, this.#plans)]!;
+    const group = groupOf(ticket, rows.length);
+    rows[group]! += 1;
+    if (pairs === null) table.add(group, row, ticket);
+    else pairs[group]!.add(slotOf(ticket, plan.slots ?? 1), tagOf(ticket), row);
   }
 
   progress(): GroupsProgress {
-    const all = this.#cohorts.flatMap((cohort) => cohort.groups);
-    return {
-      rows: all.reduce((sum, group) => sum + group.rows, 0),
-      groups: all.length,
-      groupsStarted: all.filter((group) => group.rows > 0).length,
-    };
+    let [rows, groups, groupsStarted] = [0, 0, 0];
+    for (const cohort of this.#cohorts) {
+      groups += cohort.rows.length;
+      for (const own of cohort.rows) {
+        rows += own;
+        groupsStarted += Number(own > 0);
+      }
+    }
+    return { rows, groups, groupsStarted };
   }
 
   prepare(work: WorkRandom, limit: number, rowsAtLeast: number): number {
     let done = 0;
     for (const cohort of this.#cohorts) {
-      for (let index = 0; index < cohort.groups.length && done < limit; index++) {
-        const group = cohort.groups[index]!;
-        if (group.finished !== null || group.rows < rowsAtLeast) continue;
-        finishGroup(cohort, index, work);
+      for (let group = 0; group < cohort.rows.length && done < limit; group++) {
+        const rows = cohort.rows[group]!;
+        if (rows < rowsAtLeast || cohort.finished[group]?.rows === rows) continue;
+        finishGroup(cohort, group, work);
         done += 1;
       }
     }
@@ -142,7 +145,7 @@ class GroupsOfPlan implements Groups {
 
   finish(work: WorkRandom): FinishedSummaries {
     const entries = this.#cohorts.map((cohort) => {
-      const finished = cohort.groups.map((_, index) => finishGroup(cohort, index, work));
+      const finished = cohort.finished.map((_, group) => finishGroup(cohort, group, work));
       return [cohort.plan.name, Sensitive.of<readonly Finished[]>(finished)] as const;
     });
     return new Map(entries);
@@ -150,12 +153,12 @@ class GroupsOfPlan implements Groups {
 
   encode(): Uint8Array {
     const writer = new StateWriter().integer(format).integer(this.dimension).integer(this.#cohorts.length);
-    for (const { summary, groups } of this.#cohorts) {
-      writer.integer(groups.length);
-      for (const group of groups) {
-        writer.integer(group.rows);
-        writer.block(group.pairs === null ? summary.encode(group.state) : group.pairs.encode());
-      }
+    for (const { summary, rows, pairs, table } of this.#cohorts) {
+      writer.integer(rows.length);
+      rows.forEach((own, group) => {
+        writer.integer(own);
+        writer.block(pairs === null ? summary.encode(table.state(group)) : pairs[group]!.encode());
+      });
     }
     return writer.finish();
   }
@@ -165,32 +168,40 @@ class GroupsOfPlan implements Groups {
     reader.expect(format, 'format');
     reader.expect(this.dimension, 'dimension');
     reader.expect(this.#cohorts.length, 'number of cohorts');
-    for (const { summary, groups } of this.#cohorts) {
-      reader.expect(groups.length, 'number of groups');
-      for (const group of groups) {
-        group.rows = reader.integer();
+    for (const { summary, rows, pairs, table } of this.#cohorts) {
+      reader.expect(rows.length, 'number of groups');
+      for (let group = 0; group < rows.length; group++) {
+        rows[group] = reader.integer();
         const block = reader.block();
-        if (group.pairs === null) group.state = summary.decode(block);
-        else group.pairs = PairSlots.decode(block, this.dimension);
+        if (pairs === null) table.put(group, summary.decode(block));
+        else pairs[group] = PairSlots.decode(block, this.dimension);
       }
     }
     reader.end();
   }
 }
 
-function emptySlot(cohort: CohortPlan, summary: Summary): Slot {
-  return { state: summary.empty(), rows: 0, pairs: cohort.unit === 'pair' ? new PairSlots() : null, finished: null };
+function emptyCohort(plan: CohortPlan, summary: Summary): Cohort {
+  const { groups, unit } = plan;
+  const pairs = unit === 'pair' ? Array.from({ length: groups }, () => new PairSlots()) : null;
+  const tableGroups = pairs === null ? groups : 0;
+  const table = summary.table?.(tableGroups) ?? statesTable(summary, tableGroups);
+  const finished = new Array<FinishedAt | null>(groups).fill(null);
+  return { plan, summary, rows: new Uint32Array(groups), pairs, table, finished };
 }
 
-function finishGroup(cohort: Cohort, index: number, work: WorkRandom): Finished {
-  const group = cohort.groups[index]!;
-  if (group.finished !== null) return group.finished;
-  let { state } = group;
-  if (group.pairs !== null) {
-    state = cohort.summary.empty();
-    for (const { tag, row } of group.pairs.pairs()) state = cohort.summary.add(state, row, tag);
-  }
+function finishGroup({ plan, summary, rows, pairs, table, finished }: Cohort, group: number, work: WorkRandom): Finished {
+  const before = finished[group]!;
+  if (before?.rows === rows[group]) return before.result;
+  const state = pairs === null ? table.state(group) : stateOfPairs(summary, pairs[group]!);
   // Each group has its own stream, so that finishing early or in another order changes nothing.
-  group.finished = cohort.summary.finish(state, work.fork(`${cohort.plan.name}/${index}`));
-  return group.finished;
+  const result = summary.finish(state, work.fork(`${plan.name}/${group}`));
+  finished[group] = { rows: rows[group]!, result };
+  return result;
+}
+
+function stateOfPairs(summary: Summary, slots: PairSlots): unknown {
+  let state = summary.empty();
+  for (const { tag, row } of slots.pairs()) state = summary.add(state, row, tag);
+  return state;
 }

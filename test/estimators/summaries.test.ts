@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
-import type { Summary } from '../../src/estimators/contract.js';
+import { tagOf } from '../../src/estimators/assignment.js';
+import type { Summary, SummaryTable } from '../../src/estimators/contract.js';
 import { createGroups, decodeGroups, mergeGroups, releaseGroups, type Groups } from '../../src/estimators/run.js';
 import { meanSummary } from '../../src/estimators/summaries/mean.js';
 import { PairSlots } from '../../src/estimators/summaries/pairs.js';
 import { groupRowsSummary } from '../../src/estimators/summaries/rows.js';
 import { scatterSummary } from '../../src/estimators/summaries/scatter.js';
+import { statesTable } from '../../src/estimators/summaries/table.js';
 import { covarianceOf } from '../../src/numerics/scatter.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
@@ -67,6 +69,45 @@ describe('the scatter of a group', () => {
       Array.from({ length: count }, () => farRow(data)).reduce((state, row) => summary.add(state, row, 0n), summary.empty()),
     ).length;
     expect(sizeAfter(1_000)).toBe(sizeAfter(1));
+  });
+});
+
+describe('the groups of a cohort in one table', () => {
+  const rowsOfGroup = groupRowsSummary(dimension, ({ count, values }) => Float64Array.of(count, ...values));
+  const kinds: [string, Summary][] = [
+    ['means', meanSummary(dimension, ({ mean }) => mean)],
+    ['rows', rowsOfGroup],
+    ['scatters', scatterSummary(dimension, covarianceOf)],
+  ];
+
+  it.each(kinds)('are bit for bit what each is alone: %s, added, shipped and merged', (name, summary) => {
+    const data = dataSource(`table ${name}`);
+    const groups = 7;
+    const tableOf = (): SummaryTable => summary.table?.(groups) ?? statesTable(summary, groups);
+    const [left, right] = [tableOf(), tableOf()];
+    const alone = [left, right].map(() => Array.from({ length: groups }, () => summary.empty()));
+    const row = new Float64Array(dimension);
+    for (let i = 0; i < 700; i++) {
+      // One buffer for all rows: what is kept has to be copied. One group stays empty.
+      row.set(farRow(data));
+      const [place, group, ticket] = [data.below(2), data.below(groups - 1), data.ticket()];
+      (place === 0 ? left : right).add(group, row, ticket);
+      alone[place]![group] = summary.add(alone[place]![group], row, tagOf(ticket));
+    }
+    const shipped = tableOf();
+    for (let group = 0; group < groups; group++) {
+      const [ours, theirs] = alone.map((states) => states[group]);
+      const ofRight = summary.encode(right.state(group));
+      expect(summary.encode(left.state(group))).toEqual(summary.encode(ours));
+      shipped.put(group, summary.decode(ofRight));
+      shipped.merge(group, left.state(group));
+      left.merge(group, right.state(group));
+      expect(summary.encode(left.state(group))).toEqual(summary.encode(summary.merge(ours, theirs)));
+      expect(summary.encode(right.state(group))).toEqual(ofRight);
+      expect(summary.encode(shipped.state(group))).toEqual(summary.encode(summary.merge(theirs, ours)));
+      shipped.add(group, row, data.ticket());
+      expect(summary.encode(right.state(group))).toEqual(ofRight);
+    }
   });
 });
 

@@ -1,0 +1,20 @@
+import { tagOf } from '../assignment.js';
+import type { Summary, SummaryTable } from '../contract.js';
+
+/** The table of a summary that has none of its own: one state after another. */
+export function statesTable<State>(summary: Summary<State>, groups: number): SummaryTable<State> {
+  const states = Array.from({ length: groups }, () => summary.empty());
+  const isTagged = summary.untagged !== true;
+  return {
+    add(group, row, ticket) {
+      states[group] = summary.add(states[group]!, row, isTagged ? tagOf(ticket) : 0n);
+    },
+    state: (group) => states[group]!,
+    merge(group, state) {
+      states[group] = summary.merge(states[group]!, state);
+    },
+    put(group, state) {
+      states[group] = state;
+    },
+  };
+}
