@@ -4,12 +4,13 @@ import { pairBinsOfRows, sharedIndexes, type KernelRunner } from '../numerics/ke
 import { gaussianHistogramEvent } from './calibration.js';
 import type { GaussianHistogramEvent } from './events.js';
 import { keepingCount } from './mechanisms/bounds.js';
-import type { KeptBin, Mechanisms } from './mechanisms/contract.js';
+import type { Mechanisms } from './mechanisms/contract.js';
 import type { RowBlock } from './rows.js';
+import { deviationOf } from './scale-of-bins.js';
 
 /**
- * P9, a private scale: per coordinate, how far two contributors are apart, to the nearest power of two. Nothing about
- * the data need be known.
+ * P9, a private scale: per coordinate, the deviation of normal rows that are as far apart, two by two. Nothing
+ * about the data need be known.
  *
  * Claim: (rho, delta), delta-approximate zCDP, for one row replaced by anything, or by nothing, or added.
  * - Pairs. A row's slot is a function of its tag (a keyed hash of its contributor), and a slot's pair is its two rows
@@ -19,12 +20,14 @@ import type { RowBlock } from './rows.js';
  *   pair takes 1 from one bin and gives 1 to another: mechanisms/histogram, claim (b), with a pair for a contributor.
  * - What is answered is a function of the kept bins.
  *
- * Accuracy: the answer is the upper end of the bin in which half of the kept counts are reached. The median difference
- * of Gaussian rows of deviation sigma is .95 sigma, so that is between .95 and 1.9 sigma where all bins that matter are
- * kept; with few rows the small bins are lost first, which raises it. `pairsInFullestBin` says with how many rows one
- * bin at least is kept. A hostile share h spoils a share 1 - (1 - h)^2 of the pairs. All of them far apart (the fullest
- * bin would be theirs from h = .13 on) they move the median to at most the honest quantile .5 / (1 - h)^2: twice as far
- * at h = .2, and to anywhere only from h = .29 on.
+ * Accuracy (privacy/scale-of-bins): the median difference of Gaussian rows of deviation sigma is .954 sigma; it is read
+ * off inside its bin. Measured with 100,000 rows at epsilon 1: .96 to 1.02 sigma clean, up to 1.05 and 1.10 sigma where
+ * a twentieth and a tenth stand 1.5 sigma to the side in every column; from 8,000 rows on within a sixth. Rows with
+ * heavy tails are closer together than their deviation says: .72 of it for Student's t with 3 degrees of freedom.
+ * `pairsInFullestBin` says with how many rows one bin at least is kept. A hostile share h spoils a share 1 - (1 - h)^2
+ * of the pairs. Those far apart are left out, as long as half of the pairs are honest and close; nearer ones move the
+ * median to at most the honest quantile .5 / (1 - h)^2: 1.13 times as far at h = .05, 1.29 at .1, and to anywhere only
+ * from h = .29 on.
  * Equal values make no difference, so a column whose values mostly coincide has no scale: it is reported, not guessed.
  */
 
@@ -80,7 +83,7 @@ export function slotsForScale(cohort: number, event: GaussianHistogramEvent): nu
 export const pairsInFullestBin = 0.5 * 0.59 * 0.3;
 
 /**
- * Draws the scale with the event of `scaleEvent`: powers of two, one per coordinate.
+ * Draws the scale with the event of `scaleEvent`: a positive number per coordinate.
  * @param slots - from the public cohort, never from the rows present.
  * Complexity: O(count + slots) to pair, 16 bytes for each slot, and O(pairs * dimension).
  */
@@ -112,20 +115,8 @@ function scaleOf(
   return mechanisms.histogram(name, counts).map((kept) => {
     const empty = kept.flatMap((bins, j) => (bins.length === 0 ? [j] : []));
     if (empty.length > 0) return { kind: 'failed', coordinates: empty };
-    return { kind: 'scale', scale: Float64Array.from(kept, (bins) => 2 ** (medianBin(bins) + 1)) };
+    return { kind: 'scale', scale: Float64Array.from(kept, (bins) => deviationOf(bins)) };
   });
-}
-
-/** The bin in which half of the noisy counts are reached: post-processing. At least one bin. */
-function medianBin(kept: readonly KeptBin[]): number {
-  const inOrder = [...kept].sort((left, right) => left.bin - right.bin);
-  const half = kept.reduce((sum, { noisyCount }) => sum + noisyCount, 0) / 2;
-  let below = 0;
-  for (const { bin, noisyCount } of inOrder) {
-    below += noisyCount;
-    if (below >= half) return bin;
-  }
-  return inOrder.at(-1)!.bin;
 }
 
 /** The pairs, two rows of the block side by side. A function of the set of rows but for their order. */

@@ -132,33 +132,42 @@ describe('private scale', () => {
     expect(amountToNumber(delta)).toBeCloseTo(1e-7, 20);
   });
 
-  it.each([1e-30, 0.02, 1, 777, 1e40])('is a power of two between a quarter and eight deviations of %d', (deviation) => {
-    for (let round = 0; round < 5; round++) {
-      const data = dataSource(`scale ${deviation} ${round}`);
+  /** Scales over the deviation, of rows that a share of hostile ones stand among. */
+  function found(label: string, deviation: number, count: number, hostile: { share: number; moved: number }): number[] {
+    return Array.from({ length: 4 }, (_, round) => {
+      const data = dataSource(`${label} ${round}`);
+      const list = members(data, count, deviation).map(({ tag, row }, i) =>
+        ({ tag, row: i < hostile.share * count ? row.map((entry) => entry + hostile.moved * deviation) : row }));
       const fine = scaleEvent({ cohort: 'rows', dimension, rho: 0.05, delta: 1e-7 });
-      const found = privateScale(
-        createMechanisms([fine], seededNoise(`${round}`)), rowsOf(members(data, 4_000, deviation)), dimension, slotsFor(4_000)).value;
-      if (found.kind === 'failed') throw new Error('not found');
-      for (const scale of found.scale) {
-        expect(Number.isInteger(Math.log2(scale))).toBe(true);
-        expect(scale / deviation).toBeGreaterThanOrEqual(0.25);
-        expect(scale / deviation).toBeLessThanOrEqual(8);
+      const scale = privateScale(
+        createMechanisms([fine], seededNoise(`${label} ${round}`)), rowsOf(list), dimension, slotsFor(count)).value;
+      if (scale.kind === 'failed') throw new Error('not found');
+      return [...scale.scale].map((entry) => entry / deviation);
+    }).flat();
+  }
+
+  // Half a doubling in four steps: wherever the deviation is between two powers of two.
+  it.each([1e-30, 0.02, 1, 2 ** 0.25, 2 ** 0.5, 2 ** 0.75, 777, 1e40])(
+    'is the deviation itself, %d, to an eighth with 6,000 rows', (deviation) => {
+      const scales = found(`scale ${deviation}`, deviation, 6_000, { share: 0, moved: 0 });
+      for (const scale of scales) expect(Math.abs(scale - 1)).toBeLessThan(0.125);
+      // Of 8, so the mean's own deviation is a third of one's, about .012.
+      expect(Math.abs(scales.reduce((sum, scale) => sum + scale, 0) / scales.length - 1)).toBeLessThan(0.06);
+    });
+
+  it.each([0.1, 0.2])('is moved by nothing when a share of %d stands far off together', (share) => {
+    for (const deviation of [1, 1.2, 1.4, 1.7]) {
+      for (const scale of found(`far ${share} ${deviation}`, deviation, 6_000, { share, moved: 1e5 })) {
+        expect(Math.abs(scale - 1)).toBeLessThan(0.15);
       }
     }
   });
 
-  it.each([0.1, 0.2])('stays within four deviations when a share of %d stands far off together', (share) => {
-    for (let round = 0; round < 8; round++) {
-      const data = dataSource(`scale hostile ${share} ${round}`);
-      const deviation = 2 ** (round / 8);
-      const list = members(data, 6_000, deviation)
-        .map(({ tag, row }, i) => ({ tag, row: i < share * 6_000 ? row.map((entry) => entry + 1e5) : row }));
-      const fine = scaleEvent({ cohort: 'rows', dimension, rho: 0.02, delta: 1e-7 });
-      const found = privateScale(createMechanisms([fine], seededNoise(`${round}`)), rowsOf(list), dimension, slotsFor(6_000)).value;
-      if (found.kind === 'failed') throw new Error('not found');
-      for (const scale of found.scale) {
-        expect(scale / deviation).toBeGreaterThan(0.9);
-        expect(scale / deviation).toBeLessThan(4);
+  it('is moved by at most what the honest quantile says when a tenth stands near', () => {
+    for (const moved of [1.5, 3, 4]) {
+      for (const scale of found(`near ${moved}`, 1, 6_000, { share: 0.1, moved })) {
+        expect(scale).toBeGreaterThan(0.9);
+        expect(scale).toBeLessThan(1.29 + 0.1);
       }
     }
   });
