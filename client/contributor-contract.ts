@@ -22,6 +22,8 @@ export interface ContributorOptions {
   readonly outbox?: Outbox;
   /** 32 bytes: the only server to talk to. Default: the outbox's, else the first one that proves its key. */
   readonly serverKey?: Uint8Array;
+  /** Where the study admits by enrolment: the token for this key, in hexadecimal, as the operator issued it. */
+  readonly enrolment?: string;
   /** How numbers travel; float32 halves the bytes and rounds. Default float64. */
   readonly dataType?: BatchBody['dataType'];
   /** Aborting it is `abort`. */

@@ -1,6 +1,6 @@
 import { signing } from '#signing';
 import { openTransport as platformTransport } from '#websocket';
-import { equalBytes } from '../src/base/bytes.js';
+import { equalBytes, fromHex } from '../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../src/base/errors.js';
 import type { Spend } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
@@ -74,6 +74,7 @@ class NetworkContributor implements Contributor {
       study: options.study,
       runtime,
       outbox: this.outbox,
+      enrolment: options.enrolment === undefined ? undefined : fromHex(options.enrolment.trim()),
       ...(options.dataType !== undefined && { dataType: options.dataType }),
       owner: {
         onProven: () => this.onProven(),

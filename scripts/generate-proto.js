@@ -10,11 +10,15 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = resolve(process.argv[2] ?? join(root, 'src/wire/generated'));
 const schema = 'proto/keelson/v1/wire.proto';
 
-// One file for what is exchanged and one for what is published, so that a page that only contributes does not load how
-// releases are read: static methods are not shaken off by bundlers.
+// One file for each direction of each side, and one for what is published, so that a page that only contributes loads
+// neither how a server reads and writes nor how releases are read: static methods are not shaken off by bundlers.
 const outputs = {
-  frames: ['ClientFrame', 'ServerFrame', 'BatchBody'],
-  logs: ['ReleaseBody', 'HeadBody'],
+  'client-writer': { messages: ['ClientFrame'], flags: ['--no-decode'] },
+  'client-reader': { messages: ['ClientFrame'], flags: ['--no-encode'] },
+  'server-writer': { messages: ['ServerFrame'], flags: ['--no-decode'] },
+  'server-reader': { messages: ['ServerFrame'], flags: ['--no-encode'] },
+  batches: { messages: ['BatchBody'], flags: [] },
+  logs: { messages: ['ReleaseBody', 'HeadBody'], flags: [] },
 };
 
 // Static code only: the reflection build compiles with Function(), which a strict content security
@@ -54,11 +58,11 @@ const scratch = mkdtempSync(join(tmpdir(), 'keelson-proto-'));
 try {
   mkdirSync(folder, { recursive: true });
   const descriptor = run('pbjs', ['--target', 'json', schema]);
-  for (const [name, messages] of Object.entries(outputs)) {
+  for (const [name, { messages, flags }] of Object.entries(outputs)) {
     const part = join(scratch, `${name}.json`);
     writeFileSync(part, JSON.stringify(reduced(JSON.parse(descriptor), messages)));
     // A root of its own: the generated files would otherwise replace each other's messages.
-    const parameters = [...shape, '--root', `keelson-${name}`];
+    const parameters = [...shape, ...flags, '--root', `keelson-${name}`];
     // The declarations are read off the JSDoc comments, which the shipped code does without.
     const commented = join(scratch, `${name}.js`);
     writeFileSync(commented, run('pbjs', [...parameters, part]));

@@ -45,4 +45,6 @@ export interface ChannelOptions {
   readonly owner: ChannelOwner;
   readonly dataType?: BatchBody['dataType'];
   readonly outbox?: Outbox;
+  /** Token that goes with each Hello. */
+  readonly enrolment?: Uint8Array | undefined;
 }

@@ -149,7 +149,7 @@ export class Channel {
   private greet(): void {
     this.state = 'greeting';
     this.helloPutOff = false;
-    this.greeting ??= new Greeting(this.signer, this.link!.welcome, this.known!.studyId);
+    this.greeting ??= new Greeting(this.options, this.link!.welcome, this.known!.studyId);
     this.link!.send(this.greeting.hello());
   }
 

@@ -1,6 +1,7 @@
 import { signing } from '#signing';
-import { signHello, verifyReady, type Signer } from '../../src/signing/index.js';
+import { signHello, verifyReady } from '../../src/signing/index.js';
 import { encodeClientFrame, type Ready } from '../../src/wire/index.js';
+import type { ChannelOptions } from './channel-contract.js';
 import type { VerifiedWelcome } from './handshake.js';
 
 /** The exchange of Hello and Ready of one contributor, in one study, on one socket. */
@@ -9,25 +10,25 @@ export class Greeting {
   private readonly clientNonces: Uint8Array[] = [];
 
   constructor(
-    private readonly signer: Signer,
+    private readonly who: Pick<ChannelOptions, 'signer' | 'enrolment'>,
     private readonly welcome: VerifiedWelcome,
     private readonly studyId: Uint8Array,
   ) {}
 
   /** The frame of a fresh Hello. */
   hello(): Uint8Array {
-    const { studyId, signer, welcome } = this;
+    const { studyId, welcome, who: { signer, enrolment } } = this;
     const clientNonce = signing.randomBytes(32);
     this.clientNonces.push(clientNonce);
     const context = { serverKey: welcome.server.publicKey, studyId };
     const signature = signHello(signer, context, { serverNonce: welcome.serverNonce, clientNonce });
-    return encodeClientFrame({ kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature });
+    return encodeClientFrame({ kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature, enrolment });
   }
 
   /** True when the server signed both nonces: it holds the key that it showed, now. */
   isProvenBy(ready: Ready): boolean {
     const { server, serverNonce } = this.welcome;
     return this.clientNonces.some((clientNonce) =>
-      verifyReady(server, this.studyId, this.signer.publicKey, { serverNonce, clientNonce }, ready.signature));
+      verifyReady(server, this.studyId, this.who.signer.publicKey, { serverNonce, clientNonce }, ready.signature));
   }
 }

@@ -1,4 +1,4 @@
-import { keelson } from './generated/frames.js';
+import { keelson } from './generated/batches.js';
 import { ownSized, present, sized, studyIdBytes, toBigint, toLong, uint32 } from './fields.js';
 import type { BatchBody } from './messages.js';
 import { malformed, readStrictly } from './reader.js';

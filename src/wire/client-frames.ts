@@ -1,4 +1,5 @@
-import { keelson } from './generated/frames.js';
+import { keelson as read } from './generated/client-reader.js';
+import { keelson as sent } from './generated/client-writer.js';
 import {
   keyBytes, nonceBytes, owned, ownedEndAligned, ownSized, present, signatureBytes, sized, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
@@ -6,11 +7,11 @@ import type { ClientFrame, Hello, SignedBatch } from './messages.js';
 import { readStrictly } from './reader.js';
 import { written } from './writer.js';
 
-type WireClientFrame = keelson.v1.ClientFrame.$Properties;
+type WireClientFrame = sent.v1.ClientFrame.$Properties;
 
 /** One binary WebSocket message. @throws WireError('malformed') for a frame that no server would accept. */
 export function encodeClientFrame(frame: ClientFrame): Uint8Array {
-  return written(keelson.v1.ClientFrame.encode(clientFrameToWire(frame)));
+  return written(sent.v1.ClientFrame.encode(clientFrameToWire(frame)));
 }
 
 /**
@@ -19,7 +20,7 @@ export function encodeClientFrame(frame: ClientFrame): Uint8Array {
  * @throws WireError('malformed') for any other bytes; never anything else.
  */
 export function decodeClientFrame(bytes: Uint8Array): ClientFrame {
-  return readStrictly(bytes, 'client frame', (reader) => clientFrameFromWire(keelson.v1.ClientFrame.decode(reader)));
+  return readStrictly(bytes, 'client frame', (reader) => clientFrameFromWire(read.v1.ClientFrame.decode(reader)));
 }
 
 function clientFrameToWire(frame: ClientFrame): WireClientFrame {
@@ -46,14 +47,14 @@ function clientFrameToWire(frame: ClientFrame): WireClientFrame {
   }
 }
 
-function clientFrameFromWire(frame: keelson.v1.ClientFrame): ClientFrame {
+function clientFrameFromWire(frame: read.v1.ClientFrame): ClientFrame {
   switch (present(frame.kind, 'the kind of client frame')) {
     case 'hello':
-      return helloFromWire(frame.hello as keelson.v1.Hello);
+      return helloFromWire(frame.hello as read.v1.Hello);
     case 'batch':
-      return batchFromWire(frame.batch as keelson.v1.SignedBatch);
+      return batchFromWire(frame.batch as read.v1.SignedBatch);
     case 'subscribe': {
-      const subscribe = frame.subscribe as keelson.v1.Subscribe;
+      const subscribe = frame.subscribe as read.v1.Subscribe;
       return {
         kind: 'subscribe',
         studyId: ownSized(subscribe.studyId, studyIdBytes, 'study id'),
@@ -61,23 +62,23 @@ function clientFrameFromWire(frame: keelson.v1.ClientFrame): ClientFrame {
       };
     }
     case 'unsubscribe': {
-      const unsubscribe = frame.unsubscribe as keelson.v1.Unsubscribe;
+      const unsubscribe = frame.unsubscribe as read.v1.Unsubscribe;
       return { kind: 'unsubscribe', studyId: ownSized(unsubscribe.studyId, studyIdBytes, 'study id') };
     }
   }
 }
 
-function checkedHello(hello: Hello): keelson.v1.Hello.$Properties {
+function checkedHello(hello: Hello): sent.v1.Hello.$Properties {
   return {
     studyId: sized(hello.studyId, studyIdBytes, 'study id'),
     publicKey: sized(hello.publicKey, keyBytes, 'public key'),
     clientNonce: sized(hello.clientNonce, nonceBytes, 'client nonce'),
     signature: sized(hello.signature, signatureBytes, 'signature'),
-    ...(hello.enrolment !== undefined && { enrolment: hello.enrolment }),
+    enrolment: hello.enrolment ?? null,
   };
 }
 
-function helloFromWire(hello: keelson.v1.Hello): Hello {
+function helloFromWire(hello: read.v1.Hello): Hello {
   return {
     kind: 'hello',
     studyId: ownSized(hello.studyId, studyIdBytes, 'study id'),
@@ -88,7 +89,7 @@ function helloFromWire(hello: keelson.v1.Hello): Hello {
   };
 }
 
-function batchFromWire(batch: keelson.v1.SignedBatch): SignedBatch {
+function batchFromWire(batch: read.v1.SignedBatch): SignedBatch {
   return {
     kind: 'batch',
     channel: batch.channel,

@@ -13,7 +13,7 @@ export interface Hello {
   readonly clientNonce: Uint8Array;
   readonly signature: Uint8Array;
   /** A token for the key, where the study admits by enrolment. */
-  readonly enrolment?: Uint8Array;
+  readonly enrolment?: Uint8Array | undefined;
 }
 
 export interface SignedBatch {

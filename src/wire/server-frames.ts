@@ -1,4 +1,5 @@
-import { keelson } from './generated/frames.js';
+import { keelson as read } from './generated/server-reader.js';
+import { keelson as sent } from './generated/server-writer.js';
 import {
   codeFromWire, codeToWire, keyBytes, nonceBytes, optionalSized, owned, ownSized, present, signatureBytes, sized,
   stateFromWire, stateToWire, studyIdBytes, toBigint, toLong, uint32,
@@ -9,11 +10,13 @@ import type {
 import { readStrictly } from './reader.js';
 import { written } from './writer.js';
 
-import Wire = keelson.v1;
+// As types only: a bundle for one direction carries the generated code of that direction.
+import Read = read.v1;
+import Sent = sent.v1;
 
 /** One binary WebSocket message. @throws WireError('malformed') for a frame that no client would accept. */
 export function encodeServerFrame(frame: ServerFrame): Uint8Array {
-  return written(Wire.ServerFrame.encode(serverFrameToWire(frame)));
+  return written(sent.v1.ServerFrame.encode(serverFrameToWire(frame)));
 }
 
 /**
@@ -21,10 +24,10 @@ export function encodeServerFrame(frame: ServerFrame): Uint8Array {
  * @throws WireError('malformed') for any other bytes; never anything else.
  */
 export function decodeServerFrame(bytes: Uint8Array): ServerFrame {
-  return readStrictly(bytes, 'server frame', (reader) => serverFrameFromWire(Wire.ServerFrame.decode(reader)));
+  return readStrictly(bytes, 'server frame', (reader) => serverFrameFromWire(read.v1.ServerFrame.decode(reader)));
 }
 
-function serverFrameToWire(frame: ServerFrame): Wire.ServerFrame.$Properties {
+function serverFrameToWire(frame: ServerFrame): Sent.ServerFrame.$Properties {
   switch (frame.kind) {
     case 'welcome':
       return { welcome: welcomeToWire(frame) };
@@ -43,22 +46,22 @@ function serverFrameToWire(frame: ServerFrame): Wire.ServerFrame.$Properties {
   }
 }
 
-function serverFrameFromWire(frame: Wire.ServerFrame): ServerFrame {
+function serverFrameFromWire(frame: Read.ServerFrame): ServerFrame {
   switch (present(frame.kind, 'the kind of server frame')) {
     case 'welcome':
-      return welcomeFromWire(frame.welcome as Wire.Welcome);
+      return welcomeFromWire(frame.welcome as Read.Welcome);
     case 'ready':
-      return readyFromWire(frame.ready as Wire.Ready);
+      return readyFromWire(frame.ready as Read.Ready);
     case 'ack':
-      return ackFromWire(frame.ack as Wire.Ack);
+      return ackFromWire(frame.ack as Read.Ack);
     case 'release':
-      return signedFromWire('release', frame.release as Wire.SignedRelease);
+      return signedFromWire('release', frame.release as Read.SignedRelease);
     case 'head':
-      return signedFromWire('head', frame.head as Wire.SignedHead);
+      return signedFromWire('head', frame.head as Read.SignedHead);
     case 'notice':
-      return noticeFromWire(frame.notice as Wire.Notice);
+      return noticeFromWire(frame.notice as Read.Notice);
     case 'refusal':
-      return refusalFromWire(frame.refusal as Wire.Refusal);
+      return refusalFromWire(frame.refusal as Read.Refusal);
   }
 }
 
@@ -70,7 +73,7 @@ function signedFromWire<K extends 'release' | 'head'>(
   return { kind, body: owned(signed.body), signature } as Extract<SignedRelease | SignedHead, { readonly kind: K }>;
 }
 
-function welcomeToWire(welcome: Welcome): Wire.Welcome.$Properties {
+function welcomeToWire(welcome: Welcome): Sent.Welcome.$Properties {
   return {
     serverKey: sized(welcome.serverKey, keyBytes, 'server key'),
     serverNonce: sized(welcome.serverNonce, nonceBytes, 'server nonce'),
@@ -90,17 +93,17 @@ function welcomeToWire(welcome: Welcome): Wire.Welcome.$Properties {
   };
 }
 
-function welcomeFromWire(welcome: Wire.Welcome): Welcome {
+function welcomeFromWire(welcome: Read.Welcome): Welcome {
   return {
     kind: 'welcome',
     serverKey: ownSized(welcome.serverKey, keyBytes, 'server key'),
     serverNonce: ownSized(welcome.serverNonce, nonceBytes, 'server nonce'),
-    limits: limitsFromWire(present(welcome.limits, 'limits') as Wire.Limits),
-    studies: (welcome.studies as Wire.SignedStudy[]).map(studyFromWire),
+    limits: limitsFromWire(present(welcome.limits, 'limits') as Read.Limits),
+    studies: (welcome.studies as Read.SignedStudy[]).map(studyFromWire),
   };
 }
 
-function limitsFromWire(limits: Wire.Limits): WireLimits {
+function limitsFromWire(limits: Read.Limits): WireLimits {
   return {
     frameBytes: limits.frameBytes,
     rowsPerBatch: limits.rowsPerBatch,
@@ -110,7 +113,7 @@ function limitsFromWire(limits: Wire.Limits): WireLimits {
   };
 }
 
-function studyFromWire(study: Wire.SignedStudy): SignedStudy {
+function studyFromWire(study: Read.SignedStudy): SignedStudy {
   return {
     facts: owned(study.facts),
     signature: ownSized(study.signature, signatureBytes, 'signature'),
@@ -119,7 +122,7 @@ function studyFromWire(study: Wire.SignedStudy): SignedStudy {
   };
 }
 
-function readyToWire(ready: Ready): Wire.Ready.$Properties {
+function readyToWire(ready: Ready): Sent.Ready.$Properties {
   return {
     channel: uint32(ready.channel, 'channel'),
     studyId: sized(ready.studyId, studyIdBytes, 'study id'),
@@ -133,7 +136,7 @@ function readyToWire(ready: Ready): Wire.Ready.$Properties {
   };
 }
 
-function readyFromWire(ready: Wire.Ready): Ready {
+function readyFromWire(ready: Read.Ready): Ready {
   return {
     kind: 'ready',
     channel: ready.channel,
@@ -144,16 +147,16 @@ function readyFromWire(ready: Wire.Ready): Ready {
     nextSequence: toBigint(ready.nextSequence),
     holes: ready.holes.map(toBigint),
     credit: ready.credit,
-    ownSpend: spendFromWire(ready.ownSpend as Wire.Spend | null),
+    ownSpend: spendFromWire(ready.ownSpend as Read.Spend | null),
   };
 }
 
-function spendFromWire(spend: Wire.Spend | null): Spend | null {
+function spendFromWire(spend: Read.Spend | null): Spend | null {
   if (spend === null) return null;
   return { rho: spend.rho, rhoCap: spend.rhoCap, delta: spend.delta, deltaCap: spend.deltaCap };
 }
 
-function ackToWire(ack: Ack): Wire.Ack.$Properties {
+function ackToWire(ack: Ack): Sent.Ack.$Properties {
   return {
     channel: uint32(ack.channel, 'channel'),
     contiguousSequence: toLong(ack.contiguousSequence, 'contiguous sequence'),
@@ -169,13 +172,13 @@ function ackToWire(ack: Ack): Wire.Ack.$Properties {
   };
 }
 
-function ackFromWire(ack: Wire.Ack): Ack {
-  const spend = spendFromWire(ack.ownSpend as Wire.Spend | null);
+function ackFromWire(ack: Read.Ack): Ack {
+  const spend = spendFromWire(ack.ownSpend as Read.Spend | null);
   return {
     kind: 'ack',
     channel: ack.channel,
     contiguousSequence: toBigint(ack.contiguousSequence),
-    rejections: (ack.rejections as Wire.Rejection[]).map((rejection) => ({
+    rejections: (ack.rejections as Read.Rejection[]).map((rejection) => ({
       sequence: toBigint(rejection.sequence),
       code: codeFromWire(rejection.code),
       retryable: rejection.retryable,
@@ -187,7 +190,7 @@ function ackFromWire(ack: Wire.Ack): Ack {
   };
 }
 
-function noticeToWire(notice: Notice): Wire.Notice.$Properties {
+function noticeToWire(notice: Notice): Sent.Notice.$Properties {
   return {
     studyId: sized(notice.studyId, studyIdBytes, 'study id'),
     state: stateToWire(notice.state),
@@ -196,7 +199,7 @@ function noticeToWire(notice: Notice): Wire.Notice.$Properties {
   };
 }
 
-function noticeFromWire(notice: Wire.Notice): Notice {
+function noticeFromWire(notice: Read.Notice): Notice {
   return {
     kind: 'notice',
     studyId: ownSized(notice.studyId, studyIdBytes, 'study id'),
@@ -206,7 +209,7 @@ function noticeFromWire(notice: Wire.Notice): Notice {
   };
 }
 
-function refusalToWire(refusal: Refusal): Wire.Refusal.$Properties {
+function refusalToWire(refusal: Refusal): Sent.Refusal.$Properties {
   return {
     code: codeToWire(refusal.code),
     retryable: refusal.retryable,
@@ -217,7 +220,7 @@ function refusalToWire(refusal: Refusal): Wire.Refusal.$Properties {
   };
 }
 
-function refusalFromWire(refusal: Wire.Refusal): Refusal {
+function refusalFromWire(refusal: Read.Refusal): Refusal {
   return {
     kind: 'refusal',
     code: codeFromWire(refusal.code),

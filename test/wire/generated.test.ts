@@ -14,7 +14,8 @@ describe('generated wire code', () => {
     const folder = mkdtempSync(join(tmpdir(), 'keelson-generated-'));
     try {
       execFileSync(process.execPath, ['scripts/generate-proto.js', folder], { cwd: root });
-      for (const name of ['frames.js', 'frames.d.ts', 'logs.js', 'logs.d.ts']) {
+      const modules = ['client-writer', 'client-reader', 'server-writer', 'server-reader', 'batches', 'logs'];
+      for (const name of modules.flatMap((module) => [`${module}.js`, `${module}.d.ts`])) {
         const fresh = readFileSync(join(folder, name), 'utf8');
         const committed = readFileSync(join(root, 'src/wire/generated', name), 'utf8');
         expect(fresh === committed, `${name}: run npm run proto and commit`).toBe(true);

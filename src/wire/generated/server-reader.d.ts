@@ -6,170 +6,6 @@ export namespace keelson {
 
     namespace v1 {
 
-        interface IClientFrame extends keelson.v1.ClientFrame.$Properties {
-        }
-
-        class ClientFrame {
-            constructor(properties?: keelson.v1.ClientFrame.$Properties);
-            $unknowns?: Uint8Array[];
-            hello?: (keelson.v1.Hello.$Properties|null);
-            batch?: (keelson.v1.SignedBatch.$Properties|null);
-            subscribe?: (keelson.v1.Subscribe.$Properties|null);
-            unsubscribe?: (keelson.v1.Unsubscribe.$Properties|null);
-            kind?: ("hello"|"batch"|"subscribe"|"unsubscribe");
-            static encode(message: keelson.v1.ClientFrame.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
-            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.ClientFrame & keelson.v1.ClientFrame.$Shape;
-        }
-
-        namespace ClientFrame {
-            interface $Properties {
-                hello?: (keelson.v1.Hello.$Properties|null);
-                batch?: (keelson.v1.SignedBatch.$Properties|null);
-                subscribe?: (keelson.v1.Subscribe.$Properties|null);
-                unsubscribe?: (keelson.v1.Unsubscribe.$Properties|null);
-                kind?: ("hello"|"batch"|"subscribe"|"unsubscribe");
-                $unknowns?: Uint8Array[];
-            }
-            type $Shape = {
-              hello?: keelson.v1.Hello.$Shape|null;
-              batch?: keelson.v1.SignedBatch.$Shape|null;
-              subscribe?: keelson.v1.Subscribe.$Shape|null;
-              unsubscribe?: keelson.v1.Unsubscribe.$Shape|null;
-              $unknowns?: Uint8Array[];
-            } & (
-              ({ kind?: undefined; hello?: null; batch?: null; subscribe?: null; unsubscribe?: null }|{ kind?: "hello"; hello: keelson.v1.Hello.$Shape; batch?: null; subscribe?: null; unsubscribe?: null }|{ kind?: "batch"; hello?: null; batch: keelson.v1.SignedBatch.$Shape; subscribe?: null; unsubscribe?: null }|{ kind?: "subscribe"; hello?: null; batch?: null; subscribe: keelson.v1.Subscribe.$Shape; unsubscribe?: null }|{ kind?: "unsubscribe"; hello?: null; batch?: null; subscribe?: null; unsubscribe: keelson.v1.Unsubscribe.$Shape })
-            );
-        }
-
-        interface IHello extends keelson.v1.Hello.$Properties {
-        }
-
-        class Hello {
-            constructor(properties?: keelson.v1.Hello.$Properties);
-            $unknowns?: Uint8Array[];
-            studyId: Uint8Array;
-            publicKey: Uint8Array;
-            clientNonce: Uint8Array;
-            signature: Uint8Array;
-            enrolment: Uint8Array;
-            static encode(message: keelson.v1.Hello.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
-            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Hello & keelson.v1.Hello.$Shape;
-        }
-
-        namespace Hello {
-            interface $Properties {
-                studyId?: (Uint8Array|null);
-                publicKey?: (Uint8Array|null);
-                clientNonce?: (Uint8Array|null);
-                signature?: (Uint8Array|null);
-                enrolment?: (Uint8Array|null);
-                $unknowns?: Uint8Array[];
-            }
-            type $Shape = keelson.v1.Hello.$Properties;
-        }
-
-        interface ISignedBatch extends keelson.v1.SignedBatch.$Properties {
-        }
-
-        class SignedBatch {
-            constructor(properties?: keelson.v1.SignedBatch.$Properties);
-            $unknowns?: Uint8Array[];
-            channel: number;
-            body: Uint8Array;
-            signature: Uint8Array;
-            static encode(message: keelson.v1.SignedBatch.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
-            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.SignedBatch & keelson.v1.SignedBatch.$Shape;
-        }
-
-        namespace SignedBatch {
-            interface $Properties {
-                channel?: (number|null);
-                body?: (Uint8Array|null);
-                signature?: (Uint8Array|null);
-                $unknowns?: Uint8Array[];
-            }
-            type $Shape = keelson.v1.SignedBatch.$Properties;
-        }
-
-        interface IBatchBody extends keelson.v1.BatchBody.$Properties {
-        }
-
-        class BatchBody {
-            constructor(properties?: keelson.v1.BatchBody.$Properties);
-            $unknowns?: Uint8Array[];
-            studyId: Uint8Array;
-            sequence: (number|Long);
-            epoch: (number|Long);
-            last: boolean;
-            rows: number;
-            columns: number;
-            dataType: keelson.v1.DataType;
-            data: Uint8Array;
-            static encode(message: keelson.v1.BatchBody.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
-            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.BatchBody & keelson.v1.BatchBody.$Shape;
-        }
-
-        namespace BatchBody {
-            interface $Properties {
-                studyId?: (Uint8Array|null);
-                sequence?: (number|Long|null);
-                epoch?: (number|Long|null);
-                last?: (boolean|null);
-                rows?: (number|null);
-                columns?: (number|null);
-                dataType?: (keelson.v1.DataType|null);
-                data?: (Uint8Array|null);
-                $unknowns?: Uint8Array[];
-            }
-            type $Shape = keelson.v1.BatchBody.$Properties;
-        }
-
-        enum DataType {
-            DATA_TYPE_UNSPECIFIED = 0,
-            DATA_TYPE_FLOAT32 = 1,
-            DATA_TYPE_FLOAT64 = 2
-        }
-
-        interface ISubscribe extends keelson.v1.Subscribe.$Properties {
-        }
-
-        class Subscribe {
-            constructor(properties?: keelson.v1.Subscribe.$Properties);
-            $unknowns?: Uint8Array[];
-            studyId: Uint8Array;
-            fromRelease: (number|Long);
-            static encode(message: keelson.v1.Subscribe.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
-            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Subscribe & keelson.v1.Subscribe.$Shape;
-        }
-
-        namespace Subscribe {
-            interface $Properties {
-                studyId?: (Uint8Array|null);
-                fromRelease?: (number|Long|null);
-                $unknowns?: Uint8Array[];
-            }
-            type $Shape = keelson.v1.Subscribe.$Properties;
-        }
-
-        interface IUnsubscribe extends keelson.v1.Unsubscribe.$Properties {
-        }
-
-        class Unsubscribe {
-            constructor(properties?: keelson.v1.Unsubscribe.$Properties);
-            $unknowns?: Uint8Array[];
-            studyId: Uint8Array;
-            static encode(message: keelson.v1.Unsubscribe.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
-            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Unsubscribe & keelson.v1.Unsubscribe.$Shape;
-        }
-
-        namespace Unsubscribe {
-            interface $Properties {
-                studyId?: (Uint8Array|null);
-                $unknowns?: Uint8Array[];
-            }
-            type $Shape = keelson.v1.Unsubscribe.$Properties;
-        }
-
         interface IServerFrame extends keelson.v1.ServerFrame.$Properties {
         }
 
@@ -184,7 +20,6 @@ export namespace keelson {
             notice?: (keelson.v1.Notice.$Properties|null);
             refusal?: (keelson.v1.Refusal.$Properties|null);
             kind?: ("welcome"|"ready"|"ack"|"release"|"head"|"notice"|"refusal");
-            static encode(message: keelson.v1.ServerFrame.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.ServerFrame & keelson.v1.ServerFrame.$Shape;
         }
 
@@ -224,7 +59,6 @@ export namespace keelson {
             serverNonce: Uint8Array;
             limits?: (keelson.v1.Limits.$Properties|null);
             studies: keelson.v1.SignedStudy.$Properties[];
-            static encode(message: keelson.v1.Welcome.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Welcome & keelson.v1.Welcome.$Shape;
         }
 
@@ -250,7 +84,6 @@ export namespace keelson {
             creditBatches: number;
             channelsPerSocket: number;
             sequenceWindow: number;
-            static encode(message: keelson.v1.Limits.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Limits & keelson.v1.Limits.$Shape;
         }
 
@@ -276,7 +109,6 @@ export namespace keelson {
             signature: Uint8Array;
             state: keelson.v1.StudyState;
             epoch: (number|Long);
-            static encode(message: keelson.v1.SignedStudy.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.SignedStudy & keelson.v1.SignedStudy.$Shape;
         }
 
@@ -313,7 +145,6 @@ export namespace keelson {
             holes: (number|Long)[];
             credit: number;
             ownSpend?: (keelson.v1.Spend.$Properties|null);
-            static encode(message: keelson.v1.Ready.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Ready & keelson.v1.Ready.$Shape;
         }
 
@@ -343,7 +174,6 @@ export namespace keelson {
             rhoCap: number;
             delta: number;
             deltaCap: number;
-            static encode(message: keelson.v1.Spend.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Spend & keelson.v1.Spend.$Shape;
         }
 
@@ -370,7 +200,6 @@ export namespace keelson {
             epoch: (number|Long);
             credit: number;
             ownSpend?: (keelson.v1.Spend.$Properties|null);
-            static encode(message: keelson.v1.Ack.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Ack & keelson.v1.Ack.$Shape;
         }
 
@@ -397,7 +226,6 @@ export namespace keelson {
             code: keelson.v1.Code;
             retryable: boolean;
             text: string;
-            static encode(message: keelson.v1.Rejection.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Rejection & keelson.v1.Rejection.$Shape;
         }
 
@@ -422,7 +250,6 @@ export namespace keelson {
             state: keelson.v1.StudyState;
             epoch: (number|Long);
             closesInMs: (number|Long);
-            static encode(message: keelson.v1.Notice.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Notice & keelson.v1.Notice.$Shape;
         }
 
@@ -449,7 +276,6 @@ export namespace keelson {
             channel: number;
             studyId: Uint8Array;
             publicKey: Uint8Array;
-            static encode(message: keelson.v1.Refusal.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Refusal & keelson.v1.Refusal.$Shape;
         }
 
@@ -474,7 +300,6 @@ export namespace keelson {
             $unknowns?: Uint8Array[];
             body: Uint8Array;
             signature: Uint8Array;
-            static encode(message: keelson.v1.SignedRelease.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.SignedRelease & keelson.v1.SignedRelease.$Shape;
         }
 
@@ -495,7 +320,6 @@ export namespace keelson {
             $unknowns?: Uint8Array[];
             body: Uint8Array;
             signature: Uint8Array;
-            static encode(message: keelson.v1.SignedHead.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.SignedHead & keelson.v1.SignedHead.$Shape;
         }
 

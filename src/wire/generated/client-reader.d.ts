@@ -1,0 +1,129 @@
+// Generated from proto/keelson/v1/wire.proto by scripts/generate-proto.js. Do not edit.
+import * as $protobuf from "protobufjs/minimal.js";
+import Long = require("long");
+
+export namespace keelson {
+
+    namespace v1 {
+
+        interface IClientFrame extends keelson.v1.ClientFrame.$Properties {
+        }
+
+        class ClientFrame {
+            constructor(properties?: keelson.v1.ClientFrame.$Properties);
+            $unknowns?: Uint8Array[];
+            hello?: (keelson.v1.Hello.$Properties|null);
+            batch?: (keelson.v1.SignedBatch.$Properties|null);
+            subscribe?: (keelson.v1.Subscribe.$Properties|null);
+            unsubscribe?: (keelson.v1.Unsubscribe.$Properties|null);
+            kind?: ("hello"|"batch"|"subscribe"|"unsubscribe");
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.ClientFrame & keelson.v1.ClientFrame.$Shape;
+        }
+
+        namespace ClientFrame {
+            interface $Properties {
+                hello?: (keelson.v1.Hello.$Properties|null);
+                batch?: (keelson.v1.SignedBatch.$Properties|null);
+                subscribe?: (keelson.v1.Subscribe.$Properties|null);
+                unsubscribe?: (keelson.v1.Unsubscribe.$Properties|null);
+                kind?: ("hello"|"batch"|"subscribe"|"unsubscribe");
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = {
+              hello?: keelson.v1.Hello.$Shape|null;
+              batch?: keelson.v1.SignedBatch.$Shape|null;
+              subscribe?: keelson.v1.Subscribe.$Shape|null;
+              unsubscribe?: keelson.v1.Unsubscribe.$Shape|null;
+              $unknowns?: Uint8Array[];
+            } & (
+              ({ kind?: undefined; hello?: null; batch?: null; subscribe?: null; unsubscribe?: null }|{ kind?: "hello"; hello: keelson.v1.Hello.$Shape; batch?: null; subscribe?: null; unsubscribe?: null }|{ kind?: "batch"; hello?: null; batch: keelson.v1.SignedBatch.$Shape; subscribe?: null; unsubscribe?: null }|{ kind?: "subscribe"; hello?: null; batch?: null; subscribe: keelson.v1.Subscribe.$Shape; unsubscribe?: null }|{ kind?: "unsubscribe"; hello?: null; batch?: null; subscribe?: null; unsubscribe: keelson.v1.Unsubscribe.$Shape })
+            );
+        }
+
+        interface IHello extends keelson.v1.Hello.$Properties {
+        }
+
+        class Hello {
+            constructor(properties?: keelson.v1.Hello.$Properties);
+            $unknowns?: Uint8Array[];
+            studyId: Uint8Array;
+            publicKey: Uint8Array;
+            clientNonce: Uint8Array;
+            signature: Uint8Array;
+            enrolment: Uint8Array;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Hello & keelson.v1.Hello.$Shape;
+        }
+
+        namespace Hello {
+            interface $Properties {
+                studyId?: (Uint8Array|null);
+                publicKey?: (Uint8Array|null);
+                clientNonce?: (Uint8Array|null);
+                signature?: (Uint8Array|null);
+                enrolment?: (Uint8Array|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Hello.$Properties;
+        }
+
+        interface ISignedBatch extends keelson.v1.SignedBatch.$Properties {
+        }
+
+        class SignedBatch {
+            constructor(properties?: keelson.v1.SignedBatch.$Properties);
+            $unknowns?: Uint8Array[];
+            channel: number;
+            body: Uint8Array;
+            signature: Uint8Array;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.SignedBatch & keelson.v1.SignedBatch.$Shape;
+        }
+
+        namespace SignedBatch {
+            interface $Properties {
+                channel?: (number|null);
+                body?: (Uint8Array|null);
+                signature?: (Uint8Array|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.SignedBatch.$Properties;
+        }
+
+        interface ISubscribe extends keelson.v1.Subscribe.$Properties {
+        }
+
+        class Subscribe {
+            constructor(properties?: keelson.v1.Subscribe.$Properties);
+            $unknowns?: Uint8Array[];
+            studyId: Uint8Array;
+            fromRelease: (number|Long);
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Subscribe & keelson.v1.Subscribe.$Shape;
+        }
+
+        namespace Subscribe {
+            interface $Properties {
+                studyId?: (Uint8Array|null);
+                fromRelease?: (number|Long|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Subscribe.$Properties;
+        }
+
+        interface IUnsubscribe extends keelson.v1.Unsubscribe.$Properties {
+        }
+
+        class Unsubscribe {
+            constructor(properties?: keelson.v1.Unsubscribe.$Properties);
+            $unknowns?: Uint8Array[];
+            studyId: Uint8Array;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Unsubscribe & keelson.v1.Unsubscribe.$Shape;
+        }
+
+        namespace Unsubscribe {
+            interface $Properties {
+                studyId?: (Uint8Array|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Unsubscribe.$Properties;
+        }
+    }
+}
