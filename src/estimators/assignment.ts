@@ -67,6 +67,11 @@ export function tagOf(ticket: Uint8Array): bigint {
   return tagView.getBigUint64(0);
 }
 
+/** Half of the tag, as 32 bits with a sign: the high one (0) or the low one (1). */
+export function tagWordOf(ticket: Uint8Array, half: 0 | 1): number {
+  return wordAt(ticket, 24 + 4 * half) | 0;
+}
+
 /** 53 bits of the eight bytes at `offset`, the highest first, as a number in [0, 1). */
 function shareAt(ticket: Uint8Array, offset: number): number {
   const high = wordAt(ticket, offset) >>> 5;

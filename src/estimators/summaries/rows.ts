@@ -1,15 +1,12 @@
 import { assert } from '../../base/assert.js';
 import type { PointSet } from '../../numerics/points.js';
 import type { Finished, PooledRows, Summary } from '../contract.js';
-import { ChunkSource, type ChunkedRows } from './chunks.js';
+import { ChunkedRows } from './chunks.js';
 import { StateReader, StateWriter } from './codec.js';
-import { orderByTag, permuteRows } from './tag-order.js';
+import { orderByTag, permuteRows, type TaggedRows } from './tag-order.js';
 
 /** Rows as they arrived, in buffers that double. */
-export interface RowsState {
-  count: number;
-  values: Float64Array;
-  tags: BigUint64Array;
+export interface RowsState extends TaggedRows {
   /** Of rows that were taken over: draws `count` tags when they are needed. Such a state is finished once. */
   draw?: (count: number) => BigUint64Array;
 }
@@ -95,6 +92,31 @@ function pooledRows(state: RowsState, dimension: number, unsorted: Unsorted): Po
   return { count, dimension, values, tags, isScratch };
 }
 
+const noRows = (): RowsState => ({ count: 0, values: new Float64Array(0), tags: new BigUint64Array(0) });
+
+function appendRow(state: RowsState, row: Float64Array, tag: bigint, dimension: number): RowsState {
+  assert(row.length === dimension, 'a row has the dimension of its summary');
+  grow(state, state.count + 1, dimension);
+  state.values.set(row, state.count * dimension);
+  state.tags[state.count] = tag;
+  state.count += 1;
+  return state;
+}
+
+/** The rows of both; neither argument changes. */
+function mergeRows(left: RowsState, right: RowsState, dimension: number): RowsState {
+  const merged: RowsState = { count: left.count, values: left.values, tags: left.tags };
+  grow(merged, left.count + right.count, dimension);
+  if (merged.values === left.values) {
+    merged.values = left.values.slice();
+    merged.tags = left.tags.slice();
+  }
+  merged.values.set(right.values.subarray(0, right.count * dimension), left.count * dimension);
+  merged.tags.set(right.tags.subarray(0, right.count), left.count);
+  merged.count = left.count + right.count;
+  return merged;
+}
+
 /**
  * Keeps every row: for pooled cohorts. O(n d) memory; `finish` sorts by tag. Rows that were taken over are sorted where
  * they are, and are the release's to overwrite.
@@ -102,27 +124,9 @@ function pooledRows(state: RowsState, dimension: number, unsorted: Unsorted): Po
  */
 export function rowsSummary(dimension: number, unsorted: Unsorted = { upTo: -1, tagged: true }): Summary<RowsState> {
   return {
-    empty: () => ({ count: 0, values: new Float64Array(0), tags: new BigUint64Array(0) }),
-    add(state, row, tag) {
-      assert(row.length === dimension, 'a row has the dimension of its summary');
-      grow(state, state.count + 1, dimension);
-      state.values.set(row, state.count * dimension);
-      state.tags[state.count] = tag;
-      state.count += 1;
-      return state;
-    },
-    merge(left, right) {
-      const merged: RowsState = { count: left.count, values: left.values, tags: left.tags };
-      grow(merged, left.count + right.count, dimension);
-      if (merged.values === left.values) {
-        merged.values = left.values.slice();
-        merged.tags = left.tags.slice();
-      }
-      merged.values.set(right.values.subarray(0, right.count * dimension), left.count * dimension);
-      merged.tags.set(right.tags.subarray(0, right.count), left.count);
-      merged.count = left.count + right.count;
-      return merged;
-    },
+    empty: noRows,
+    add: (state, row, tag) => appendRow(state, row, tag, dimension),
+    merge: (left, right) => mergeRows(left, right, dimension),
     adopt: (values, count, draw) => ({ count, values, tags: new BigUint64Array(0), draw }),
     finish: (state) => ({ kind: 'pooled', rows: pooledRows(state, dimension, unsorted) }),
     encode: (state) => encodeRows(state, dimension),
@@ -131,39 +135,23 @@ export function rowsSummary(dimension: number, unsorted: Unsorted = { upTo: -1, 
 }
 
 /**
- * Keeps the rows of a small group and reduces them to one vector at the end.
+ * Keeps the rows of small groups, all in one table, and reduces each to one vector at the end.
  * @param statistic - deterministic and total: any rows (none included) give a finite vector of a fixed length.
  */
 export function groupRowsSummary(
   dimension: number,
   statistic: (rows: PointSet) => Float64Array,
-): Summary<ChunkedRows> {
-  const source = new ChunkSource(dimension);
+): Summary<TaggedRows> {
   return {
-    empty: () => ({ count: 0, chunks: [] }),
-    add(state, row, tag) {
-      assert(row.length === dimension, 'a row has the dimension of its summary');
-      source.append(state, row, tag);
-      return state;
-    },
-    merge(left, right) {
-      const merged: ChunkedRows = { count: 0, chunks: [] };
-      source.appendAll(merged, left);
-      source.appendAll(merged, right);
-      return merged;
-    },
+    empty: noRows,
+    add: (state, row, tag) => appendRow(state, row, tag, dimension),
+    table: (groups) => new ChunkedRows(groups, dimension),
+    merge: (left, right) => mergeRows(left, right, dimension),
     finish(state): Finished {
-      const rows = sortedRows(source.flatten(state), dimension);
+      const rows = sortedRows(state, dimension);
       return { kind: 'group', statistic: { count: rows.count, values: statistic(rows) } };
     },
-    encode: (state) => encodeRows(source.flatten(state), dimension),
-    decode(bytes) {
-      const { count, values, tags } = decodeRows(bytes, dimension);
-      const state: ChunkedRows = { count: 0, chunks: [] };
-      for (let i = 0; i < count; i++) {
-        source.append(state, values.subarray(i * dimension, (i + 1) * dimension), tags[i]!);
-      }
-      return state;
-    },
+    encode: (state) => encodeRows(state, dimension),
+    decode: (bytes) => decodeRows(bytes, dimension),
   };
 }

@@ -1,15 +1,52 @@
-/** High and low words of 64-bit numbers, whatever the platform's byte order. */
-const highWord = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 1 : 0;
+/** Rows side by side, with their tags. */
+export interface TaggedRows {
+  count: number;
+  values: Float64Array;
+  tags: BigUint64Array;
+}
+
+/** Where the high word of a 64-bit number is among its two, whatever the platform's byte order. */
+export const highWord = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 1 : 0;
+
+/** Up to so many rows, sorting keys is faster than counting them into 65,536 places. */
+const sortedRowsMax = 1 << 14;
 
 /**
- * The order of `count` rows by ascending tag; rows of equal tags in the order that `among` says. Two counting passes
- * over the high words, then comparisons where these are equal, which is seldom: tags are uniform. O(count) for such
- * tags and O(count log count) for any; 8 bytes per row while it runs.
+ * The order of `count` rows by ascending tag; rows of equal tags in the order that `among` says. High words first, then
+ * comparisons where these are equal, which is seldom: tags are uniform. O(count) for many such tags, O(count log count)
+ * for few and for any; 16 bytes per row while it runs.
  */
 export function orderByTag(
   tags: BigUint64Array, count: number, among: (left: number, right: number) => number,
 ): Uint32Array {
   const words = new Uint32Array(tags.buffer, tags.byteOffset, 2 * count);
+  const order = count <= sortedRowsMax ? sortedByHighWord(words, count) : countedByHighWord(words, count);
+  const compare = (left: number, right: number): number => {
+    const gap = words[2 * left + 1 - highWord]! - words[2 * right + 1 - highWord]!;
+    return gap === 0 ? among(left, right) : gap;
+  };
+  for (let first = 0; first < count;) {
+    const high = words[2 * order[first]! + highWord]!;
+    let last = first + 1;
+    while (last < count && words[2 * order[last]! + highWord]! === high) last += 1;
+    if (last - first > 1) order.subarray(first, last).sort(compare);
+    first = last;
+  }
+  return order;
+}
+
+/** Word and row in one double, exactly: 32 bits and 14. */
+function sortedByHighWord(words: Uint32Array, count: number): Uint32Array {
+  const keys = new Float64Array(count);
+  for (let i = 0; i < count; i++) keys[i] = words[2 * i + highWord]! * sortedRowsMax + i;
+  keys.sort();
+  const order = new Uint32Array(count);
+  for (let i = 0; i < count; i++) order[i] = keys[i]! - Math.floor(keys[i]! / sortedRowsMax) * sortedRowsMax;
+  return order;
+}
+
+/** Two counting passes. */
+function countedByHighWord(words: Uint32Array, count: number): Uint32Array {
   let from = Uint32Array.from({ length: count }, (_, i) => i);
   let to = new Uint32Array(count);
   for (const shift of [0, 16]) {
@@ -22,17 +59,6 @@ export function orderByTag(
       to[starts[digit]!++] = row;
     }
     [from, to] = [to, from];
-  }
-  const compare = (left: number, right: number): number => {
-    const gap = words[2 * left + 1 - highWord]! - words[2 * right + 1 - highWord]!;
-    return gap === 0 ? among(left, right) : gap;
-  };
-  for (let first = 0; first < count;) {
-    const high = words[2 * from[first]! + highWord]!;
-    let last = first + 1;
-    while (last < count && words[2 * from[last]! + highWord]! === high) last += 1;
-    if (last - first > 1) from.subarray(first, last).sort(compare);
-    first = last;
   }
   return from;
 }
