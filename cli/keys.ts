@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
-import { fromHex } from '../src/base/bytes.js';
+import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { signing } from '#signing';
+import { fromHex, toHex } from '../src/base/bytes.js';
 import { InvalidInputError } from '../src/base/errors.js';
-import { checkPublicKey } from '../src/signing/index.js';
+import { checkPublicKey, type Signer } from '../src/signing/index.js';
 import { asInputError, UsageError } from './errors.js';
 
 const keyPattern = /^[0-9a-fA-F]{64}$/;
@@ -41,4 +42,36 @@ export function readKeyFile(path: string): Uint8Array {
     throw new InvalidInputError(`${path} is not a key file: make one with "keelson keygen ${path}"`, { path });
   }
   return fromHex(text);
+}
+
+/**
+ * Makes a key and writes its secret to a new file that only its owner reads (mode 0600).
+ * @throws InvalidInputError when the file exists: it is not overwritten.
+ */
+export function makeKeyFile(path: string): Signer {
+  const seed = signing.generateSeed();
+  writeSecret(path, `${toHex(seed)}\n`);
+  return signing.createSigner(seed);
+}
+
+/** Creates the file with mode 0600 in one step, so that nobody can read it in between. */
+function writeSecret(path: string, text: string): void {
+  let file: number;
+  try {
+    file = openSync(path, 'wx', 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new InvalidInputError(
+      `${path} exists and is not overwritten: name another file, or move this one away`,
+      { path },
+    );
+  }
+  try {
+    // The umask can only narrow the mode asked for; this restores the owner's own access.
+    chmodSync(path, 0o600);
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }

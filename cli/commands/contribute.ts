@@ -1,10 +1,11 @@
-import { createContributor, openOutbox, type Contributor } from '../../client/index.js';
+import { createContributor, openOutbox, publicKeyOf, type Contributor } from '../../client/index.js';
 import type { Settled } from '../../client/index.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { defineCommand } from '../command.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readRows } from '../input/open.js';
 import type { Io } from '../io.js';
+import { readEnrolmentFile } from '../enrolments.js';
 import { publicKeyFlag, readKeyFile } from '../keys.js';
 import { listFlag } from '../numbers.js';
 import type { Output } from '../output.js';
@@ -37,6 +38,10 @@ export const contribute = defineCommand({
       type: 'string', valueHint: 'file',
       description: 'where unsettled rows are kept (default: the key file\'s name, the study\'s and .outbox)',
     },
+    enrolment: {
+      type: 'string', valueHint: 'file',
+      description: 'enrolment tokens that "keelson enrol" printed, one of them for this key',
+    },
     'server-key': {
       type: 'string', valueHint: 'key',
       description: 'the only aggregator to talk to, 64 hexadecimal digits',
@@ -47,12 +52,14 @@ export const contribute = defineCommand({
   async run({ args, io, output }) {
     const seed = readKeyFile(args.key);
     const serverKey = args['server-key'] === undefined ? undefined : publicKeyFlag(args['server-key'], '--server-key');
+    const enrolment = args.enrolment === undefined ? undefined : readEnrolmentFile(args.enrolment, publicKeyOf(seed));
     const rows = await allRows(args.input, args.format, listFlag(args.columns, '--columns'), io);
     const outboxPath = args.outbox ?? `${args.key}.${args.study.slice(0, 64)}.outbox`;
     const outbox = await openOutbox(outboxPath);
     const contributor = createContributor({
       url: args.url, study: args.study, seed, outbox, signal: io.interrupted,
       ...(serverKey !== undefined && { serverKey }),
+      ...(enrolment !== undefined && { enrolment }),
     });
     const told = tellStatus(contributor, outboxPath, output);
     try {

@@ -72,4 +72,8 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Make a contributor key: a file only you can read, and its public half.',
     load: async () => erase((await import('./keygen.js')).keygen),
   },
+  enrol: {
+    summary: 'Issue enrolment tokens: let keys into studies that admit only those.',
+    load: async () => erase((await import('./enrol.js')).enrol),
+  },
 };

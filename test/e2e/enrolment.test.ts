@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Stage, type Ended, type Served } from '../support/live-command.js';
+import { meanStudy } from '../support/study-files.js';
+
+const stage = new Stage();
+const issuer = stage.path('issuer.key');
+const input = stage.write('rows.csv', '3,200\n');
+let served: Served;
+
+beforeAll(async () => {
+  const { stdout } = await stage.run(['enrol', issuer, '--new', '--json']);
+  const key = (JSON.parse(stdout) as { readonly issuer: string }).issuer;
+  const study = meanStudy('members', { epoch: '{ every: 1h }', admission: `{ enrolment: { issuer: "${key}" } }` });
+  served = await stage.serve([stage.write('members.yaml', study)]);
+});
+
+afterAll(() => stage.end());
+
+/** A new contributor. @returns its key file and its public key. */
+async function person(name: string): Promise<{ readonly file: string; readonly publicKey: string }> {
+  const file = stage.path(`${name}.key`);
+  const { stdout } = await stage.run(['keygen', file, '--json']);
+  return { file, publicKey: (JSON.parse(stdout) as { readonly publicKey: string }).publicKey };
+}
+
+/** Tokens as `enrol` prints them, in a file. */
+async function tokensFor(name: string, keys: readonly string[], expires = '1h', study = 'members'): Promise<string> {
+  const flags = keys.flatMap((key) => ['--key', key]);
+  const { stdout } = await stage.run(['enrol', issuer, ...flags, '--study', study, '--expires', expires]);
+  return stage.write(`${name}.tokens`, stdout);
+}
+
+function contribute(key: string, tokens?: string): Promise<Ended> {
+  const enrolment = tokens === undefined ? [] : ['--enrolment', tokens];
+  return stage.run(['contribute', served.url, '--study', 'members', '--key', key, '--input', input, '--json', ...enrolment]);
+}
+
+describe('a study that admits by enrolment', () => {
+  it('takes the rows of a key with its token, and refuses the same key without', async () => {
+    const alice = await person('alice');
+    const without = await contribute(alice.file);
+    expect([without.status, without.stdout]).toEqual([2, '']);
+    expect(without.stderr).toContain('enrolment token');
+    const other = await person('bob');
+    const tokens = await tokensFor('both', [alice.publicKey, other.publicKey]);
+    // The rows of the first run waited in the outbox for a token; they are the whole contribution to this epoch.
+    const taken = await contribute(alice.file, tokens);
+    expect(taken.stderr).toContain('rows of an earlier run are settled: accepted');
+    expect(JSON.parse(taken.stdout)).toMatchObject({ outcome: 'refused', code: 'contribution-full' });
+    const bobs = await contribute(other.file, tokens);
+    expect([bobs.status, JSON.parse(bobs.stdout)]).toMatchObject([0, { outcome: 'accepted', rows: 1 }]);
+  });
+
+  it('refuses the token of another key, of another study, and one that is over', async () => {
+    const [carol, dave] = await Promise.all([person('carol'), person('dave')]);
+    const daves = await tokensFor('dave', [dave.publicKey]);
+    // The command itself would not send it: the line names another key. The server does not believe the line.
+    expect((await contribute(carol.file, daves)).stderr).toContain('holds no token for');
+    const { stdout } = await stage.run(['enrol', issuer, '--key', dave.publicKey, '--expires', '1h']);
+    const stolen = stage.write('stolen.tokens', stdout.trim().split(' ')[1]!);
+    expect((await contribute(carol.file, stolen)).stderr).toContain('signed by the issuer');
+    const elsewhere = await tokensFor('elsewhere', [carol.publicKey], '1h', 'others');
+    expect((await contribute(carol.file, elsewhere)).stderr).toContain('signed by the issuer');
+    const brief = await tokensFor('brief', [carol.publicKey], '1ms');
+    expect((await contribute(carol.file, brief)).stderr).toContain('has expired');
+  });
+});
