@@ -44,10 +44,11 @@ class NetworkContributor implements Contributor {
   private readonly studyKnown: Promise<StudyDocument>;
   private resolveStudy!: (document: StudyDocument) => void;
   private rejectStudy!: (error: KeelsonError) => void;
-  private serverKey: Uint8Array | null;
+  /** Keys of the server that are known: the one given, and the one that the outbox keeps. */
+  private pins: readonly Uint8Array[];
+  private kept: Uint8Array | null = null;
   private current: ContributorState = { kind: 'connecting' };
   private spend: Spend | null = null;
-  private pinned = false;
   private newestEpoch = 0n;
   private nextId = 1;
   private waitingBytes = 0;
@@ -58,7 +59,7 @@ class NetworkContributor implements Contributor {
 
   constructor(options: ContributorOptions) {
     webSocketUrl(options.url);
-    this.serverKey = options.serverKey === undefined ? null : checkedKey(options.serverKey, 'the server key');
+    this.pins = options.serverKey === undefined ? [] : [checkedKey(options.serverKey, 'the server key')];
     const signer = signing.createSigner(options.seed);
     this.publicKey = signer.publicKey;
     this.outbox = options.outbox ?? memoryOutbox();
@@ -91,7 +92,7 @@ class NetworkContributor implements Contributor {
     this.multiplexer = new Multiplexer(
       { ...options, runtime, openTransport: options.openTransport ?? platformTransport },
       {
-        pinnedKey: () => this.serverKey,
+        pinnedKeys: () => this.pins,
         onDown: (reason, retryInMs, attempt) => this.setState({ kind: 'reconnecting', reason, retryInMs, attempt }),
       },
     );
@@ -184,15 +185,9 @@ class NetworkContributor implements Contributor {
         if (!equalBytes(contents.pin.contributor, this.publicKey)) {
           throw new KeelsonError('outbox-failed', 'this outbox belongs to another key: use one outbox per key');
         }
-        if (this.serverKey !== null && !equalBytes(this.serverKey, contents.pin.serverKey)) {
-          throw new KeelsonError(
-            'server-key-mismatch',
-            'the server key that was given is not the one in the outbox: use a new outbox for another server',
-          );
-        }
-        this.serverKey = contents.pin.serverKey;
+        this.kept = contents.pin.serverKey;
+        this.pins = [...this.pins, this.kept];
         this.channel.insistOn(contents.pin.studyId);
-        this.pinned = true;
       }
       for (const item of contents.items) this.restore(item);
       if (!this.channel.isEnded) this.multiplexer.open();
@@ -250,11 +245,13 @@ class NetworkContributor implements Contributor {
 
   private onProven(): Promise<void> | undefined {
     const study = this.channel.study!;
-    this.serverKey = this.channel.serverKey!;
+    const serverKey = this.channel.serverKey!;
     this.resolveStudy(study.document);
-    if (this.pinned) return undefined;
-    this.pinned = true;
-    return this.outbox.pin({ serverKey: this.serverKey, studyId: study.studyId, contributor: this.publicKey });
+    // Also a key that the pinned one led to: it is the one to insist on from now on.
+    if (this.kept !== null && equalBytes(this.kept, serverKey)) return undefined;
+    this.kept = serverKey;
+    this.pins = [serverKey];
+    return this.outbox.pin({ serverKey, studyId: study.studyId, contributor: this.publicKey });
   }
 
   private onEpoch(epoch: bigint, closesInMs: number | null): void {

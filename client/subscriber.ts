@@ -1,6 +1,6 @@
 import { signing } from '#signing';
 import { openTransport as platformTransport } from '#websocket';
-import { toHex } from '../src/base/bytes.js';
+import { equalBytes, toHex } from '../src/base/bytes.js';
 import { KeelsonError, WireError } from '../src/base/errors.js';
 import { chainStart, ReleaseChain } from '../src/log/index.js';
 import { signedMessage, withAhead, type AheadVerifier } from '../src/signing/index.js';
@@ -25,7 +25,7 @@ export interface SubscribeOptions {
   readonly from?: bigint;
   /** SHA-512 of the body of the release before `from`, so that the first link is checked too. */
   readonly previousDigest?: Uint8Array;
-  /** 32 bytes: the only server to believe. Default: the key of the first connection, which is then kept. */
+  /** 32 bytes: the only server to believe, by any key that it had. Default: the key of the first connection, which is then kept. */
   readonly serverKey?: Uint8Array;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
@@ -98,8 +98,8 @@ class Subscription implements ReleaseSubscription {
   private serverKey: Uint8Array | null;
   private study: VerifiedStudy | null = null;
   private chain: ReleaseChain | null = null;
-  /** Checks the chain's signatures. */
-  private verifier: AheadVerifier | null = null;
+  /** Check the chain's signatures: one for each key that the server had, oldest first. */
+  private verifiers: readonly AheadVerifier[] = [];
   /** The reader is too slow: the socket is closed until it has caught up. */
   private paused = false;
   /** The index that an earlier socket left out. A new socket gets one chance to have it. */
@@ -123,7 +123,7 @@ class Subscription implements ReleaseSubscription {
     this.connection = new Connection(
       { ...options, runtime, openTransport },
       {
-        pinnedKey: () => this.serverKey,
+        pinnedKeys: () => (this.serverKey === null ? [] : [this.serverKey]),
         onWelcome: (welcome) => this.guard(() => this.onWelcome(welcome)),
         onFrame: (frame) => this.guard(() => this.onFrame(frame)),
         onDown: (reason, retryInMs) => {
@@ -202,28 +202,39 @@ class Subscription implements ReleaseSubscription {
     this.study = study;
     if (this.chain === null) {
       const { from = 0n, previousDigest } = this.options;
-      this.verifier = withAhead(welcome.server);
+      const keys = this.aheadOf(welcome);
       this.chain = new ReleaseChain({
-        server: this.verifier,
+        server: keys.at(-1)!,
+        earlier: keys.slice(0, -1),
         signing,
         studyId: study.studyId,
         document: study.document,
         from: from === 0n ? chainStart : { index: from, digest: previousDigest ?? null, epoch: null },
       });
-    }
+    } else this.chain.follow(this.aheadOf(welcome));
     this.stoodAt = this.chain.position.index;
     this.connection.send(encodeClientFrame({ kind: 'subscribe', studyId: study.studyId, fromRelease: this.stoodAt }));
     this.connectedListener();
     this.newsListener({ state: study.state, epoch: study.epoch, closesInMs: null });
   }
 
+  /** The server's keys, each with what the platform checks for it; those known from an earlier socket stay. */
+  private aheadOf(welcome: VerifiedWelcome): readonly AheadVerifier[] {
+    this.verifiers = welcome.keys.map((key) =>
+      this.verifiers.find(({ publicKey }) => equalBytes(publicKey, key.publicKey)) ?? withAhead(key));
+    return this.verifiers;
+  }
+
   /** Signatures of releases that have arrived are checked by the platform while others are handed on. */
   private prepare(bytes: Uint8Array): Promise<void> | null {
-    const { verifier, study } = this;
-    if (verifier === null || study === null) return null;
+    const { verifiers, study } = this;
+    if (study === null) return null;
     try {
       const frame = decodeServerFrame(bytes);
       if (frame.kind !== 'release') return null;
+      const { serverKey } = decodeReleaseBody(frame.body);
+      const verifier = verifiers.find(({ publicKey }) => equalBytes(publicKey, serverKey));
+      if (verifier === undefined) return null;
       const context = { serverKey: verifier.publicKey, studyId: study.studyId };
       return verifier.ahead(signedMessage('release', context, null, signing.sha512(frame.body)), frame.signature);
     } catch {
@@ -255,7 +266,7 @@ class Subscription implements ReleaseSubscription {
     const release = chain.accept(signed);
     this.cancelEnd();
     this.connection.progress();
-    this.items.push({ release, signed, document: this.study!.document, serverKey: toHex(this.serverKey!) });
+    this.items.push({ release, signed, document: this.study!.document, serverKey: toHex(release.serverKey) });
     this.wake?.();
   }
 

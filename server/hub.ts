@@ -1,4 +1,5 @@
 import type { WireCode } from '../src/base/error-codes.js';
+import type { KeyRotation } from '../src/signing/index.js';
 import type { Spend } from '../src/wire/messages.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import type { ContributorState, LedgerBalance, Quarantine, ReleaseRecord, StudyStateName } from './store/contract.js';
@@ -59,6 +60,8 @@ export type HubEvent =
 export interface StudyHub {
   /** The server's Ed25519 public key. */
   readonly serverKey: Uint8Array;
+  /** How that key came about: one record for each change of it, oldest first. */
+  readonly rotations: readonly KeyRotation[];
   studies(): readonly StudyView[];
   study(studyId: string): StudyView | undefined;
   /** Resolves after the batch is durable, or refused. Never rejects on account of a client's bytes. */

@@ -19,8 +19,8 @@ export interface ConnectionOptions {
 
 /** What a connection tells its owner. */
 export interface ConnectionHooks {
-  /** The key to insist on; null to take the one that is offered. */
-  pinnedKey(): Uint8Array | null;
+  /** Keys that must all be the server's, now or before it changed them; none to take the one that is offered. */
+  pinnedKeys(): readonly Uint8Array[];
   /** A new socket is ready for Hello and Subscribe. Everything said on the one before is forgotten. */
   onWelcome(welcome: VerifiedWelcome): void;
   /** Any later message. */
@@ -139,7 +139,7 @@ export class Connection {
     if (this.welcomed) {
       this.hooks.onFrame(frame);
     } else if (frame.kind === 'welcome') {
-      verifyWelcome(frame, this.hooks.pinnedKey()).then(
+      verifyWelcome(frame, this.hooks.pinnedKeys()).then(
         (welcome) => {
           if (!current()) return;
           this.welcomed = true;

@@ -1,7 +1,7 @@
 import { signing } from '#signing';
 import { equalBytes, fromHex, toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/errors.js';
-import { verifyStatement, type Verifier } from '../../src/signing/index.js';
+import { keyChain, verifyStatement, type Verifier } from '../../src/signing/index.js';
 import {
   decodeStudyDocument, studyId as idOfFacts, type StudyDocument, type Welcome, type WireLimits, type WireStudyState,
 } from '../../src/wire/index.js';
@@ -21,6 +21,8 @@ export interface VerifiedStudy {
 /** A Welcome from the expected server. That it holds the key is proven later, by Ready or by a release. */
 export interface VerifiedWelcome {
   readonly server: Verifier;
+  /** All keys that the server had, oldest first; the last one is `server`. */
+  readonly keys: readonly Verifier[];
   /** 32 bytes. */
   readonly serverNonce: Uint8Array;
   readonly limits: WireLimits;
@@ -45,13 +47,16 @@ function isSigned(server: Verifier, studyId: Uint8Array, facts: Uint8Array, sign
 }
 
 /**
- * @param pinned the key that this client trusts; null to take the one that is offered.
+ * A server that changed its key shows the records of that, each signed by both keys: whoever trusts a key follows them.
+ * @param pinned the keys that this client trusts; none to take the one that is offered.
  * @throws KeelsonError('server-key-mismatch') for another server; WireError('bad-signature' | 'malformed' |
  * 'invalid-key') for a Welcome that no honest server sends.
  */
-export async function verifyWelcome(welcome: Welcome, pinned: Uint8Array | null): Promise<VerifiedWelcome> {
-  if (pinned !== null && !equalBytes(pinned, welcome.serverKey)) {
-    const details = { expected: toHex(pinned), found: toHex(welcome.serverKey) };
+export async function verifyWelcome(welcome: Welcome, pinned: readonly Uint8Array[]): Promise<VerifiedWelcome> {
+  const keys = keyChain(welcome.rotations, welcome.serverKey, signing);
+  const missing = pinned.find((pin) => !keys.some((key) => equalBytes(key.publicKey, pin)));
+  if (missing !== undefined) {
+    const details = { expected: toHex(missing), found: toHex(welcome.serverKey) };
     throw new KeelsonError(
       'server-key-mismatch',
       `this server's key is ${details.found}, not the pinned ${details.expected}: check the address, ` +
@@ -59,7 +64,7 @@ export async function verifyWelcome(welcome: Welcome, pinned: Uint8Array | null)
       { details },
     );
   }
-  const server = signing.createVerifier(welcome.serverKey);
+  const server = keys.at(-1)!;
   const studies = await Promise.all(
     welcome.studies.map(async (study) => {
       const studyIdHex = await idOfFacts(study.facts, signing);
@@ -71,7 +76,7 @@ export async function verifyWelcome(welcome: Welcome, pinned: Uint8Array | null)
       return { studyId, studyIdHex, document, state: study.state, epoch: study.epoch };
     }),
   );
-  return { server, serverNonce: welcome.serverNonce, limits: welcome.limits, studies };
+  return { server, keys, serverNonce: welcome.serverNonce, limits: welcome.limits, studies };
 }
 
 /**

@@ -9,8 +9,8 @@ import type { VerifiedWelcome } from './handshake.js';
 
 /** What a multiplexer tells its owner. */
 export interface MultiplexerHooks {
-  /** The key to insist on; null to take the one that is offered. */
-  pinnedKey(): Uint8Array | null;
+  /** Keys that must all be the server's, now or before it changed them; none to take the one that is offered. */
+  pinnedKeys(): readonly Uint8Array[];
   onWelcome?(welcome: VerifiedWelcome): void;
   onDown?(reason: string, retryInMs: number, attempt: number): void;
   /** The server will never do. All channels have ended. */
@@ -31,7 +31,7 @@ export class Multiplexer {
     private readonly hooks: MultiplexerHooks,
   ) {
     this.connection = new Connection(options, {
-      pinnedKey: () => hooks.pinnedKey(),
+      pinnedKeys: () => hooks.pinnedKeys(),
       onWelcome: (welcome) => this.onWelcome(welcome),
       onFrame: (frame) => this.onFrame(frame),
       onDown: (reason, retryInMs, attempt) => {

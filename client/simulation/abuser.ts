@@ -45,7 +45,7 @@ export class AbuseGroup {
     }));
     for (const abuser of this.abusers) this.byKey.set(toHex(abuser.signer.publicKey), abuser);
     this.connection = new Connection(options.connection, {
-      pinnedKey: () => null,
+      pinnedKeys: () => [],
       onWelcome: (welcome) => this.onWelcome(welcome),
       onFrame: (frame) => this.onFrame(frame),
       onDown: () => {

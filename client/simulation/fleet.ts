@@ -122,7 +122,7 @@ class NetworkFleet implements Fleet {
     const sockets = Math.ceil((contributors - first) / contributorsPerSocket);
     for (let i = 0; i < sockets; i++) {
       this.multiplexers.push(new Multiplexer(connection, {
-        pinnedKey: () => this.serverKey,
+        pinnedKeys: () => (this.serverKey === null ? [] : [this.serverKey]),
         onDown: () => { this.counters.reconnections += 1; },
       }));
     }

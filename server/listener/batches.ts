@@ -18,7 +18,8 @@ export type Judged =
  */
 export function judgeBatch(setup: ChannelSetup, frame: SignedBatch, rowsPerBatch: number): Judged {
   const digest = signing.sha512(frame.body);
-  if (!verifyBatch(setup.verifier, setup.signatures, digest, frame.signature)) {
+  const contexts = [setup.signatures, ...setup.earlier];
+  if (!contexts.some((context) => verifyBatch(setup.verifier, context, digest, frame.signature))) {
     return { kind: 'refused', code: 'bad-signature' };
   }
   const body = readBody(frame.body);

@@ -13,6 +13,8 @@ export interface ChannelSetup {
   /** Holds the parsed key: parsing it costs about as much as a tenth of a verification. */
   readonly verifier: Verifier;
   readonly signatures: SignatureContext;
+  /** The same under the keys that the server had before: a contributor may have signed for those and not been heard. */
+  readonly earlier: readonly SignatureContext[];
   readonly dimension: number;
   /** Unix ms: from then on the key's enrolment is over. Infinite where the study asks for none. */
   readonly enrolledUntilMs: number;

@@ -2,7 +2,7 @@ import { signing } from '#signing';
 import { toHex } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import { amountToNumber } from '../../src/privacy/amount.js';
-import { verifyHello, type Verifier } from '../../src/signing/index.js';
+import { keysOfRotation, verifyHello, type Verifier } from '../../src/signing/index.js';
 import type { Hello, Spend } from '../../src/wire/messages.js';
 import type { StudyView } from '../hub.js';
 import type { ContributorState } from '../store/contract.js';
@@ -38,7 +38,8 @@ export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: 
   if (typeof claim === 'string') return refused(claim);
   const verifier = verifierOf(hello.publicKey);
   if (verifier === undefined) return refused('invalid-key');
-  const signatures = { serverKey: hub.serverKey, studyId: hello.studyId };
+  const { studyId } = hello;
+  const signatures = { serverKey: hub.serverKey, studyId };
   const nonces = { serverNonce, clientNonce: hello.clientNonce };
   if (!verifyHello(verifier, signatures, nonces, hello.signature)) {
     return { code: 'bad-signature', forged: true };
@@ -53,6 +54,7 @@ export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: 
       studyName: view.name,
       verifier,
       signatures,
+      earlier: hub.rotations.map((rotation) => ({ serverKey: keysOfRotation(rotation).previousKey, studyId })),
       dimension: columns.length,
       enrolledUntilMs: claim?.expiresAtMs ?? Infinity,
       facts: { limits, columns, rowsMax: contribution.rowsMax },

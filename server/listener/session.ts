@@ -56,6 +56,7 @@ export class Session implements Voice, Member {
       studies: hub.studies().map((view) => ({
         facts: view.facts, signature: view.factsSignature, state: view.state, epoch: view.epoch,
       })),
+      rotations: hub.rotations,
     });
   }
 

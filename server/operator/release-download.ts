@@ -5,7 +5,7 @@ import { findStudy, type Exchange } from './exchange.js';
 import { HttpError } from './http-error.js';
 
 /**
- * The release log of a study as JSON lines: its facts, its releases from an index on, and a signed
+ * The release log of a study as JSON lines: its facts, the changes of the server's key, its releases from an index on, and a signed
  * head. The head is taken first and says where to stop, so a release that lands meanwhile does not
  * make the file contradict itself. Pages keep memory small however long the log is.
  */
@@ -17,8 +17,9 @@ export async function releaseLog(exchange: Exchange): Promise<void> {
   const count = Number(decodeHeadBody(head.body).count);
   response.setHeader('Content-Type', 'application/x-ndjson; charset=utf-8');
   if (exchange.isHead) return void response.end();
-  const { serverKey } = hub;
+  const { serverKey, rotations } = hub;
   await write(response, encodeLogLine({ type: 'study', facts: view.facts, serverKey, signature: view.factsSignature }));
+  for (const record of rotations) await write(response, encodeLogLine({ type: 'rotation', record }));
   let next = from;
   while (next < count && !response.destroyed) {
     const page = await hub.releases(view.studyId, next, Math.min(limits.releasesPerPage, count - next));

@@ -1,5 +1,5 @@
 import type { KeelsonError } from '../../src/base/errors.js';
-import type { Signer } from '../../src/signing/index.js';
+import type { KeyRotation, Signer } from '../../src/signing/index.js';
 import type { Clock } from '../clock.js';
 import type { EpochRunner } from '../epochs/contract.js';
 import type { FindEstimator } from '../epochs/engine.js';
@@ -15,6 +15,8 @@ export interface StudyHubOptions {
   readonly clock: Clock;
   /** The server's key. */
   readonly signer: Signer;
+  /** How the key came about, oldest first, when it is not the server's first. Default: none. */
+  readonly rotations?: readonly KeyRotation[];
   /** Studies with the same name are versions; give the current one only. */
   readonly studies: readonly StudyDefinition[];
   readonly logger: Logger;

@@ -2,7 +2,7 @@ import { fromHex } from '../../src/base/bytes.js';
 import { KeelsonError, WireError } from '../../src/base/errors.js';
 import { limits } from '../../src/base/limits.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
-import { signReady } from '../../src/signing/index.js';
+import { signReady, type KeyRotation } from '../../src/signing/index.js';
 import type { EpochProgress, EpochRunner } from '../epochs/contract.js';
 import type { HubEvent, StudyView, SubmitResult, VerifiedBatch } from '../hub.js';
 import type { AdmissionRequest, ContributorState, LedgerBalance, Quarantine, ReleaseRecord } from '../store/contract.js';
@@ -38,6 +38,7 @@ export async function createStudyHub(options: StudyHubOptions): Promise<RunningH
 
 class Hub implements RunningHub {
   readonly serverKey: Uint8Array;
+  readonly rotations: readonly KeyRotation[];
   readonly #queue: AdmissionQueue;
   readonly #runner: EpochRunner;
   readonly #studies: StudySet;
@@ -49,6 +50,7 @@ class Hub implements RunningHub {
     const { store, clock, signer, logger } = options;
     const fatal = (error: unknown): void => this.#fail(error);
     this.serverKey = signer.publicKey;
+    this.rotations = options.rotations ?? [];
     this.#queue = new AdmissionQueue(store, fatal);
     this.#runner = options.runnerFactory(fatal);
     const context: HubContext = {

@@ -64,6 +64,8 @@ export const limits = {
   parameterText: 512 * 1024,
   /** Studies one server runs. */
   studies: 64,
+  /** Changes of a server's key: each is in every Welcome, some 200 bytes of it. One a month is more than five years. */
+  keyRotations: 64,
   /** Nominal contributors per epoch. */
   cohortMax: 10_000_000,
 } as const;

@@ -9,6 +9,7 @@ export const logFaultCodes = [
   'server-key-invalid',
   'server-key-mismatch',
   'signature-invalid',
+  'rotation-invalid',
   'body-malformed',
   'other-server',
   'other-study',

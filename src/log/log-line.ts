@@ -1,5 +1,6 @@
 import { fromBase64, toBase64 } from '../base/bytes.js';
 import { canonicalJson } from '../base/canonical-json.js';
+import type { KeyRotation } from '../signing/rotation.js';
 import { LogError } from './faults.js';
 
 /** The first line of a log: which study, on which server. */
@@ -7,10 +8,17 @@ export interface StudyLine {
   readonly type: 'study';
   /** Canonical facts of the study. */
   readonly facts: Uint8Array;
-  /** 32 bytes. Trusted only when it equals a key that the reader already has. */
+  /** 32 bytes: the newest key. Trusted only when it, or one that rotations lead from to it, is known to the reader. */
   readonly serverKey: Uint8Array;
   /** 64 bytes, label "study". */
   readonly signature: Uint8Array;
+}
+
+/** A change of the server's key. All of them come after the study line, in their order. */
+export interface RotationLine {
+  readonly type: 'rotation';
+  /** 192 bytes. */
+  readonly record: KeyRotation;
 }
 
 /** A release, in the order of their indexes. */
@@ -29,20 +37,21 @@ export interface HeadLine {
   readonly signature: Uint8Array;
 }
 
-export type LogLine = StudyLine | ReleaseLine | HeadLine;
+export type LogLine = StudyLine | RotationLine | ReleaseLine | HeadLine;
+
+/** The byte fields of each kind of line. */
+const memberNames = {
+  study: ['facts', 'serverKey', 'signature'],
+  rotation: ['record'],
+  release: ['body', 'signature'],
+  head: ['body', 'signature'],
+} as const;
 
 /** One line of a release log, without its newline: canonical JSON whose byte fields are base64. */
 export function encodeLogLine(line: LogLine): string {
-  return canonicalJson(
-    line.type === 'study'
-      ? {
-          type: line.type,
-          facts: toBase64(line.facts),
-          serverKey: toBase64(line.serverKey),
-          signature: toBase64(line.signature),
-        }
-      : { type: line.type, body: toBase64(line.body), signature: toBase64(line.signature) },
-  );
+  const fields = line as unknown as Readonly<Record<string, Uint8Array>>;
+  const texts = memberNames[line.type].map((name): [string, string] => [name, toBase64(fields[name]!)]);
+  return canonicalJson({ type: line.type, ...Object.fromEntries(texts) });
 }
 
 /**
@@ -58,7 +67,7 @@ export function decodeLogLine(text: string): LogLine {
     throw new LogError('line-malformed', 'the line is not a JSON object with base64 members', {}, cause);
   }
   if (line === undefined || encodeLogLine(line) !== text) {
-    throw new LogError('line-malformed', 'the line is not a study, release or head in canonical form');
+    throw new LogError('line-malformed', 'the line is not a study, rotation, release or head in canonical form');
   }
   return line;
 }
@@ -66,22 +75,12 @@ export function decodeLogLine(text: string): LogLine {
 function readLine(value: unknown): LogLine | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const members = value as Readonly<Record<string, unknown>>;
+  const { type } = members;
+  if (typeof type !== 'string' || !Object.hasOwn(memberNames, type)) return undefined;
   // A member that is missing or no text makes a line whose canonical text is not the one read.
-  const bytes = (name: string): Uint8Array => fromBase64(String(members[name]));
-  switch (members['type']) {
-    case 'study':
-      return {
-        type: 'study',
-        facts: bytes('facts'),
-        serverKey: bytes('serverKey'),
-        signature: bytes('signature'),
-      };
-    case 'release':
-    case 'head':
-      return { type: members['type'], body: bytes('body'), signature: bytes('signature') };
-    default:
-      return undefined;
-  }
+  const fields = memberNames[type as LogLine['type']].map((name) => [name, fromBase64(String(members[name]))]);
+  const bytesByName = Object.fromEntries(fields) as Readonly<Record<string, Uint8Array>>;
+  return { type, ...bytesByName } as unknown as LogLine;
 }
 
 /** A release with all its columns stays far below; a file without newlines must not fill memory. */

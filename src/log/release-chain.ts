@@ -22,8 +22,10 @@ export interface ChainPosition {
 export const chainStart: ChainPosition = { index: 0n, digest: new Uint8Array(64), epoch: null };
 
 export interface ChainOptions {
-  /** Of the server's key, from `signing.createVerifier`. */
+  /** Of the server's present key, from `signing.createVerifier`. */
   readonly server: Verifier;
+  /** Of the keys that it had before, oldest first, from `keyChain`. Default: none. */
+  readonly earlier?: readonly Verifier[];
   readonly signing: Pick<Signing, 'sha512'>;
   /** 32 bytes. */
   readonly studyId: Uint8Array;
@@ -36,17 +38,32 @@ export interface ChainOptions {
 /**
  * Verifies releases one after the other, as they arrive: signature over the received bytes, server,
  * study, index without gaps, increasing epochs, and the digest that each one holds of the one before.
+ * Where the server's key changed, releases may be of any of its keys, but never of one older than that of a release
+ * before: a key that was given up signs nothing any more. Heads are of the newest.
  * A failed release leaves the position where it was.
  */
 export class ReleaseChain {
   private at: ChainPosition;
+  /** Oldest first; those before the key of the last release are gone. */
+  private keys: readonly Verifier[];
 
   constructor(private readonly options: ChainOptions) {
     this.at = options.from ?? chainStart;
+    this.keys = [...(options.earlier ?? []), options.server];
   }
 
   get position(): ChainPosition {
     return this.at;
+  }
+
+  /**
+   * The server's key has changed meanwhile.
+   * @param keys all of the server's keys, from `keyChain`; the key of the last release is among them.
+   */
+  follow(keys: readonly Verifier[]): void {
+    const [oldest] = this.keys as [Verifier];
+    const from = keys.findIndex((key) => equalBytes(key.publicKey, oldest.publicKey));
+    if (from >= 0) this.keys = keys.slice(from);
   }
 
   /**
@@ -55,9 +72,9 @@ export class ReleaseChain {
    */
   accept(release: Pick<SignedRelease, 'body' | 'signature'>): ReleaseBody {
     const expected = this.at.index;
-    const digest = this.verified('release', release);
+    const { digest, keys } = this.verified('release', release, this.keys);
     const body = readBody(() => decodeReleaseBody(release.body), 'release', expected);
-    this.checkOrigin(body, expected);
+    this.checkOrigin(body, keys[0]!, expected);
     if (body.index !== expected) {
       throw new LogError('index-mismatch', `release ${body.index} stands where release ${expected} belongs`, {
         expected,
@@ -74,6 +91,7 @@ export class ReleaseChain {
     }
     this.checkFacts(body, expected);
     this.at = { index: expected + 1n, digest, epoch: body.epoch };
+    this.keys = keys;
     return body;
   }
 
@@ -83,9 +101,10 @@ export class ReleaseChain {
    */
   checkHead(head: Pick<SignedHead, 'body' | 'signature'>): HeadBody {
     const { index, digest } = this.at;
-    this.verified('head', head);
+    const newest = this.keys.slice(-1);
+    this.verified('head', head, newest);
     const body = readBody(() => decodeHeadBody(head.body), 'head', index);
-    this.checkOrigin(body, index);
+    this.checkOrigin(body, newest[0]!, index);
     if (body.count !== index) {
       throw new LogError('head-mismatch', `the head counts ${body.count} releases, but ${index} are here`, {
         expected: body.count,
@@ -98,20 +117,23 @@ export class ReleaseChain {
     return body;
   }
 
-  /** The digest of the body, once its signature is known to be the server's. */
-  private verified(label: 'release' | 'head', signed: { readonly body: Uint8Array; readonly signature: Uint8Array }) {
-    const { server, studyId, signing } = this.options;
+  /** The digest of the body, once its signature is known to be of one of the keys: that one and those after it. */
+  private verified(
+    label: 'release' | 'head', signed: Pick<SignedRelease, 'body' | 'signature'>, keys: readonly Verifier[],
+  ): { readonly digest: Uint8Array; readonly keys: readonly Verifier[] } {
+    const { studyId, signing } = this.options;
     const digest = signing.sha512(signed.body);
-    if (!verifyStatement(label, server, studyId, digest, signed.signature)) {
+    const signedBy = keys.findIndex((key) => verifyStatement(label, key, studyId, digest, signed.signature));
+    if (signedBy < 0) {
       const what = label === 'head' ? 'the head' : `release ${this.at.index}`;
       const text = `the signature of ${what} is not the server's, for this study and these bytes`;
       throw new LogError('signature-invalid', text, { expected: this.at.index });
     }
-    return digest;
+    return { digest, keys: keys.slice(signedBy) };
   }
 
-  private checkOrigin(body: Pick<ReleaseBody, 'serverKey' | 'studyId'>, expected: bigint): void {
-    if (!equalBytes(body.serverKey, this.options.server.publicKey)) {
+  private checkOrigin(body: Pick<ReleaseBody, 'serverKey' | 'studyId'>, key: Verifier, expected: bigint): void {
+    if (!equalBytes(body.serverKey, key.publicKey)) {
       throw new LogError('other-server', `the body names the server key ${toHex(body.serverKey)}`, { expected });
     }
     if (!equalBytes(body.studyId, this.options.studyId)) {

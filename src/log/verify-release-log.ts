@@ -1,18 +1,20 @@
 import { equalBytes, fromHex, toHex } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
+import { limits } from '../base/limits.js';
 import { keyFingerprint } from '../signing/fingerprint.js';
 import { verifyStatement } from '../signing/message.js';
 import type { Signing, Verifier } from '../signing/contract.js';
+import { keyChain, keysOfRotation, type KeyRotation } from '../signing/rotation.js';
 import type { WireStudyState } from '../wire/messages.js';
 import { decodeStudyDocument, studyId as studyIdOf } from '../wire/study-codec.js';
 import type { StudyDocument } from '../wire/study-document.js';
 import { LogError, type LogFaultCode } from './faults.js';
-import { decodeLogLine, type LogLine, type StudyLine } from './log-line.js';
+import { decodeLogLine, type LogLine, type RotationLine, type StudyLine } from './log-line.js';
 import { ReleaseChain } from './release-chain.js';
 
 export interface LogVerification {
   readonly signing: Signing;
-  /** 32 bytes. Without it the log can only be checked against the key it names itself. */
+  /** 32 bytes: any key that the server had. Without it the log can only be checked against the key it names itself. */
   readonly serverKey?: Uint8Array;
 }
 
@@ -27,15 +29,17 @@ export interface LogFault {
 export interface LogReport {
   /** No fault was found, against the key given or, when none was, against the one in the log. */
   readonly consistent: boolean;
-  /** Consistent, and signed by the key that the caller gave. */
+  /** Consistent, and signed by the key that the caller gave, or by keys that it leads to by the log's rotations. */
   readonly authentic: boolean;
   /** Releases verified before the first fault. */
   readonly count: number;
   /** Lower-case hex; null when no study line could be read. */
   readonly studyId: string | null;
   readonly document: StudyDocument | null;
-  /** Lower-case hex of the key that the log names; null when no study line could be read. */
+  /** Lower-case hex of the key that the log names, the newest; null when no study line could be read. */
   readonly serverKey: string | null;
+  /** Lower-case hex of the keys that the server had before, oldest first; empty where its key never changed. */
+  readonly earlierKeys: readonly string[];
   readonly fingerprint: string | null;
   /** How the study stood when the head was signed; null without a good head. */
   readonly state: WireStudyState | null;
@@ -46,27 +50,30 @@ interface Progress {
   line: number;
   count: number;
   study?: { readonly id: string; readonly document: StudyDocument; readonly serverKey: Uint8Array };
+  rotations: KeyRotation[];
+  earlier: readonly Verifier[];
   chain?: ReleaseChain;
   state?: WireStudyState;
 }
 
 /**
  * Checks a release log from its study line to its head, one line in memory at a time: signatures
- * over the exact bytes, one study and one server, indexes from 0 without gaps, increasing epochs,
- * the chain of digests, and a head that counts all of it. Stops at the first fault.
+ * over the exact bytes, one study and one server, changes of its key signed by both keys, indexes from 0 without gaps,
+ * increasing epochs, the chain of digests, and a head that counts all of it. Stops at the first fault.
  * @param lines without their newlines, as `logLines` gives them.
  */
 export async function verifyReleaseLog(
   lines: AsyncIterable<string> | Iterable<string>,
   options: LogVerification,
 ): Promise<LogReport> {
-  const progress: Progress = { line: 1, count: 0 };
+  const progress: Progress = { line: 1, count: 0, rotations: [], earlier: [] };
   try {
     for await (const text of lines) {
       await takeLine(progress, decodeLogLine(text), options);
       progress.line++;
     }
     if (progress.study === undefined) throw new LogError('study-missing', 'the log is empty: it begins with its study');
+    chainOf(progress, progress.study, options);
     if (progress.state === undefined) {
       throw new LogError('head-missing', 'the log has no head at its end: its last lines are missing');
     }
@@ -84,18 +91,61 @@ async function takeLine(progress: Progress, line: LogLine, options: LogVerificat
     await takeStudy(progress, line, options);
     return;
   }
-  if (progress.chain === undefined) {
+  const { study } = progress;
+  if (study === undefined) {
     throw new LogError('study-missing', `the log begins with a ${line.type}: its study line is missing`);
   }
-  if (line.type === 'release') {
-    progress.chain.accept(line);
+  if (line.type === 'rotation') takeRotation(progress, line, options);
+  else if (line.type === 'release') {
+    chainOf(progress, study, options).accept(line);
     progress.count++;
   } else {
-    progress.state = progress.chain.checkHead(line).state;
+    progress.state = chainOf(progress, study, options).checkHead(line).state;
   }
 }
 
-async function takeStudy(progress: Progress, line: StudyLine, { signing, serverKey }: LogVerification): Promise<void> {
+/** At most as many as a server makes, so that a file cannot keep a verifier busy with them. */
+function takeRotation(progress: Progress, line: RotationLine, { signing }: LogVerification): void {
+  if (progress.chain !== undefined) {
+    throw new LogError('rotation-invalid', 'a change of the server\'s key comes after releases: all come before them');
+  }
+  if (progress.rotations.length >= limits.keyRotations) {
+    throw new LogError('rotation-invalid', `a log has at most ${limits.keyRotations} changes of the server's key`);
+  }
+  const before = progress.rotations.slice(-1);
+  keysOf([...before, line.record], keysOfRotation(line.record).nextKey, signing);
+  progress.rotations.push(line.record);
+}
+
+function keysOf(rotations: readonly KeyRotation[], serverKey: Uint8Array, signing: Signing): readonly Verifier[] {
+  try {
+    return keyChain(rotations, serverKey, signing);
+  } catch (cause) {
+    if (!(cause instanceof WireError)) throw cause;
+    throw new LogError('rotation-invalid', cause.message, {}, cause);
+  }
+}
+
+/** The chain of releases, begun after the last rotation: only then is it known which keys may sign. */
+function chainOf(
+  progress: Progress, study: NonNullable<Progress['study']>, { signing, serverKey }: LogVerification,
+): ReleaseChain {
+  if (progress.chain !== undefined) return progress.chain;
+  const keys = keysOf(progress.rotations, study.serverKey, signing);
+  progress.earlier = keys.slice(0, -1);
+  if (serverKey !== undefined && !keys.some((key) => equalBytes(key.publicKey, serverKey))) {
+    // The study line names the key; what is wrong is wrong there.
+    progress.line = 1;
+    throw new LogError('server-key-mismatch', `the log is signed by ${toHex(study.serverKey)}, not by the key given`);
+  }
+  const { id, document } = study;
+  progress.chain = new ReleaseChain({
+    server: keys.at(-1)!, earlier: progress.earlier, signing, studyId: fromHex(id), document,
+  });
+  return progress.chain;
+}
+
+async function takeStudy(progress: Progress, line: StudyLine, { signing }: LogVerification): Promise<void> {
   const server = createVerifier(signing, line.serverKey);
   const id = await studyIdOf(line.facts, signing);
   const studyId = fromHex(id);
@@ -104,10 +154,6 @@ async function takeStudy(progress: Progress, line: StudyLine, { signing, serverK
   }
   const document = readFacts(line.facts);
   progress.study = { id, document, serverKey: line.serverKey };
-  if (serverKey !== undefined && !equalBytes(line.serverKey, serverKey)) {
-    throw new LogError('server-key-mismatch', `the log is signed by ${toHex(line.serverKey)}, not by the key given`);
-  }
-  progress.chain = new ReleaseChain({ server, signing, studyId, document });
 }
 
 function createVerifier(signing: Signing, key: Uint8Array): Verifier {
@@ -137,6 +183,7 @@ function report(progress: Progress, { signing, serverKey }: LogVerification, fir
     studyId: study?.id ?? null,
     document: study?.document ?? null,
     serverKey: study === undefined ? null : toHex(study.serverKey),
+    earlierKeys: progress.earlier.map((key) => toHex(key.publicKey)),
     fingerprint: study === undefined ? null : keyFingerprint(study.serverKey, signing),
     state: firstFault === null ? (progress.state ?? null) : null,
     firstFault,

@@ -13,4 +13,6 @@ export {
   protocolVersion, signBatch, signedMessage, signedMessageBytes, signHello, signReady, signStatement, verifyBatch,
   verifyHello, verifyReady, verifyStatement,
 } from './message.js';
+export { keyChain, keyRotationBytes, keysOfRotation, signRotation } from './rotation.js';
+export type { KeyRotation } from './rotation.js';
 export type { Nonces, ServerStatement, SignatureContext } from './message.js';

@@ -28,7 +28,7 @@ export interface Nonces {
 
 // 16 bytes each: "keelson " and the label in ASCII, then zeros.
 const labelFields = new Map<SignatureLabel, Uint8Array>(
-  (['hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol'] as const).map((label) => {
+  (['hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol', 'rotation'] as const).map((label) => {
     const field = new Uint8Array(16);
     field.set(utf8(`keelson ${label}`));
     return [label, field];
@@ -38,7 +38,7 @@ const labelFields = new Map<SignatureLabel, Uint8Array>(
 /**
  * The 180 bytes that an Ed25519 signature covers. Every field has a fixed place and length, so two
  * different meanings never have the same bytes.
- * @param contributorKey 32 bytes; null for what concerns no contributor (study, release, head).
+ * @param contributorKey 32 bytes; null for what concerns no contributor (study, release, head, rotation).
  * @param payload 64 bytes: both nonces (hello, ready) or SHA-512 of the exact body (all others).
  * @throws InvalidParameterError when a field has another length.
  */

@@ -71,6 +71,8 @@ export interface Welcome {
   readonly serverNonce: Uint8Array;
   readonly limits: WireLimits;
   readonly studies: readonly SignedStudy[];
+  /** 192 bytes each, oldest first. */
+  readonly rotations: readonly Uint8Array[];
 }
 
 export interface Spend {

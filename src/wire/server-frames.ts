@@ -90,6 +90,7 @@ function welcomeToWire(welcome: Welcome): Sent.Welcome.$Properties {
       state: stateToWire(study.state),
       epoch: toLong(study.epoch, 'epoch'),
     })),
+    rotations: welcome.rotations as Uint8Array[],
   };
 }
 
@@ -100,6 +101,7 @@ function welcomeFromWire(welcome: Read.Welcome): Welcome {
     serverNonce: ownSized(welcome.serverNonce, nonceBytes, 'server nonce'),
     limits: limitsFromWire(present(welcome.limits, 'limits') as Read.Limits),
     studies: (welcome.studies as Read.SignedStudy[]).map(studyFromWire),
+    rotations: welcome.rotations.map(owned),
   };
 }
 

@@ -20,7 +20,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const signer = signing.createSigner(signing.generateSeed());
 const welcome = (studies: readonly SignedStudy[], serverKey = signer.publicKey): Welcome => ({
-  kind: 'welcome', serverKey, serverNonce: new Uint8Array(32), studies,
+  kind: 'welcome', serverKey, serverNonce: new Uint8Array(32), studies, rotations: [],
   limits: { frameBytes: 1e6, rowsPerBatch: 4096, creditBatches: 16, channelsPerSocket: 1024, sequenceWindow: 256 },
 });
 
@@ -33,7 +33,7 @@ async function study(name: string): Promise<SignedStudy> {
 it('checks the facts of a study once for all sockets that show them', async () => {
   const studies = [await study('first'), await study('second')];
   for (let socket = 0; socket < 3; socket++) {
-    expect((await verifyWelcome(welcome(studies), null)).studies.map(({ document: { study: name } }) => name))
+    expect((await verifyWelcome(welcome(studies), [])).studies.map(({ document: { study: name } }) => name))
       .toEqual(['first', 'second']);
   }
   expect(checked).toBe(2);
@@ -41,13 +41,13 @@ it('checks the facts of a study once for all sockets that show them', async () =
 
 it('takes nothing for signed that only resembles what was', async () => {
   const [known, other] = [await study('third'), await study('fourth')];
-  await verifyWelcome(welcome([known]), null);
+  await verifyWelcome(welcome([known]), []);
   const signature = known.signature.slice();
   signature[0]! ^= 1;
-  await expect(verifyWelcome(welcome([{ ...known, signature }]), null)).rejects.toThrow('not signed by the server');
-  await expect(verifyWelcome(welcome([{ ...known, facts: other.facts }]), null)).rejects.toThrow('not signed');
+  await expect(verifyWelcome(welcome([{ ...known, signature }]), [])).rejects.toThrow('not signed by the server');
+  await expect(verifyWelcome(welcome([{ ...known, facts: other.facts }]), [])).rejects.toThrow('not signed');
   const stranger = signing.createSigner(signing.generateSeed()).publicKey;
-  await expect(verifyWelcome(welcome([known], stranger), null)).rejects.toThrow('not signed');
+  await expect(verifyWelcome(welcome([known], stranger), [])).rejects.toThrow('not signed');
   // What failed is not remembered as signed either.
-  await expect(verifyWelcome(welcome([{ ...known, signature }]), null)).rejects.toThrow('not signed');
+  await expect(verifyWelcome(welcome([{ ...known, signature }]), [])).rejects.toThrow('not signed');
 });

@@ -72,6 +72,7 @@ class Hub implements FakeHub {
   spend: ContributorState['spend'] = null;
   ledger: LedgerBalance[] = [];
   readonly serverKey: Uint8Array;
+  readonly rotations: StudyHub['rotations'] = [];
   readonly #contributors = new Map<string, Contributor>();
   readonly #followers = new Set<(event: HubEvent) => void>();
   #waiting: (() => void)[] = [];

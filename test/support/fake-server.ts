@@ -55,6 +55,8 @@ export class FakeServer {
   skipOnce = false;
   maxInFlight = 0;
   facts: Uint8Array;
+  /** How its key came about. */
+  rotations: readonly Uint8Array[] = [];
   id = '';
   private readonly windows = new Map<string, Window>();
   private readonly sockets = new Set<WebSocket>();
@@ -177,6 +179,7 @@ export class FakeServer {
         facts: this.facts, state: this.state, epoch: this.epoch,
         signature: signStatement('study', this.signer, this.studyId, signing.sha512(this.facts)),
       }],
+      rotations: this.rotations,
     });
     socket.on('message', (data: Buffer) => {
       const frame = decodeClientFrame(data);

@@ -16,13 +16,16 @@ export interface SampleRelease {
 export interface SampleLog {
   readonly studyId: Uint8Array;
   readonly releases: readonly SampleRelease[];
-  /** study line, release lines, head line. */
+  /** study line, rotation lines, release lines, head line. */
   readonly lines: readonly string[];
 }
 
 export interface SampleLogOptions {
   readonly signer?: Signer;
   readonly facts?: StudyDocument;
+  /** Who signs a release, by its index. Default: `signer`, who signs the rest. */
+  readonly signerOf?: (index: number) => Signer;
+  readonly rotations?: readonly Uint8Array[];
   /** Changes the body of one release before it is signed: a server that signs nonsense. */
   readonly change?: (body: ReleaseBody) => ReleaseBody;
   readonly changeHead?: (body: HeadBody) => HeadBody;
@@ -30,18 +33,19 @@ export interface SampleLogOptions {
 
 /** A well-signed log of `count` releases of epochs 5, 7, 9... */
 export async function sampleLog(count: number, options: SampleLogOptions = {}): Promise<SampleLog> {
-  const { signer = server, facts: study = document, change = same, changeHead = same } = options;
+  const { signer = server, facts: study = document, change = same, changeHead = same, rotations = [] } = options;
+  const { signerOf = () => signer } = options;
   const facts = encodeStudyDocument(study);
   const id = fromHex(await studyId(facts, signing));
-  const sign = (label: 'study' | 'release' | 'head', body: Uint8Array): Uint8Array =>
-    signStatement(label, signer, id, signing.sha512(body));
+  const sign = (label: 'study' | 'release' | 'head', body: Uint8Array, by = signer): Uint8Array =>
+    signStatement(label, by, id, signing.sha512(body));
   const releases: SampleRelease[] = [];
   let previousDigest: Uint8Array = new Uint8Array(64);
   for (let index = 0; index < count; index++) {
     const body = encodeReleaseBody(
       change({
         ...releaseBody,
-        serverKey: signer.publicKey,
+        serverKey: signerOf(index).publicKey,
         studyId: id,
         study: study.study,
         index: BigInt(index),
@@ -50,7 +54,7 @@ export async function sampleLog(count: number, options: SampleLogOptions = {}): 
       }),
     );
     previousDigest = signing.sha512(body);
-    releases.push({ body, signature: sign('release', body), digest: previousDigest });
+    releases.push({ body, signature: sign('release', body, signerOf(index)), digest: previousDigest });
   }
   const head = encodeHeadBody(
     changeHead({
@@ -62,6 +66,7 @@ export async function sampleLog(count: number, options: SampleLogOptions = {}): 
     releases,
     lines: [
       encodeLogLine({ type: 'study', facts, serverKey: signer.publicKey, signature: sign('study', facts) }),
+      ...rotations.map((record) => encodeLogLine({ type: 'rotation', record })),
       ...releases.map(({ body, signature }) => encodeLogLine({ type: 'release', body, signature })),
       encodeLogLine({ type: 'head', body: head, signature: sign('head', head) }),
     ],

@@ -1,6 +1,8 @@
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
-import { issueEnrolment, signBatch, signHello, signReady, signStatement } from '../../src/signing/index.js';
+import {
+  issueEnrolment, signBatch, signHello, signReady, signRotation, signStatement,
+} from '../../src/signing/index.js';
 import type {
   BatchBody, ClientFrame, HeadBody, ReleaseBody, ServerFrame, StudyDocument,
 } from '../../src/wire/index.js';
@@ -17,6 +19,9 @@ export const server = signing.createSigner(serverSeed);
 export const contributor = signing.createSigner(contributorSeed);
 export const issuerSeed = counting(0x80, 32);
 export const issuer = signing.createSigner(issuerSeed);
+/** The key that the server changes to. */
+export const nextServer = signing.createSigner(counting(0xa0, 32));
+export const rotation = signRotation(server, nextServer, signing);
 export const nonces = { serverNonce: counting(0x40, 32), clientNonce: counting(0x60, 32) };
 
 export const document: StudyDocument = {
@@ -125,6 +130,7 @@ export const signatures = {
   release: signStatement('release', server, factsId, releaseDigest),
   head: signStatement('head', server, factsId, headDigest),
   enrol: enrolmentToken.slice(0, 64),
+  rotation: rotation.subarray(64, 128),
 };
 
 export const clientFrames: Readonly<Record<string, ClientFrame>> = {
@@ -162,6 +168,21 @@ export const serverFrames: Readonly<Record<string, ServerFrame>> = {
       sequenceWindow: 64,
     },
     studies: [{ facts, signature: signatures.study, state: 'open', epoch: 7n }],
+    rotations: [],
+  },
+  welcomeAfterRotation: {
+    kind: 'welcome',
+    serverKey: nextServer.publicKey,
+    serverNonce: nonces.serverNonce,
+    limits: {
+      frameBytes: 4_194_304,
+      rowsPerBatch: 65_536,
+      creditBatches: 64,
+      channelsPerSocket: 4_096,
+      sequenceWindow: 64,
+    },
+    studies: [],
+    rotations: [rotation],
   },
   ready: {
     kind: 'ready',

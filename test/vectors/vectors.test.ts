@@ -32,6 +32,7 @@ const payloads: Readonly<Record<SignatureLabel, Uint8Array>> = {
   release: samples.releaseDigest,
   head: samples.headDigest,
   enrol: node.sha512(samples.enrolmentToken.subarray(64)),
+  rotation: node.sha512(samples.nextServer.publicKey),
 };
 const labels = Object.keys(payloads) as SignatureLabel[];
 const byContributor = (label: SignatureLabel): boolean => label === 'hello' || label === 'batch';
@@ -40,7 +41,9 @@ const contributorKeyOf = (label: SignatureLabel): Uint8Array | null =>
 const signerOf = (label: SignatureLabel): string =>
   byContributor(label) ? 'contributor' : label === 'enrol' ? 'issuer' : 'server';
 const contextOf = (label: SignatureLabel): typeof samples.context =>
-  label === 'enrol' ? { serverKey: samples.issuer.publicKey, studyId: new Uint8Array(32) } : samples.context;
+  label === 'enrol' || label === 'rotation'
+    ? { serverKey: (label === 'enrol' ? samples.issuer : samples.server).publicKey, studyId: new Uint8Array(32) }
+    : samples.context;
 
 describe('vectors', () => {
   it('fixes the bytes of every frame and body', async () => {

@@ -47,6 +47,7 @@ const serverFrame: fc.Arbitrary<wire.ServerFrame> = fc.oneof(
     serverNonce: bytes(32),
     limits,
     studies: fc.array(fc.record({ facts: body, signature: bytes(64), state, epoch: uint64 }), { maxLength: 4 }),
+    rotations: fc.array(bytes(192), { maxLength: 3 }),
   }),
   fc.record({
     kind: fc.constant('ready' as const),

@@ -59,6 +59,7 @@ export namespace keelson {
             serverNonce: Uint8Array;
             limits?: (keelson.v1.Limits.$Properties|null);
             studies: keelson.v1.SignedStudy.$Properties[];
+            rotations: Uint8Array[];
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Welcome & keelson.v1.Welcome.$Shape;
         }
 
@@ -68,6 +69,7 @@ export namespace keelson {
                 serverNonce?: (Uint8Array|null);
                 limits?: (keelson.v1.Limits.$Properties|null);
                 studies?: (keelson.v1.SignedStudy.$Properties[]|null);
+                rotations?: (Uint8Array[]|null);
                 $unknowns?: Uint8Array[];
             }
             type $Shape = keelson.v1.Welcome.$Properties;

@@ -139,6 +139,7 @@ export const keelson = $root.keelson = (() => {
 
             const Welcome = function (properties) {
                 this.studies = [];
+                this.rotations = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -149,6 +150,7 @@ export const keelson = $root.keelson = (() => {
             Welcome.prototype.serverNonce = $util.newBuffer([]);
             Welcome.prototype.limits = null;
             Welcome.prototype.studies = $util.emptyArray;
+            Welcome.prototype.rotations = $util.emptyArray;
 
             Welcome.decode = function (reader, length, _end, _depth, _target) {
                 if (!(reader instanceof $Reader))
@@ -207,6 +209,14 @@ export const keelson = $root.keelson = (() => {
                             if (!(message.studies && message.studies.length))
                                 message.studies = [];
                             message.studies.push($root.keelson.v1.SignedStudy.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.rotations && message.rotations.length))
+                                message.rotations = [];
+                            message.rotations.push(reader.bytes());
                             continue;
                         }
                     }

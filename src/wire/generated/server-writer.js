@@ -73,6 +73,7 @@ export const keelson = $root.keelson = (() => {
 
             const Welcome = function (properties) {
                 this.studies = [];
+                this.rotations = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -83,6 +84,7 @@ export const keelson = $root.keelson = (() => {
             Welcome.prototype.serverNonce = $util.newBuffer([]);
             Welcome.prototype.limits = null;
             Welcome.prototype.studies = $util.emptyArray;
+            Welcome.prototype.rotations = $util.emptyArray;
 
             Welcome.encode = function (message, writer, _depth) {
                 if (!writer)
@@ -100,6 +102,9 @@ export const keelson = $root.keelson = (() => {
                 if (message.studies != null && message.studies.length)
                     for (let i = 0; i < message.studies.length; ++i)
                         $root.keelson.v1.SignedStudy.encode(message.studies[i], writer.uint32(34).fork(), _depth + 1).ldelim();
+                if (message.rotations != null && message.rotations.length)
+                    for (let i = 0; i < message.rotations.length; ++i)
+                        writer.uint32(42).bytes(message.rotations[i]);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);

@@ -100,7 +100,7 @@ export class World {
     const hub = this.#hub;
     const { tally, oracle } = this;
     return {
-      serverKey: hub.serverKey,
+      serverKey: hub.serverKey, rotations: hub.rotations,
       studies: () => hub.studies(), study: (id) => hub.study(id),
       submit: async (batch) => {
         tally.passedSignature += 1;

@@ -1,0 +1,66 @@
+import { concatBytes, equalBytes } from '../base/bytes.js';
+import { WireError } from '../base/errors.js';
+import type { Signer, Signing, Verifier } from './contract.js';
+import { signedMessage } from './message.js';
+
+/**
+ * The record that a server's key gave way to another, 192 bytes: the key until then (32), the key from then on (32), and
+ * the signature (64 each, label "rotation") of the first and of the second over the same message. The first hands over,
+ * so that who trusts it can trust the second; the second vouches for the first, so that who knows only the second can
+ * check what is older.
+ */
+export type KeyRotation = Uint8Array;
+
+/** Bytes of a KeyRotation. */
+export const keyRotationBytes = 192;
+
+const noStudy = new Uint8Array(32);
+
+/** The keys that a rotation names, as views. */
+export function keysOfRotation(rotation: KeyRotation): { readonly previousKey: Uint8Array; readonly nextKey: Uint8Array } {
+  return { previousKey: rotation.subarray(0, 32), nextKey: rotation.subarray(32, 64) };
+}
+
+function rotationMessage(previousKey: Uint8Array, nextKey: Uint8Array, signing: Pick<Signing, 'sha512'>): Uint8Array {
+  return signedMessage('rotation', { serverKey: previousKey, studyId: noStudy }, null, signing.sha512(nextKey));
+}
+
+/** The record that `next` takes over from `previous`. */
+export function signRotation(previous: Signer, next: Signer, signing: Pick<Signing, 'sha512'>): KeyRotation {
+  const message = rotationMessage(previous.publicKey, next.publicKey, signing);
+  return concatBytes(previous.publicKey, next.publicKey, previous.sign(message), next.sign(message));
+}
+
+/**
+ * The keys that a server had, oldest first, the present one last. Each link is checked: it begins with the key that the
+ * one before led to, and both its keys signed it. So whoever trusts any of these keys may trust the last one for what is
+ * signed from now on, and the earlier ones for what came before.
+ * @param rotations in their order; none for a server that never changed its key.
+ * @param serverKey 32 bytes: the present key.
+ * @throws WireError('bad-signature') for a record that is not signed by both keys or does not continue the one before;
+ *   WireError('invalid-key') for keys that prove nothing.
+ */
+export function keyChain(
+  rotations: readonly KeyRotation[], serverKey: Uint8Array, signing: Pick<Signing, 'sha512' | 'createVerifier'>,
+): Verifier[] {
+  const keys = [signing.createVerifier(rotations[0]?.subarray(0, 32) ?? serverKey)];
+  for (const rotation of rotations) {
+    const { previousKey, nextKey } = keysOfRotation(rotation);
+    const message = rotationMessage(previousKey, nextKey, signing);
+    const previous = keys.at(-1)!;
+    const next = signing.createVerifier(nextKey);
+    if (
+      rotation.length !== keyRotationBytes
+      || !equalBytes(previous.publicKey, previousKey)
+      || !previous.verify(message, rotation.subarray(64, 128))
+      || !next.verify(message, rotation.subarray(128))
+    ) throw brokenChain();
+    keys.push(next);
+  }
+  if (!equalBytes(keys.at(-1)!.publicKey, serverKey)) throw brokenChain();
+  return keys;
+}
+
+function brokenChain(): WireError {
+  return new WireError('bad-signature', 'a change of the server\'s key is not signed by both keys, or out of order');
+}
