@@ -18,6 +18,8 @@ const tailFactor = 1.6;
 /** A smaller share of the rows cannot move the middle by much, and honest tails are not exactly normal. */
 const leastShare = 5e-4;
 const fits = 3;
+/** Beyond so many spreads a normal shape is fitted to nothing. */
+const shapeReach = 3;
 const refinements = 8;
 
 /** In the axis' units. */
@@ -59,12 +61,14 @@ interface Kept {
  */
 export function profileOf(counts: Float64Array, noise: number, leastCut: number): Profile | null {
   let kept: Kept = { from: 0, to: profileBins };
+  let seen = kept;
   let shape = shapeOf(counts, kept, null);
   for (let pass = 1; pass < fits && shape !== null; pass++) {
-    const next = cutTails(counts, noise, leastCut, shape);
-    if (next.from === kept.from && next.to === kept.to) break;
-    kept = next;
-    shape = shapeOf(counts, kept, shape);
+    kept = cutTails(counts, noise, leastCut, shape);
+    const next = nearOf(kept, shape);
+    if (next.from === seen.from && next.to === seen.to) break;
+    seen = next;
+    shape = shapeOf(counts, seen, shape);
   }
   if (shape === null) return null;
   const { middle, spread, total } = shape;
@@ -78,7 +82,16 @@ export function profileOf(counts: Float64Array, noise: number, leastCut: number)
     middle, spread, low, high,
     shift: spread * moved,
     kept: 1 + (times(a) - times(b)) / mass - moved ** 2,
-    deviation: perRow * Math.hypot((noise * Math.sqrt(profileBins)) / 2, Math.sqrt(total) / 2),
+    deviation: perRow * Math.hypot((noise * Math.sqrt(seen.to - seen.from)) / 2, Math.sqrt(total) / 2),
+  };
+}
+
+/** Of the bins kept, those that a normal shape has rows in: the others add noise to its quartiles, and nothing else. */
+function nearOf(kept: Kept, { middle, spread }: Shape): Kept {
+  const binAt = (entry: number): number => Math.min(profileBins, Math.max(0, Math.round((entry + reach) / width)));
+  return {
+    from: Math.max(kept.from, binAt(middle - shapeReach * spread)),
+    to: Math.min(kept.to, binAt(middle + shapeReach * spread)),
   };
 }
 
@@ -122,26 +135,39 @@ function quantile(counts: Float64Array, { from, to }: Kept, target: number): num
   return to * width - reach;
 }
 
-/** The innermost cuts beyond which the counts are far more than the shape's, noise allowed for. */
-function cutTails(
-  counts: Float64Array, noise: number, leastCut: number, { middle, spread, total }: Shape,
-): Kept {
-  const isHostile = (tail: number, bins: number, distance: number): boolean =>
-    tail > tailFactor * total * normalUpperTail(distance) + 3 * noise * Math.sqrt(bins) + leastShare * total;
-  let [from, to] = [0, profileBins];
-  let tail = 0;
-  for (let bin = profileBins - 1; bin > 0; bin--) {
-    const distance = (edge(bin) - middle) / spread;
-    if (distance < leastCut) break;
-    tail += counts[bin]!;
-    if (isHostile(tail, profileBins - bin, distance)) to = bin;
-  }
-  tail = 0;
+/** What noise and chance may add to a stretch of bins, in deviations, before it is taken for hostile. */
+const chance = 3.3;
+
+/**
+ * The innermost cuts beyond which some stretch of bins holds far more than the shape does, noise allowed for. Stretches
+ * of 1, 2, 4, ... bins, since a crowd in few of them would drown in the noise of all, and everything farther out.
+ */
+function cutTails(counts: Float64Array, noise: number, leastCut: number, shape: Shape): Kept {
+  const outwards = firstHostile((step) => counts[step]!, edge, noise, leastCut, shape);
+  const mirrored = firstHostile(
+    (step) => counts[profileBins - 1 - step]!, (step) => -edge(profileBins - step), noise, leastCut,
+    { ...shape, middle: -shape.middle },
+  );
+  return { from: profileBins - mirrored, to: outwards };
+}
+
+/** The first bin, counted from below, at which a stretch upwards is hostile; `profileBins` when none is. */
+function firstHostile(
+  countOf: (bin: number) => number, edgeOf: (bin: number) => number, noise: number, leastCut: number,
+  { middle, spread, total }: Shape,
+): number {
+  const sums = [0];
+  for (let bin = 0; bin < profileBins; bin++) sums.push(sums[bin]! + countOf(bin));
+  const beyond = (bin: number): number => normalUpperTail((edgeOf(bin) - middle) / spread);
+  const isHostile = (from: number, to: number): boolean => {
+    const normal = total * (beyond(from) - (to === profileBins ? 0 : beyond(to)));
+    const least = tailFactor * normal + leastShare * total;
+    return sums[to]! - sums[from]! > least + chance * Math.hypot(noise * Math.sqrt(to - from), Math.sqrt(normal));
+  };
   for (let bin = 1; bin < profileBins; bin++) {
-    const distance = (middle - edge(bin)) / spread;
-    if (distance < leastCut) break;
-    tail += counts[bin - 1]!;
-    if (isHostile(tail, bin, distance)) from = bin;
+    if ((edgeOf(bin) - middle) / spread < leastCut) continue;
+    for (let size = 1; bin + size < profileBins; size *= 2) if (isHostile(bin, bin + size)) return bin;
+    if (isHostile(bin, profileBins)) return bin;
   }
-  return { from, to };
+  return profileBins;
 }

@@ -52,6 +52,26 @@ describe('a profile', () => {
     expect(Math.abs(left.reduce((sum, x) => sum + x, 0) / left.length - 0.2 - shift)).toBeLessThan(0.015);
   });
 
+  it('finds a small crowd in few bins that all of the noise farther out would hide', () => {
+    // 330 rows at 3.35 are 7 deviations of one bin's noise, and 1.6 of those of the bins from there on.
+    let found = 0;
+    for (let seed = 0; seed < 40; seed++) {
+      const parts = [{ rows: 19_670, at: 0, spread: 1 }, { rows: 330, at: -3.35, spread: 0.1 }];
+      found += profile(countsOf(parts, 48, `crowd ${seed}`), 48).low > -3.5 ? 1 : 0;
+    }
+    expect(found).toBeGreaterThanOrEqual(36);
+  });
+
+  it('seldom takes noise for a crowd', () => {
+    let cut = 0;
+    for (let seed = 0; seed < 200; seed++) {
+      const { low, high } = profile(countsOf([{ rows: 20_000, at: 0, spread: 1 }], 48, `no crowd ${seed}`), 48);
+      cut += low > -Infinity || high < Infinity ? 1 : 0;
+    }
+    // About 200 stretches at 3.3 deviations, which overlap: seen in 2 of 100, and rows above what is normal are allowed.
+    expect(cut).toBeLessThan(20);
+  });
+
   it('gives a deviation that middles have', () => {
     const noise = 400;
     const middles = Array.from({ length: 400 }, (_, i) =>
