@@ -1,4 +1,5 @@
-// Pictures of every page, at both widths and in both themes: `npm run screenshots [-- FOLDER [server,lab,demo]]`.
+// Pictures of every page and state, at both widths and in both themes:
+//   npm run screenshots [-- FOLDER [server,states,survey,lab,demo]]
 // The README's own are written into docs/images; all of them go into FOLDER (default: screenshots, which git ignores).
 /* global document, fetch */
 import { spawn } from 'node:child_process';
@@ -8,6 +9,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { launch } from 'puppeteer-core';
+import { ofStates } from './screenshots/states.js';
+import { ofSurvey } from './screenshots/survey.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = resolve(process.argv[2] ?? join(root, 'screenshots'));
@@ -21,6 +24,7 @@ const themes = ['light', 'dark'];
 
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-screenshots-'));
 const running = [];
+const port = 20_000 + (createHash('sha256').update(scratch).digest().readUInt16BE(0) % 20_000);
 
 /** `keelson words...`; resolves with what `pattern` finds first in its output. */
 function keelson(words, pattern) {
@@ -66,7 +70,6 @@ async function take(page, name, height = 900) {
 /** A pool of studies with people in them: its dashboard and its operator's page. */
 async function ofServer(browser) {
   const studies = ['flights-mean', 'flights-robust'].map((name) => `${root}studies/${name}.yaml`);
-  const port = 20_000 + (createHash('sha256').update(scratch).digest().readUInt16BE(0) % 20_000);
   const [, address] = await keelson(
     ['serve', ...studies, '--data', join(scratch, 'data'), '--port', String(port), '--log-level', 'error', '--json'],
     /"address":"(http:[^"]+)"/,
@@ -136,13 +139,14 @@ const browser = await launch({
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking',
     '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'],
 });
-const parts = (process.argv[3] ?? 'server,lab,demo').split(',');
+const shared = { keelson, newPage: () => newPage(browser), take, until, scratch, root, running, port };
+const makers = { server: ofServer, states: () => ofStates(shared), survey: () => ofSurvey(shared), lab: ofLab, demo: ofDemo };
+const parts = (process.argv[3] ?? Object.keys(makers).join()).split(',');
 try {
-  if (parts.includes('server')) await ofServer(browser);
-  for (const child of running.splice(0)) child.kill('SIGKILL');
-  if (parts.includes('lab')) await ofLab(browser);
-  for (const child of running.splice(0)) child.kill('SIGKILL');
-  if (parts.includes('demo')) await ofDemo(browser);
+  for (const part of parts) {
+    await makers[part](browser);
+    for (const child of running.splice(0)) child.kill('SIGKILL');
+  }
   for (const name of inReadme) {
     const part = name.startsWith('study') ? 'server' : name.split('-')[0];
     const isTaken = parts.includes(part);

@@ -84,8 +84,8 @@ export interface StudyHub {
   evidence?(studyId: string, contributor: Uint8Array): Promise<ContributorEvidence>;
   /** Excludes a key from the next epoch on where the study's rule and the key's own rows allow it. For the operator only. */
   quarantine?(studyId: string, contributor: Uint8Array): Promise<QuarantineOutcome>;
-  /** Who is excluded, oldest first. For the operator only. */
-  quarantines?(studyId: string): Promise<readonly Quarantine[]>;
+  /** The newest exclusions, at most `limit` of them, the newest first. For the operator only. */
+  quarantines?(studyId: string, limit: number): Promise<readonly Quarantine[]>;
   /** The open epoch ends as planned, then the study is ended for good. For the operator only. */
   endStudy?(studyId: string): Promise<void>;
   onEvent(listener: (event: HubEvent) => void): () => void;

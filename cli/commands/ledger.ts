@@ -19,7 +19,8 @@ export const ledger = defineCommand({
     + 'under renyi a divergence at the budget\'s order.',
     'Of a budget that renews, spent is what its window holds now. Under contributor scope it is the bound that every '
     + 'release states: no contributor has spent more, most have spent less; and those left out of the newest epochs '
-    + 'because their own budget did not pay are counted, for the operator\'s eyes only.',
+    + 'because their own budget did not pay are counted, for the operator\'s eyes only. So are the keys that a study\'s '
+    + 'quarantine leaves out, with the distance that decided.',
     'The loss distribution is a second account of the same charges, from the noise that was drawn: usually a smaller '
     + 'epsilon. It holds for plans that were fixed in advance, and does not gate the budget.',
   ],
@@ -27,7 +28,7 @@ export const ledger = defineCommand({
     directory: { type: 'positional', required: true, description: 'data folder of "keelson serve"' },
     entries: {
       type: 'string', valueHint: 'n',
-      description: `newest ledger entries to show per budget (default ${entriesShown})`,
+      description: `newest ledger entries, and excluded keys, to show per budget (default ${entriesShown})`,
     },
   },
   examples: ['keelson ledger data', 'keelson ledger data --json'],
@@ -45,6 +46,7 @@ export const ledger = defineCommand({
           loss: lossOfBudget(balance, counting),
           declined: await store.lastDeclined(balance.key),
           leftOut: await leftOutOf(store, balance, own),
+          excluded: await excludedFrom(store, own, limit),
         }));
       }
       output.json({ budgets });
@@ -75,6 +77,22 @@ interface BudgetView {
     readonly spent: number; readonly byLossDistribution: number | null; readonly cap: number; readonly atDelta: number;
   };
   readonly entries: readonly EntryLine[];
+  /** Keys that quarantine leaves out, the newest first; absent when there is none. For the operator only. */
+  readonly excluded?: readonly Excluded[];
+}
+
+interface Excluded {
+  readonly study: string;
+  /** Public key, hexadecimal. */
+  readonly contributor: string;
+  readonly fromEpoch: bigint;
+  /** Of the mean of its rows from the answer of `release`, and from which distance on the study excludes. */
+  readonly distance: number;
+  readonly beyond: number;
+  /** Position in the study's log, from 0. */
+  readonly release: number;
+  /** ISO 8601. */
+  readonly at: string;
 }
 
 interface LeftOut {
@@ -87,6 +105,7 @@ interface More {
   readonly loss: number | null;
   readonly declined: LedgerEntry | null;
   readonly leftOut: readonly LeftOut[] | null;
+  readonly excluded: readonly Excluded[];
 }
 
 interface StudyLine {
@@ -132,10 +151,20 @@ async function leftOutOf(
     ({ study: name, epoch, contributors: await store.leftOutCount(studyId, epoch) })));
 }
 
+async function excludedFrom(
+  store: SqliteReader, studies: readonly StudyRecord[], limit: number,
+): Promise<readonly Excluded[]> {
+  const all = await Promise.all(studies.map(async ({ studyId, name }) =>
+    (await store.quarantines(studyId, limit)).map(({ contributor, fromEpoch, distance, beyond, releaseIndex, atMs }) => (
+      { study: name, contributor, fromEpoch, distance, beyond, release: releaseIndex, at: new Date(atMs).toISOString() }
+    ))));
+  return all.flat().sort((left, right) => (left.at < right.at ? 1 : -1)).slice(0, limit);
+}
+
 function view(
   balance: LedgerBalance, studies: readonly StudyRecord[], entries: readonly LedgerEntry[], more: More,
 ): BudgetView {
-  const { declined, leftOut, loss } = more;
+  const { declined, excluded, leftOut, loss } = more;
   const rho = amounts(balance.rhoSpent, balance.rhoReserved, balance.rhoCap, declined?.rho ?? null);
   const delta = amounts(balance.deltaSpent, balance.deltaReserved, balance.deltaCap, declined?.delta ?? null);
   const nameOf = (studyId: string): string => studies.find((study) => study.studyId === studyId)?.name ?? studyId;
@@ -146,6 +175,7 @@ function view(
     ...(balance.rule.rule === 'renyi' && { order: balance.rule.order }),
     ...(balance.windowMs !== undefined && { windowMs: balance.windowMs }),
     ...(leftOut !== null && { leftOut }),
+    ...(excluded.length > 0 && { excluded }),
     studies: studies.map(({ name, studyId, state, releaseCount }) =>
       ({ study: name, studyId, state, releases: releaseCount })),
     rho,
@@ -197,6 +227,14 @@ function describe(budget: BudgetView, output: Output): void {
     output.table(['when', 'study', 'epoch', 'what', 'rho', 'delta'], budget.entries.map((entry) => {
       const { at, study, epoch, kind, rho, delta } = entry;
       return [at.slice(0, 19), study, String(epoch), kind, formatNumber(rho), formatNumber(delta)];
+    }));
+  }
+  if (budget.excluded !== undefined) {
+    output.text();
+    output.table(['excluded', 'study', 'key', 'from epoch', 'distance', 'beyond', 'release'], budget.excluded.map((entry) => {
+      const { at, study, contributor, fromEpoch, distance, beyond, release } = entry;
+      return [at.slice(0, 19), study, contributor.slice(0, 16), String(fromEpoch), formatNumber(distance),
+        formatNumber(beyond), String(release)];
     }));
   }
   output.text();

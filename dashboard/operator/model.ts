@@ -16,7 +16,9 @@ export interface StudyProgress {
   readonly leftOut: number;
   /** How far, in scales, a key's rows may be from an answer before it may be excluded; null where nobody is. */
   readonly beyond: number | null;
-  /** Keys that are excluded, oldest first. */
+  /** Such keys are excluded by themselves, at each release. */
+  readonly automatic: boolean;
+  /** The newest 50 keys that are excluded, the newest first. */
   readonly quarantined: readonly {
     readonly contributor: string; readonly fromEpoch: string; readonly distance: number; readonly atMs: number;
   }[];
@@ -80,6 +82,8 @@ export interface Evidence {
     readonly farthest: number | null;
   }[];
   readonly truncated: boolean;
+  /** The first epoch that leaves the key out. */
+  readonly excludedFrom: string | null;
 }
 
 const meanings: Readonly<Record<string, string>> = {
@@ -107,7 +111,7 @@ const meanings: Readonly<Record<string, string>> = {
   'shutting-down': 'the server was stopping',
   'unsupported': 'a request that this version does not serve',
   'internal': 'a failure that the log explains',
-  'quarantined': 'a key that you have excluded',
+  'quarantined': 'a key that is excluded',
 };
 
 /** What a refusal code means, in a few words. */

@@ -14,12 +14,12 @@ export function Quarantine(
     return html`<p class="quiet small">This study excludes nobody: its file gives no distance from which on it would.</p>`;
   }
   const entry = study.quarantined.find(({ contributor }) => contributor === evidence.contributor);
-  if (entry !== undefined) {
-    return html`<p class="small"><strong>Excluded from epoch ${whole(BigInt(entry.fromEpoch))} on.</strong></p>`;
-  }
+  const from = entry?.fromEpoch ?? evidence.excludedFrom;
+  if (from !== null) return html`<p class="small"><strong>Excluded from epoch ${whole(BigInt(from))} on.</strong></p>`;
   const distance = Math.max(-Infinity, ...evidence.epochs.flatMap((epoch) => (epoch.distance === null ? [] : [epoch.distance])));
   if (!(distance > study.beyond)) {
-    return html`<p class="quiet small">This study excludes beyond ${amount(study.beyond)} only.</p>`;
+    return html`<p class="quiet small">This study excludes beyond ${amount(study.beyond)} only${
+      study.automatic ? ', by itself at each release' : ''}.</p>`;
   }
   const act = (): void => {
     setState({ asking: true, fault: '' });
@@ -40,7 +40,7 @@ export function Quarantine(
 export function Quarantined({ studies }: { readonly studies: readonly StudyProgress[] }): VNode | null {
   const rows = studies.flatMap(({ name, quarantined }) => quarantined.map((entry) => ({ name, ...entry })));
   if (rows.length === 0) return null;
-  return html`<div class="stack"><h3>Excluded</h3><div class="scroll" tabindex="0" role="region" aria-label="Excluded keys"><table>
+  return html`<div class="stack"><h3>Excluded, the newest first</h3><div class="scroll" tabindex="0" role="region" aria-label="Excluded keys"><table>
     <thead><tr><th>Key</th><th>Study</th><th>From epoch</th><th>Distance</th><th>Since</th></tr></thead>
     <tbody>${rows.map(({ name, contributor, fromEpoch, distance, atMs }) => html`<tr key=${`${name}${contributor}`}>
       <th scope="row" class="code" title=${contributor}>${contributor.slice(0, 16)}…</th><td>${name}</td>

@@ -88,6 +88,9 @@ async function ledger(exchange: Exchange): Promise<void> {
   sendJson(exchange, { unit: '2^-64', budgets: await ledgerView(exchange.hub) });
 }
 
+/** An automatic rule may exclude thousands: the page shows the newest, `keelson ledger` as many as are asked for. */
+const quarantinedShown = 50;
+
 /** Exact participation: for the operator's eyes only. */
 async function progress(exchange: Exchange): Promise<void> {
   const { hub, metrics: counted } = exchange;
@@ -103,7 +106,8 @@ async function progress(exchange: Exchange): Promise<void> {
     progress: await hub.progress(view.studyId),
     leftOut: (await hub.leftOut?.(view.studyId)) ?? 0,
     beyond: view.document.quarantine?.beyond ?? null,
-    quarantined: ((await hub.quarantines?.(view.studyId)) ?? [])
+    automatic: view.document.quarantine?.automatic === true,
+    quarantined: ((await hub.quarantines?.(view.studyId, quarantinedShown)) ?? [])
       .map(({ contributor, fromEpoch, distance, atMs }) => ({ contributor, fromEpoch: String(fromEpoch), distance, atMs })),
     batches: {
       accepted: counted.accepted.total({ study: view.name }),

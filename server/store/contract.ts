@@ -260,12 +260,15 @@ export interface Store {
 
   // ---- quarantine
   /**
-   * Leaves the key out of every epoch that opens from now on; the open one, and one that closes, keep its rows. Idempotent:
-   * an entry that exists is returned as it is. Optional: a store without it excludes nobody.
+   * Leaves keys of one study out of every epoch that opens from now on; the open one, and one that closes, keep their
+   * rows. One transaction for the whole list. Idempotent: an entry that exists is returned as it is. Optional: a store
+   * without it excludes nobody.
    */
-  quarantine?(input: Omit<Quarantine, 'fromEpoch'>): Promise<Quarantine>;
-  /** Oldest first. For the operator only. */
-  quarantines?(studyId: StudyId): Promise<readonly Quarantine[]>;
+  quarantine?(inputs: readonly Omit<Quarantine, 'fromEpoch'>[]): Promise<readonly Quarantine[]>;
+  /** The newest `limit`, the newest first. For the operator only. */
+  quarantines?(studyId: StudyId, limit: number): Promise<readonly Quarantine[]>;
+  /** Of this key; null when it is not left out. */
+  quarantineOf?(studyId: StudyId, contributor: ContributorKey): Promise<Quarantine | null>;
 
   // ---- journal
   /**

@@ -23,6 +23,8 @@ export interface ContributorEvidence {
   readonly unit: 'scale' | 'columns';
   /** Oldest first. */
   readonly epochs: readonly EpochEvidence[];
+  /** The first epoch that leaves the key out; null when none does. */
+  readonly excludedFrom: bigint | null;
   /** Journal entries were left out: the epochs hold more of them than are looked through for one question. */
   readonly truncated: boolean;
 }

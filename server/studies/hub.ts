@@ -143,8 +143,8 @@ class Hub implements RunningHub {
     return quarantineIfFar(store, this.#study(studyId).view, contributor, clock.nowMs());
   }
 
-  async quarantines(studyId: string): Promise<readonly Quarantine[]> {
-    return (await this.options.store.quarantines?.(studyId)) ?? [];
+  async quarantines(studyId: string, limit: number): Promise<readonly Quarantine[]> {
+    return (await this.options.store.quarantines?.(studyId, limit)) ?? [];
   }
 
   async progress(studyId: string): Promise<EpochProgress | null> {

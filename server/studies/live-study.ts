@@ -8,6 +8,7 @@ import { amountToNumber, type Amount } from '../../src/privacy/amount.js';
 import type { Spend } from '../../src/wire/messages.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
+import { excludeAfterRestart } from './exclusion.js';
 import { freshEpoch, heldEpochOf, openingOf, setupOf, type HeldEpoch } from './held-epoch.js';
 import { rebuildEpoch, recoveriesMax } from './recovery.js';
 import { ReleaseLine, type ClosedEpoch } from './release-line.js';
@@ -16,6 +17,8 @@ import { delayUntilClose, nextTimes } from './schedule.js';
 
 /** Closed epochs that may wait for their release; past it the open one stays open longer instead of adding to them. */
 const waitingMax = 2;
+/** Where each release decides who is left out of the epochs that open after it. */
+const waitingMaxExcluding = 1;
 
 /** A study's identity: its facts as signed bytes. */
 export interface StudyIdentity {
@@ -91,6 +94,7 @@ export class LiveStudy {
 
   /** Takes up what an earlier process left, oldest first, then opens an epoch or goes on with the one that is open. */
   async start(unfinished: readonly EpochRecord[]): Promise<void> {
+    await excludeAfterRestart(this.context, this.view, this.#line.count);
     for (const record of unfinished) await this.#resume(record);
     if (this.#open === null || this.#isDue(this.#open)) await this.#turnOver();
     else this.#arm(this.#open);
@@ -164,18 +168,18 @@ export class LiveStudy {
     this.#lastEpoch = epoch > this.#lastEpoch ? epoch : this.#lastEpoch;
     this.#previousCloseMs = record.closesAtMs;
     if (record.state === 'charged') {
-      return this.#line.enqueue({ held: heldEpochOf(record), kind: 'interrupted', closedAtMs });
+      return this.#enqueue({ held: heldEpochOf(record), kind: 'interrupted', closedAtMs });
     }
     const held = attempts > recoveriesMax ? null : await this.#rebuilt(record);
     if (held === null) {
       logger.error({ study: this.view.name, epoch, attempts }, 'an epoch is given up; it ends as interrupted');
       await store.beginClose(studyId, epoch);
-      return this.#line.enqueue({ held: heldEpochOf(record), kind: 'interrupt', closedAtMs });
+      return this.#enqueue({ held: heldEpochOf(record), kind: 'interrupt', closedAtMs });
     }
     await store.noteRecovered?.(studyId, epoch);
     this.#held.set(epoch, held);
     if (record.state === 'open') this.#open = held;
-    else this.#line.enqueue({ held, kind: 'release', closedAtMs });
+    else this.#enqueue({ held, kind: 'release', closedAtMs });
   }
 
   /** Null when it cannot be rebuilt by this program; the other epochs and studies are not concerned. */
@@ -211,13 +215,23 @@ export class LiveStudy {
 
   #onDue(): void {
     if (this.context.stopped() || this.#closing || this.#turning !== null) return;
-    if (this.#line.pending < waitingMax) return void this.#turnOver();
+    if (this.#line.pending < this.#waitingMax()) return void this.#turnOver();
     if (this.#overdue) return;
     this.#overdue = true;
     const { logger } = this.context;
     logger.warn(
       { study: this.view.name }, 'releases take longer than epochs: the open epoch is extended; make epochs longer',
     );
+  }
+
+  /** Its rows stay until it has left the line: who is left out later may depend on them. */
+  #enqueue(closed: ClosedEpoch): void {
+    this.#retention.spare(closed.held.epoch);
+    this.#line.enqueue(closed);
+  }
+
+  #waitingMax(): number {
+    return this.definition.document.quarantine?.automatic === true ? waitingMaxExcluding : waitingMax;
   }
 
   /** Closes the open epoch and opens the next, if there may be one. Never rejects. */
@@ -245,7 +259,7 @@ export class LiveStudy {
     if (next !== null) this.#opened(next, opened!);
     if (old !== null) {
       const closedAtMs = old.closesAtMs === 0 ? clock.nowMs() : old.closesAtMs;
-      this.#line.enqueue({ held: old, kind: 'release', closedAtMs });
+      this.#enqueue({ held: old, kind: 'release', closedAtMs });
     }
     await this.#stopIfDone();
   }
@@ -299,6 +313,7 @@ export class LiveStudy {
 
   async #onReleased(closed: ClosedEpoch): Promise<void> {
     this.#held.delete(closed.held.epoch);
+    this.#retention.free(closed.held.epoch);
     void this.#retention.sweep();
     if (this.#overdue && !this.#closing) await this.#turnOver();
     await this.#stopIfDone();

@@ -40,8 +40,8 @@ export async function quarantineIfFar(
   const { beyond } = rule;
   const distance = Math.max(...distances);
   if (!(distance > beyond)) return { kind: 'near', distance, beyond };
-  const { fromEpoch } = await store.quarantine({
+  const [entry] = await store.quarantine([{
     studyId: view.studyId, contributor: key, distance, beyond, releaseIndex: answer.index, atMs: nowMs,
-  });
-  return { kind: 'excluded', fromEpoch, distance, beyond };
+  }]);
+  return { kind: 'excluded', fromEpoch: entry!.fromEpoch, distance, beyond };
 }

@@ -5,6 +5,7 @@ import { interrupted } from '../epochs/outcome.js';
 import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
+import { excludeFar } from './exclusion.js';
 import type { HeldEpoch } from './held-epoch.js';
 import { signRelease } from './release-body.js';
 
@@ -105,6 +106,8 @@ export class ReleaseLine {
     this.#count += 1;
     this.#digest = release.digest;
     emit({ kind: 'release', studyId: this.studyId, release });
+    const { document } = this.definition;
+    await excludeFar(this.context, { studyId: this.studyId, document }, epoch, release.index);
   }
 
   /** With public participation the fact that nobody came is public: no noise is taken, nothing is charged. */

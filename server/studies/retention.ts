@@ -11,6 +11,8 @@ export class Retention {
   #sweeping: Promise<void> = Promise.resolve();
   #cancelTimer: (() => void) | undefined;
   #closed = false;
+  /** Epochs whose rows somebody still reads. */
+  readonly #spared = new Set<bigint>();
 
   constructor(
     private readonly context: HubContext,
@@ -18,6 +20,15 @@ export class Retention {
     retention: StudyDocument['retention'],
   ) {
     this.#keepMs = retention.kind === 'release' ? 0 : retention.keepMs;
+  }
+
+  /** Leaves an epoch's rows where they are until `free`, whatever the rule says. */
+  spare(epoch: bigint): void {
+    this.#spared.add(epoch);
+  }
+
+  free(epoch: bigint): void {
+    this.#spared.delete(epoch);
   }
 
   /** Purges what is due and comes back for the rest. Resolves when nothing more is due now. Never rejects. */
@@ -40,6 +51,7 @@ export class Retention {
     const nowMs = clock.nowMs();
     let nextMs = Infinity;
     for (const { epoch, releasedAtMs } of await store.unpurgedEpochs(this.studyId)) {
+      if (this.#spared.has(epoch)) continue;
       // Set back, the system's clock must not keep rows longer than the rule from now on.
       const leftMs = Math.min(releasedAtMs + this.#keepMs - nowMs, this.#keepMs);
       if (leftMs > 0) {

@@ -67,7 +67,9 @@ class StudyReader {
       budget: this.#budget(),
       admission,
       retention: retention === 'release' ? { kind: 'release' } : { kind: 'duration', keepMs: retention },
-      ...(quarantine !== undefined && { quarantine }),
+      ...(quarantine !== undefined && {
+        quarantine: { beyond: quarantine.beyond, ...(quarantine.automatic && { automatic: true as const }) },
+      }),
     };
     if (quarantine !== undefined && !mayExclude(document)) {
       throw this.#refused('quarantine', undefined, 'who is left out would show, or cost, what they had sent',

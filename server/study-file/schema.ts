@@ -95,8 +95,11 @@ const retentionRule = 'release (rows are deleted once the release is stored), or
 const retention = ruled(retentionRule, v.union(
   [v.literal('release'), duration(1_000, '1s', 3_650 * 86_400_000, '3650d')], retentionRule));
 
-const quarantineRule = 'beyond: how far from a published answer, in scales, the mean of a key\'s rows may be';
-const quarantine = ruled(quarantineRule, v.strictObject({ beyond: positive }, quarantineRule));
+const quarantineRule = 'beyond: how far from a published answer, in scales, the mean of a key\'s rows may be; '
+  + 'automatic: true to exclude every such key at each release';
+const automatic = ruled('true or false', v.boolean('true or false'));
+const quarantine = ruled(
+  quarantineRule, v.strictObject({ beyond: positive, automatic: v.optional(automatic, false) }, quarantineRule));
 
 const parametersRule = 'the estimator\'s parameters by name';
 const parameters = ruled(parametersRule, v.record(v.string(), v.unknown(), parametersRule));

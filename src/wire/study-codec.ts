@@ -137,7 +137,11 @@ function readRetention(retention: Members): StudyDocument['retention'] {
 }
 
 function readQuarantine(quarantine: Members): NonNullable<StudyDocument['quarantine']> {
-  const value = { beyond: quarantine.positive('beyond') };
+  const value = {
+    beyond: quarantine.positive('beyond'),
+    // Present only when it holds, so that facts without it have one form.
+    ...(quarantine.has('automatic') && { automatic: quarantine.choice('automatic', [true]) }),
+  };
   quarantine.finish();
   return value;
 }
@@ -207,7 +211,7 @@ class Members {
     return value;
   }
 
-  choice<const T extends string | number>(name: string, allowed: readonly T[]): T {
+  choice<const T extends string | number | boolean>(name: string, allowed: readonly T[]): T {
     const value = this.take(name);
     const found = allowed.find((candidate) => candidate === value);
     if (found === undefined) throw refused(`${this.path}.${name}`, `one of ${allowed.join(', ')}`);

@@ -42,6 +42,7 @@ export interface StudyDocument {
   /**
    * A key whose own rows of an epoch have a mean farther than `beyond` from a published answer may be excluded from later
    * epochs. Counted in the study's scales, or in the columns' units where it has none. Absent: nobody is excluded.
+   * `automatic`: every such key is, when its epoch is released; otherwise those that the operator measures.
    */
-  readonly quarantine?: { readonly beyond: number };
+  readonly quarantine?: { readonly beyond: number; readonly automatic?: true };
 }

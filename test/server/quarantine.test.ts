@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decodeReleaseBody, decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
 import { document } from '../support/wire-samples.js';
-import { Bench, batchOf, contribute, define, everyMs, keyOf } from '../support/hub-bench.js';
+import { Bench, batchOf, contribute, define, everyMs, hexKey, keyOf } from '../support/hub-bench.js';
 
 let bench: Bench;
 beforeEach(() => { bench = new Bench(); });
@@ -33,7 +33,7 @@ it('excludes nobody unless the study says from which distance on', async () => {
   const hub = await bench.start([define()]);
   const studyId = await apart(hub, 100);
   expect(await hub.quarantine!(studyId, keyOf(5))).toEqual({ kind: 'off' });
-  expect(await hub.quarantines!(studyId)).toEqual([]);
+  expect(await hub.quarantines!(studyId, 9)).toEqual([]);
   await hub.close();
 });
 
@@ -52,11 +52,11 @@ it('excludes a key by its own rows, from the next epoch on, for good and across 
   expect(await verdictOf(hub, studyId, 3n, 4n)).toBe('quarantined');
   expect(await verdictOf(hub, studyId, 3n, 4n)).toBe('quarantined');
   expect(await verdictOf(hub, studyId, 3n, 3n, 6)).toBe('accepted');
-  const entries = await hub.quarantines!(studyId);
+  const entries = await hub.quarantines!(studyId, 9);
   expect(entries).toMatchObject([{ fromEpoch: 3n, distance: 10, beyond: 8, releaseIndex: 0 }]);
   await hub.close();
   hub = await bench.start([study]);
-  expect(await hub.quarantines!(studyId)).toEqual(entries);
+  expect(await hub.quarantines!(studyId, 9)).toEqual(entries);
   expect(await verdictOf(hub, studyId, 3n, 5n)).toBe('quarantined');
   await hub.close();
 });
@@ -68,7 +68,7 @@ it('goes by no rows but the key\'s own', async () => {
   expect(await hub.quarantine!(studyId, keyOf(5))).toEqual(near);
   await contribute(hub, studyId, 4, 2n);
   expect(await hub.quarantine!(studyId, keyOf(5))).toEqual(near);
-  expect(await hub.quarantines!(studyId)).toEqual([]);
+  expect(await hub.quarantines!(studyId, 9)).toEqual([]);
   await hub.close();
 });
 
@@ -76,8 +76,81 @@ it('is refused where the missing of a key would show, or where it would change w
   const quarantine = { beyond: 8 };
   const own = { ...document, participation: 'secret' as const, budget: { ...document.budget, scope: 'study' as const } };
   expect(decodeStudyDocument(encodeStudyDocument({ ...own, quarantine })).quarantine).toEqual(quarantine);
+  const automatic = { beyond: 8, automatic: true } as const;
+  expect(decodeStudyDocument(encodeStudyDocument({ ...own, quarantine: automatic })).quarantine).toEqual(automatic);
+  // One form for each rule: another would be another study.
+  const long = encodeStudyDocument({ ...own, quarantine: { beyond: 8, automatic: false as unknown as true } });
+  expect(() => decodeStudyDocument(long)).toThrow('facts.quarantine.automatic');
   expect(() => decodeStudyDocument(encodeStudyDocument({ ...own, quarantine, participation: 'public' }))).toThrow('facts.quarantine');
   expect(() => decodeStudyDocument(encodeStudyDocument({
     ...own, quarantine, budget: { ...own.budget, scope: 'contributor' },
   }))).toThrow('facts.quarantine');
+});
+
+describe('the automatic rule', () => {
+  const automatic = { beyond: 8, automatic: true } as const;
+  /** Key 5 so many scales from the answer of the epoch in which it says so. */
+  async function far(hub: Hub, scales: number, epoch: bigint): Promise<string> {
+    const { studyId } = hub.studies()[0]!;
+    // The answer of flights' like is near (12, 730) whatever one of 300 says.
+    const values = Float64Array.of(12 + 40 * scales, 730);
+    await hub.submit(batchOf(studyId, 5, epoch, { sequence: epoch, values }));
+    await Promise.all(Array.from({ length: 300 }, (_, i) => i).filter((key) => key !== 5)
+      .map((key) => hub.submit(batchOf(studyId, key, epoch))));
+    return studyId;
+  }
+  const close = async (hub: Hub): Promise<void> => {
+    await bench.clock.advance(everyMs);
+    await hub.settled();
+  };
+
+  it('excludes at the release, from the epoch after the open one, and nobody else', async () => {
+    const hub = await bench.start([define({ quarantine: automatic })]);
+    const studyId = await far(hub, 20, 1n);
+    await close(hub);
+    const entries = await hub.quarantines!(studyId, 9);
+    expect(entries).toMatchObject([{ contributor: hexKey(5), fromEpoch: 3n, beyond: 8, releaseIndex: 0 }]);
+    expect(entries[0]!.distance).toBeGreaterThan(18);
+    expect(await verdictOf(hub, studyId, 2n, 2n)).toBe('accepted');
+    await close(hub);
+    expect(await verdictOf(hub, studyId, 3n, 3n)).toBe('quarantined');
+    expect(await verdictOf(hub, studyId, 3n, 3n, 6)).toBe('accepted');
+    expect(await hub.quarantines!(studyId, 9)).toEqual(entries);
+    await hub.close();
+  });
+
+  it('decides by a key\'s mean of an epoch against that epoch\'s answer, not by what is near enough', async () => {
+    const hub = await bench.start([define({ quarantine: automatic })]);
+    const studyId = await far(hub, 6, 1n);
+    await close(hub);
+    expect(await hub.quarantines!(studyId, 9)).toEqual([]);
+    await far(hub, 6, 2n);
+    await close(hub);
+    expect(await hub.quarantines!(studyId, 9)).toEqual([]);
+    await hub.close();
+  });
+
+  it('excludes nobody of its own accord without the word in the facts', async () => {
+    const hub = await bench.start([define({ quarantine: { beyond: 8 } })]);
+    const studyId = await far(hub, 20, 1n);
+    await close(hub);
+    expect(await hub.quarantines!(studyId, 9)).toEqual([]);
+    await hub.close();
+  });
+
+  it.each(['before', 'after'] as const)('is made up for after a crash %s the entries were written', async (when) => {
+    const study = define({ quarantine: automatic });
+    const first = await bench.start([study], { crash: { step: 'store.quarantine ', when } });
+    const studyId = await far(first, 20, 1n);
+    await bench.clock.advance(everyMs);
+    await first.settled();
+    expect(bench.failures).toHaveLength(1);
+    await first.close().catch(() => undefined);
+    const hub = await bench.start([study]);
+    expect(await hub.quarantines!(studyId, 9)).toMatchObject([{ contributor: hexKey(5), fromEpoch: 3n, releaseIndex: 0 }]);
+    expect(await verdictOf(hub, studyId, 2n, 2n)).toBe('accepted');
+    await close(hub);
+    expect(await verdictOf(hub, studyId, 3n, 3n)).toBe('quarantined');
+    await hub.close();
+  });
 });

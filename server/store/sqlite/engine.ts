@@ -11,7 +11,7 @@ import * as epochs from './epochs.js';
 import { asStoreError, isFatal } from './failures.js';
 import { Journal, type PurgeProgress } from './journal.js';
 import { Latencies } from './latencies.js';
-import { addQuarantine, readQuarantines } from './quarantines.js';
+import { addQuarantines, readQuarantineOf, readQuarantines } from './quarantines.js';
 import { Queries } from './query.js';
 import * as studies from './studies.js';
 
@@ -99,8 +99,9 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     balance: (key) => reads(() => readBalance(queries, key, nowMs())),
     balances: () => reads(() => readBalances(queries, nowMs())),
     ledgerEntries: (key, limit) => reads(() => ledgerEntries(queries, key, limit)),
-    quarantine: (input) => writes(() => addQuarantine(queries, input)),
-    quarantines: (studyId) => reads(() => readQuarantines(queries, studyId)),
+    quarantine: (inputs) => writes(() => addQuarantines(queries, inputs)),
+    quarantines: (studyId, limit) => reads(() => readQuarantines(queries, studyId, limit)),
+    quarantineOf: (studyId, contributor) => reads(() => readQuarantineOf(queries, studyId, contributor)),
     contributorState: (studyId, contributor) => reads(() => admission.contributorState(studyId, contributor)),
     journal: (studyId, epoch, after, limit) => reads(() => journal.read(studyId, epoch, after, limit)),
     contributorCount: (studyId, epoch) => reads(() => epochs.contributorCount(queries, studyId, epoch)),

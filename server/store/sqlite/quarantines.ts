@@ -5,30 +5,43 @@ import { sql, type Queries } from './query.js';
 import { existingStudy, studyRow } from './studies.js';
 import type { QuarantinesTable } from './tables.js';
 
+type Input = Omit<Quarantine, 'fromEpoch'>;
+
 /**
  * Writes who is left out of a study from its next epoch on, in one transaction with the choice of that epoch: a crash
- * leaves either no entry or one that holds for every epoch that opens afterwards.
- * @throws InvariantError when the key never sent anything: the caller has measured its rows.
+ * leaves either no entry or all, which hold for every epoch that opens afterwards.
+ * @throws InvariantError when a key never sent anything: the caller has measured its rows.
  */
-export function addQuarantine(queries: Queries, input: Omit<Quarantine, 'fromEpoch'>): Quarantine {
-  return queries.transaction(() => {
-    const study = existingStudy(queries, input.studyId);
-    const found = queries.first(sql.selectFrom('contributors').select('contributor_id')
-      .where('public_key', '=', Buffer.from(input.contributor, 'hex')));
-    if (found === undefined) throw new InvariantError('only a key whose rows were measured is quarantined');
-    queries.run(sql.insertInto('quarantines').values({
-      study_key: study.study_key, contributor_id: found.contributor_id, from_epoch: study.last_epoch + 1n,
-      distance: input.distance, beyond: input.beyond, release_index: BigInt(input.releaseIndex), at_ms: BigInt(input.atMs),
-    }).onConflict((conflict) => conflict.doNothing()));
-    const row = queries.first(rowsOf(study.study_key).where('quarantines.contributor_id', '=', found.contributor_id));
-    return quarantineOf(input.studyId, row!);
-  });
+export function addQuarantines(queries: Queries, inputs: readonly Input[]): Quarantine[] {
+  return queries.transaction(() => inputs.map((input) => addQuarantine(queries, input)));
 }
 
-export function readQuarantines(queries: Queries, studyId: StudyId): Quarantine[] {
+function addQuarantine(queries: Queries, input: Input): Quarantine {
+  const study = existingStudy(queries, input.studyId);
+  const found = queries.first(sql.selectFrom('contributors').select('contributor_id')
+    .where('public_key', '=', Buffer.from(input.contributor, 'hex')));
+  if (found === undefined) throw new InvariantError('only a key whose rows were measured is quarantined');
+  queries.run(sql.insertInto('quarantines').values({
+    study_key: study.study_key, contributor_id: found.contributor_id, from_epoch: study.last_epoch + 1n,
+    distance: input.distance, beyond: input.beyond, release_index: BigInt(input.releaseIndex), at_ms: BigInt(input.atMs),
+  }).onConflict((conflict) => conflict.doNothing()));
+  const row = queries.first(rowsOf(study.study_key).where('quarantines.contributor_id', '=', found.contributor_id));
+  return quarantineOf(input.studyId, row!);
+}
+
+/** The newest first. */
+export function readQuarantines(queries: Queries, studyId: StudyId, limit: number): Quarantine[] {
   const study = studyRow(queries, studyId);
   if (study === undefined) return [];
-  return queries.all(rowsOf(study.study_key).orderBy('at_ms')).map((row) => quarantineOf(studyId, row));
+  const newest = rowsOf(study.study_key).orderBy('at_ms', 'desc').orderBy('public_key').limit(limit);
+  return queries.all(newest).map((row) => quarantineOf(studyId, row));
+}
+
+export function readQuarantineOf(queries: Queries, studyId: StudyId, contributor: string): Quarantine | null {
+  const study = studyRow(queries, studyId);
+  if (study === undefined) return null;
+  const row = queries.first(rowsOf(study.study_key).where('public_key', '=', Buffer.from(contributor, 'hex')));
+  return row === undefined ? null : quarantineOf(studyId, row);
 }
 
 const rowsOf = (studyKey: bigint) => sql.selectFrom('quarantines')

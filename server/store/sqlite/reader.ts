@@ -4,13 +4,17 @@ import { lastDeclined, ledgerEntries, readBalance, readBalances } from './budget
 import { openForReading } from './connection.js';
 import { leftOutCount, readEpoch, unfinishedEpochs } from './epochs.js';
 import { asStoreError } from './failures.js';
+import { readQuarantines } from './quarantines.js';
 import { Queries } from './query.js';
 import { readReleases, readStudies, readStudy } from './studies.js';
 
-/** What the operator may read beside a running server: records and counts; never rows, contributors or secrets. */
+/**
+ * What the operator may read beside a running server: records and counts; never rows or secrets, and of contributors only
+ * the keys that are left out.
+ */
 export interface SqliteReader extends Pick<Store,
   'study' | 'studies' | 'epoch' | 'unfinishedEpochs' | 'balance' | 'balances' | 'ledgerEntries' | 'leftOutCount'
-  | 'releases' | 'close'> {
+  | 'releases' | 'close'>, Required<Pick<Store, 'quarantines'>> {
   /** The newest epoch that did not fit the budget; null when every one did. */
   lastDeclined(budgetKey: string): Promise<LedgerEntry | null>;
 }
@@ -42,6 +46,7 @@ export async function openSqliteReader(directory: string, clock: Clock = systemC
     ledgerEntries: (key, limit) => read(() => ledgerEntries(queries, key, limit)),
     lastDeclined: (key) => read(() => lastDeclined(queries, key)),
     leftOutCount: (studyId, epoch) => read(() => leftOutCount(queries, studyId, epoch)),
+    quarantines: (studyId, limit) => read(() => readQuarantines(queries, studyId, limit)),
     releases: (studyId, from, limit) => read(() => readReleases(queries, studyId, from, limit)),
     close: async () => { database.close(); },
   };

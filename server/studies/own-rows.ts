@@ -1,0 +1,93 @@
+import { batchRows, decodeBatchBody, decodeReleaseBody } from '../../src/wire/index.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { StudyView } from '../hub.js';
+import type { Store } from '../store/contract.js';
+import type { EpochEvidence } from './evidence-contract.js';
+
+/** Releases searched for an answer. */
+const releasesMax = 32;
+
+/** A contributor's rows of one epoch, as far as distances need them. */
+export class OwnRows {
+  rows = 0;
+  #complete = false;
+  #farthest = 0;
+  readonly #sums: Float64Array;
+
+  constructor(
+    private readonly dimension: number,
+    private readonly point: readonly number[] | null,
+    private readonly scale: readonly number[] | null,
+  ) {
+    this.#sums = new Float64Array(dimension);
+  }
+
+  add(body: Uint8Array, complete: boolean): void {
+    const values = batchRows(decodeBatchBody(body));
+    this.#complete ||= complete;
+    for (let start = 0; start < values.length; start += this.dimension) {
+      const row = values.subarray(start, start + this.dimension);
+      for (let i = 0; i < this.dimension; i++) this.#sums[i]! += row[i]!;
+      this.rows += 1;
+      if (this.point !== null) this.#farthest = Math.max(this.#farthest, this.#distance(row, this.point));
+    }
+  }
+
+  measured(): Omit<EpochEvidence, 'epoch' | 'released'> {
+    const { point, rows } = this;
+    return {
+      rows, complete: this.#complete, distance: this.distance(),
+      farthest: point === null ? null : rounded(this.#farthest),
+    };
+  }
+
+  /** Of the mean of the rows from the point, 2 significant digits; null without a point. */
+  distance(): number | null {
+    const { point, rows } = this;
+    return point === null ? null : rounded(this.#distance(this.#sums.map((sum) => sum / rows), point));
+  }
+
+  #distance(row: Float64Array, point: readonly number[]): number {
+    return Math.hypot(...point.map((value, i) => (row[i]! - value) / (this.scale?.[i] ?? 1)));
+  }
+}
+
+/** A published answer that is a row like those of contributors. */
+export interface PublishedPoint {
+  /** Of its release in the study's log. */
+  readonly index: number;
+  readonly epoch: bigint;
+  /** One number per column. */
+  readonly point: readonly number[];
+}
+
+/**
+ * The newest of the study's first `count` releases whose answer is a row like those of contributors; null where the last
+ * 32 of them have none.
+ */
+export async function newestPoint(
+  store: Store, { studyId, document }: Pick<StudyView, 'studyId' | 'document'>, count: number,
+): Promise<PublishedPoint | null> {
+  const from = Math.max(0, count - releasesMax);
+  const releases = await store.releases(studyId, from, count - from);
+  for (const { index, epoch, body } of releases.toReversed()) {
+    const { outcome } = decodeReleaseBody(body);
+    if (outcome.kind !== 'value' || outcome.parts !== undefined) continue;
+    if (outcome.shape.length === 1 && outcome.estimate.length === document.columns.length) {
+      return { index, epoch, point: outcome.estimate };
+    }
+  }
+  return null;
+}
+
+/** The public scale of each column, where the estimator has one. */
+export function scaleOf({ parameters, columns }: StudyDocument): readonly number[] | null {
+  const { scale } = parameters;
+  if (typeof scale === 'number') return columns.map(() => scale);
+  if (!Array.isArray(scale) || scale.length !== columns.length) return null;
+  return scale.every((each) => typeof each === 'number') ? scale : null;
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(2));
+}
