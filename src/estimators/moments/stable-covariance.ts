@@ -25,7 +25,7 @@ const parameters: readonly ParameterSpec[] = [
     description: 'public bound on how many times wider honest rows may vary in one direction than in another, in scales squared',
   },
   {
-    name: 'axes', type: 'integer', default: 6, minimum: 1, maximum: 64,
+    name: 'axes', type: 'integer', default: 10, minimum: 1, maximum: 64,
     description: 'along how many axes of large fourth moments rows are looked at',
   },
 ];
