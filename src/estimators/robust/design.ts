@@ -3,6 +3,7 @@ import { countGrid, gaussianEvent, symmetricGaussianEvent } from '../../privacy/
 import { centreEvents } from '../../privacy/centre.js';
 import { clipBall, type ClipBall } from '../../privacy/clip.js';
 import type { GaussianEvent, MechanismEvent, SymmetricGaussianEvent } from '../../privacy/events.js';
+import { powerOfTwoBelow } from '../../privacy/mechanisms/grid.js';
 import { keepingCount } from '../../privacy/mechanisms/bounds.js';
 import { shareOf } from '../../privacy/target.js';
 import type { ExpectedError, StudyFacts } from '../contract.js';
@@ -65,6 +66,8 @@ const parts = { count: 0.02, sum: 0.08, square: 0.5, profiles: 0.4 } as const;
 const surplus = 4;
 /** Share of honest rows that the fullest bin, four scales wide, holds in the worst position of the bins. */
 const fullestBin = 0.38;
+/** Sums that a histogram's event carries fill its sensitivity to one part in so many. */
+const leastTimes = 16;
 const sqrt2 = Math.SQRT2 * (1 + 2 ** -50);
 
 /** Splits rho: the centre, the looks, the final mean. */
@@ -101,7 +104,8 @@ function lookEvents(asked: RobustAsked, name: string, rho: number, ball: ClipBal
   const rhoProfile = shareOf(rho, parts.profiles / (axes + (dimension > 1 ? 1 : 0)));
   const profile = (part: string): GaussianEvent => gaussianEvent({
     name: `${name}/${part}`, cohort, dimension: profileBins, sensitivity: sqrt2, rho: rhoProfile,
-    grid: countGrid(1 / Math.sqrt(rhoProfile)),
+    // Fine enough for sums as well (spare).
+    grid: Math.min(countGrid(1 / Math.sqrt(rhoProfile)), powerOfTwoBelow(Math.SQRT1_2 / (ball.steps * leastTimes))),
   });
   return {
     count: countEvent(`${name}/count`, cohort, shareOf(rho, parts.count)),

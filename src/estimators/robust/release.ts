@@ -1,5 +1,6 @@
-import { Released, type Sensitive } from '../../base/brands.js';
+import type { Released, Sensitive } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
+import type { GaussianEvent, SymmetricGaussianEvent } from '../../privacy/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import { answerOf, participationBelowPlan } from '../centred-mean.js';
 import type { CentredPool } from '../centred-release.js';
@@ -9,6 +10,7 @@ import { lookOf, type Look } from '../filters/weights.js';
 import { widestAxes } from './axes.js';
 import { profileAlong, projectionsOn, removeOutside, type EntryOf } from './cuts.js';
 import { gateOf, type LookEvents, type RobustDesign } from './design.js';
+import { carriedBy, carriersOf, combined, type NoisySums } from './spare.js';
 import { leastCutAlongAxes, leastCutInDistance, type Profile } from './profile.js';
 
 /** What a release draws with. */
@@ -31,15 +33,28 @@ export async function releaseRobust(
   const { design, mechanisms, compute } = run;
   const { facts, ball, rowsMax } = design;
   const rows = await pool.mapAsync((whole) => clippedRows(compute, whole, centre, scale, ball, rowsMax));
-  const seen = await lookAround(run, rows);
+  const { seen, spare, known } = await lookAround(run, rows);
   const moments = await rows.mapAsync((left) => momentsOf(compute, left));
-  const sum = mechanisms.gaussian(design.sum.name, moments.map(({ sums }) => sums.map((entry) => entry * ball.grid)));
+  const sums = moments.map((left) => left.sums);
+  const found = [design.sum, ...spare].flatMap((event) =>
+    carriedBy(event, mechanisms, sums, ball, facts.dimension) ?? []);
+  const { sums: total, sigma } = combined(known === null ? found : [...found, known]);
   const count = mechanisms.gaussian(design.count.name, moments.map((all) => Float64Array.of(all.count)));
-  return Released.all<readonly [Float64Array, Float64Array]>([sum, count]).map(([total, [present = 0]]): Outcome => {
+  return count.map(([present = 0]): Outcome => {
     if (present < facts.cohort / 4) return participationBelowPlan(facts);
-    const { mean, deviation } = corrected(total.map((entry) => entry / present), seen, design.sum.sigma / present);
-    return answerOf(design, { centre, scale, moved: mean, present, deviation });
+    const { mean, deviation } = corrected(total.map((entry) => entry / present), seen, sigma / present);
+    const noise = { sum: { ...design.sum, sigma }, count: design.count };
+    return answerOf(noise, { centre, scale, moved: mean, present, deviation });
   });
+}
+
+/** What looks have left to the mean. */
+interface LookedAround {
+  readonly seen: readonly Seen[];
+  /** Events of looks that were not drawn. */
+  readonly spare: readonly (GaussianEvent | SymmetricGaussianEvent)[];
+  /** Sums of the rows that are left, as a look has seen them; null when rows went since. */
+  readonly known: NoisySums | null;
 }
 
 /**
@@ -47,44 +62,54 @@ export async function releaseRobust(
  * widest axes; and removes those that no normal shape explains. An axis is looked along once: after a cut its rows are
  * no longer shaped as the fit assumes.
  */
-async function lookAround(run: RobustRun, rows: Sensitive<ClippedRows>): Promise<readonly Seen[]> {
-  const { design: { facts: { dimension, cohort }, ball } } = run;
+async function lookAround(run: RobustRun, rows: Sensitive<ClippedRows>): Promise<LookedAround> {
+  const { design: { facts: { dimension, cohort }, ball, looks } } = run;
   const seen: Seen[] = [];
   const taken: Float64Array[] = [];
+  const drawn = new Set<string>();
+  let known: NoisySums | null = null;
   let isDistanceCut = false;
-  for (const events of run.design.looks) {
-    const look = await lookAt(run, events, rows);
+  for (const events of looks) {
+    const { look, sums } = await lookAt(run, events, rows);
+    for (const { name } of [events.sum, events.square]) drawn.add(name);
+    known = sums;
     const gate = gateOf(events, Math.max(look.count, cohort / 2));
     const axes = widestAxes(look.excess, dimension, taken, gate, events.profiles.length);
     if (axes.length === 0) break;
     if (events.distance !== null && !isDistanceCut) {
+      drawn.add(events.distance.name);
       const distances = distancesOf(look.mean, ball.grid);
       const high = profileAlong(run.mechanisms, events.distance, rows, distances, leastCutInDistance)?.high ?? Infinity;
       isDistanceCut = high !== Infinity;
       removeOutside(rows, distances, -Infinity, high);
+      if (isDistanceCut) known = null;
     }
     for (const [k, axis] of axes.entries()) {
+      drawn.add(events.profiles[k]!.name);
       const entries = projectionsOn(axis, ball.grid);
       const profile = profileAlong(run.mechanisms, events.profiles[k]!, rows, entries, leastCutAlongAxes);
       taken.push(axis);
       if (profile === null) continue;
       removeOutside(rows, entries, profile.low, profile.high);
+      if (profile.low !== -Infinity || profile.high !== Infinity) known = null;
       seen.push({ axis, profile });
     }
   }
-  return seen;
+  return { seen, known, spare: looks.flatMap(carriersOf).filter(({ name }) => !drawn.has(name)) };
 }
 
 async function lookAt(
   { design: { ball, facts }, mechanisms, compute }: RobustRun, events: LookEvents, rows: Sensitive<ClippedRows>,
-): Promise<Look> {
+): Promise<{ readonly look: Look; readonly sums: NoisySums }> {
   const moments = await rows.mapAsync((left) => momentsOf(compute, left));
   const { grid } = ball;
   const count = mechanisms.gaussian(events.count.name, moments.map((all) => Float64Array.of(all.count))).value[0]!;
   const sums = mechanisms.gaussian(events.sum.name, moments.map((all) => all.sums.map((entry) => entry * grid))).value;
   const products = mechanisms.symmetricGaussian(events.square.name, moments.map((all) =>
     all.products.map((entry) => entry * grid ** 2))).value;
-  return lookOf(count, sums, products, ball.radius, facts.cohort / 2);
+  return {
+    look: lookOf(count, sums, products, ball.radius, facts.cohort / 2), sums: { sums, sigma: events.sum.sigma },
+  };
 }
 
 /**

@@ -50,7 +50,8 @@ const parameters: readonly ParameterSpec[] = [
  * Why. Whether a row is left at any time is a function of this row and of released numbers alone: its clipped steps, and
  * for every profile the axis (or the mean that distances are from) and the cuts. Two neighbouring sets see the same
  * released numbers when their releases are compared, so they differ at any time in the one row at most. Which axes are
- * looked along, where the cuts are, and the corrections at the end are functions of released numbers.
+ * looked along, where the cuts are, and the corrections at the end are functions of released numbers. So is which events
+ * looks did not need: they carry sums of the rows left instead, within their sensitivities (spare).
  *
  * Robust: what is not seen widens no axis beyond the gate and moves the mean by at most sqrt(c gate), c its share; what
  * is seen moves a median by at most about 1.25 c in each axis. Both are small where second moments alone must let pass
