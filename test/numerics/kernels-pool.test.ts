@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createComputePool } from '../../server/compute/pool.js';
 import { inlineCompute } from '../../src/estimators/compute.js';
 import {
-  clipAllRows, momentsOfRows, pairBinsOfRows, scoresOfRows, sharedBytes, sharedDoubles, sharedIndexes, type KernelRunner, type RowSet,
+  clipAllRows, momentsOfRows, moveScoredRows, pairBinsOfRows, scoreBinsOfRows, scoresOfRows, sharedBytes, sharedDoubles, sharedIndexes, type KernelRunner, type RowSet,
 } from '../../src/numerics/kernels/shards.js';
 import { clipBall } from '../../src/privacy/clip.js';
 import { seededWork } from '../../src/random/work.js';
@@ -29,7 +29,14 @@ async function everything(runner: KernelRunner): Promise<object> {
   const centre = Float64Array.of(1, 2, 3, 4, 5);
   const scores = sharedDoubles(count);
   const matrix = Float64Array.from({ length: 25 }, (_, i) => Math.sin(i));
+  const form = { centre, matrix };
   await scoresOfRows(runner, rows, centre, matrix, scores);
+  const sorted = scores.toSorted();
+  const scoreEdges = Float64Array.from([0.1, 0.5, 0.7, 0.9], (share) => sorted[Math.floor(share * count)]!);
+  const [alive, gone] = [sharedBytes(count), sharedBytes(count)];
+  alive.set(mask);
+  const bins = await scoreBinsOfRows(runner, rows, form, alive, scoreEdges);
+  await moveScoredRows(runner, rows, form, alive, gone, { least: scoreEdges[0]!, below: scoreEdges[2]! });
   const steps = sharedDoubles(rows.values.length);
   const present = sharedBytes(count);
   const ball = { ...clipBall(0.5, { products: true, rowsMax: 1e6 }), centre: new Float64Array(dimension) };
@@ -43,6 +50,14 @@ async function everything(runner: KernelRunner): Promise<object> {
     copied: await momentsOfRows(runner, { ...rows, values: Float64Array.from(rows.values) }),
     whole: await momentsOfRows(runner, { ...rows, values: steps }),
     scores: digest(scores),
+    bins,
+    // What the kept scores say, by hand.
+    moved: scores.every((score, i) => {
+      const goes = mask[i] === 1 && score >= scoreEdges[0]! && score < scoreEdges[2]!;
+      return gone[i] === Number(goes) && alive[i] === mask[i]! - gone[i];
+    }),
+    counted: scoreEdges.map((edge, j) => scores.filter((score, i) =>
+      mask[i] === 1 && score >= edge && score < (scoreEdges[j + 1] ?? Infinity)).length),
     steps: digest(steps),
     present: present.reduce((sum, flag) => sum + flag, 0),
   };
@@ -52,6 +67,10 @@ describe('compute pool', () => {
   it('gives the same bits with no thread, with one and with two', async () => {
     const inline = await everything(inlineCompute());
     expect(inline).toMatchObject({ present: count, moments: { count: mask.reduce((sum, kept) => sum + kept, 0) } });
+    expect(inline).toMatchObject({ moved: true });
+    const { bins: scoreBins, counted } = inline as Record<'bins' | 'counted', Float64Array>;
+    expect(scoreBins).toEqual(counted);
+    expect(Math.min(...counted)).toBeGreaterThan(100);
     for (const pool of pools) expect(await everything(pool)).toEqual(inline);
     const { pairs } = inline as { readonly pairs: readonly ReadonlyMap<number, number>[] };
     for (const bins of pairs) expect([...bins.values()].reduce((sum, one) => sum + one, 0)).toBe(40_000);

@@ -1,4 +1,7 @@
-import { clipAndAddRows, momentsOfRows, scoresOfRows, sharedBytes, sharedDoubles } from '../../numerics/kernels/shards.js';
+import { countScoreBins } from '../../numerics/kernels/score-bins.js';
+import {
+  clipAndAddRows, momentsOfRows, moveScoredRows, scoreBinsOfRows, scoresOfRows, sharedBytes, sharedDoubles,
+} from '../../numerics/kernels/shards.js';
 import type { ClipBall } from '../../privacy/clip.js';
 import type { Compute, PooledRows } from '../contract.js';
 
@@ -10,8 +13,6 @@ export interface ClippedRows {
   readonly steps: Float64Array;
   /** 0 for rows that were removed, or were never there. Changed by `removeRows`. */
   readonly alive: Uint8Array;
-  /** Room for a score of each row; a later look takes it back. */
-  readonly scores: Float64Array;
   readonly known: KnownMoments;
 }
 
@@ -48,7 +49,7 @@ export async function clippedRows(
   const moments = await clipAndAddRows(
     compute, { values, dimension, count }, { grid, steps: radius, centre, unit: scale }, steps, alive,
   );
-  return { count, dimension, steps, alive, scores: sharedDoubles(count), known: { moments, gone: null } };
+  return { count, dimension, steps, alive, known: { moments, gone: null } };
 }
 
 /** Rows that are whole steps already; steps of a row that is not alive are zeros. O(n d^2). */
@@ -57,7 +58,7 @@ export async function rowsOfSteps(
 ): Promise<ClippedRows> {
   const { count, dimension, steps, alive } = rows;
   const moments = await momentsOfRows(compute, { values: steps, dimension, count }, { mask: alive });
-  return { ...rows, scores: sharedDoubles(count), known: { moments, gone: null } };
+  return { ...rows, known: { moments, gone: null } };
 }
 
 /**
@@ -78,22 +79,36 @@ export async function momentsOf(compute: Compute, rows: ClippedRows): Promise<Mo
   return known.moments;
 }
 
-/** How far out each row is: (z - mean)^T weights (z - mean), with `mean` in steps. A function of each row alone. Valid until the next look. */
+/** How far out a row is: (z - mean)^T weights (z - mean), with `mean` in steps. A function of each row alone. */
+export interface Along {
+  readonly mean: Float64Array;
+  readonly weights: Float64Array;
+}
+
+/** The score of each row, 8 bytes each; where they need not be at hand together, `scoreCounts` and `removeRows` do. */
 export async function scoresOf(
-  compute: Compute, { count, dimension, steps, scores }: ClippedRows, mean: Float64Array, weights: Float64Array,
+  compute: Compute, { count, dimension, steps }: ClippedRows, { mean, weights }: Along,
 ): Promise<Float64Array> {
+  const scores = sharedDoubles(count);
   await scoresOfRows(compute, { values: steps, dimension, count }, mean, weights, scores);
   return scores;
 }
 
-/** Removes the rows whose score is at least `least`. */
-export function removeRows(rows: ClippedRows, scores: Float64Array, least: number): void {
-  const gone = rows.known.gone ??= sharedBytes(rows.count);
-  for (let i = 0; i < rows.count; i++) {
-    if (rows.alive[i] === 0 || !(scores[i]! >= least)) continue;
-    rows.alive[i] = 0;
-    gone[i] = 1;
-  }
+/** `countScores` of the rows' scores, in steps squared as the edges are. */
+export async function scoreCounts(
+  compute: Compute, { count, dimension, steps, alive }: ClippedRows, { mean, weights }: Along, edges: Float64Array,
+): Promise<Float64Array> {
+  return scoreBinsOfRows(compute, { values: steps, dimension, count }, { centre: mean, matrix: weights }, alive, edges);
+}
+
+/** Removes the rows whose score is at least `least`, and below `below`. */
+export async function removeRows(
+  compute: Compute, rows: ClippedRows, { mean, weights }: Along, least: number, below = Infinity,
+): Promise<void> {
+  const { count, dimension, steps, alive, known } = rows;
+  known.gone ??= sharedBytes(count);
+  const form = { centre: mean, matrix: weights };
+  await moveScoredRows(compute, { values: steps, dimension, count }, form, alive, known.gone, { least, below });
 }
 
 /** As `removeRows`, but at most ceil(share * rows left), the highest scores first; of equal scores later rows first. */
@@ -120,12 +135,5 @@ export function removeTopRows(rows: ClippedRows, scores: Float64Array, least: nu
 export function countScores(
   { count, alive }: ClippedRows, scores: Float64Array, edges: readonly number[],
 ): Float64Array {
-  const counts = new Float64Array(edges.length);
-  for (let i = 0; i < count; i++) {
-    if (alive[i] === 0 || !(scores[i]! >= edges[0]!)) continue;
-    let bin = edges.length - 1;
-    while (scores[i]! < edges[bin]!) bin -= 1;
-    counts[bin]! += 1;
-  }
-  return counts;
+  return countScoreBins(scores, alive.subarray(0, count), edges);
 }

@@ -10,7 +10,7 @@ import type {
 import { chooseScale, type ScaleChoice } from '../scale-choice.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
-import { clippedRows, countScores, momentsOf, scoresOf, type ClippedRows } from './clipped-rows.js';
+import { clippedRows, momentsOf, scoreCounts, type ClippedRows } from './clipped-rows.js';
 import { designOf, expectedErrorOf, type Design, type Looks } from './design.js';
 import type { PaperKind } from './paper/design.js';
 import { planPaper } from './paper/plan.js';
@@ -194,14 +194,11 @@ async function filter(run: Run, survivors: Survivors): Promise<void> {
     if (along <= excessFloor * look.spread || events.scores === null) continue;
     const mean = look.mean.map((entry) => entry / design.ball.grid);
     const unit = design.ball.grid ** 2;
-    const counted = await (await survivors.rows()).mapAsync(async (left) => {
-      const scores = await scoresOf(compute, left, mean, weights);
-      for (let i = 0; i < left.count; i++) scores[i]! *= unit;
-      return countScores(left, scores, design.edges);
-    });
+    // The grid is a power of two, so that scores compare alike in either unit.
+    const edges = Float64Array.from(design.edges, (edge) => edge / unit);
+    const counted = await (await survivors.rows()).mapAsync((left) => scoreCounts(compute, left, { mean, weights }, edges));
     const counts = mechanisms.gaussian(events.scores.name, counted);
     const threshold = thresholdOf(design.edges, counts.value, along, look.count, events.scores.sigma);
-    // The grid is a power of two, so that scores compare alike in either unit.
     if (threshold !== null) await survivors.cut({ mean, weights, least: threshold / unit, shareMax: null });
   }
 }

@@ -65,8 +65,8 @@ export function replayedSurvivors(compute: Compute, whole: Sensitive<ClippedRows
   };
 }
 
-async function applyCut(compute: Compute, rows: ClippedRows, { mean, weights, least, shareMax }: Cut): Promise<void> {
-  const scores = await scoresOf(compute, rows, mean, weights);
-  if (shareMax === null) removeRows(rows, scores, least);
-  else removeTopRows(rows, scores, least, shareMax);
+async function applyCut(compute: Compute, rows: ClippedRows, cut: Cut): Promise<void> {
+  const { least, shareMax } = cut;
+  if (shareMax === null) await removeRows(compute, rows, cut, least);
+  else removeTopRows(rows, await scoresOf(compute, rows, cut), least, shareMax);
 }

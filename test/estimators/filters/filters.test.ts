@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PooledRows } from '../../../src/estimators/contract.js';
 import {
-  clippedRows, countScores, momentsOf, removeRows, scoresOf,
+  clippedRows, countScores, momentsOf, removeRows, scoreCounts, scoresOf,
 } from '../../../src/estimators/filters/clipped-rows.js';
 import { directionsOf, lookOf, scoreEdges, thresholdOf } from '../../../src/estimators/filters/weights.js';
 import { prime } from '../../../src/estimators/filters/prime.js';
@@ -149,7 +149,7 @@ describe('what a filter is made of', () => {
         const weights = Float64Array.of(0.5, random.uniform() / 4, 0.25, 0.5);
         const least = (8 * random.uniform()) / ball.grid ** 2;
         for (const set of [left, right]) {
-          removeRows(set, await scoresOf(compute, set, mean, weights), least);
+          await removeRows(compute, set, { mean, weights }, least);
         }
         const differ = rows.filter((_, i) => i !== run % n && left.alive[i] !== right.alive[i]);
         expect(differ).toEqual([]);
@@ -167,10 +167,13 @@ describe('what a filter is made of', () => {
     const rows = await clippedRows(
       compute, pooled([[0, 0], [2, 0], [5, 0], [0, -6]], 2), new Float64Array(2), Float64Array.of(1, 1), ball, 4096,
     );
-    const scores = await scoresOf(compute, rows, new Float64Array(2), Float64Array.of(1, 0, 0, 1));
+    const along = { mean: new Float64Array(2), weights: Float64Array.of(1, 0, 0, 1) };
+    const scores = await scoresOf(compute, rows, along);
     const inScales = scores.map((score) => score * ball.grid ** 2);
     const counts = countScores(rows, inScales, edges);
     expect(counts.reduce((sum, count) => sum + count)).toBe(3);
+    const inSteps = Float64Array.from(edges, (edge) => edge / ball.grid ** 2);
+    expect(await scoreCounts(compute, rows, along, inSteps)).toEqual(counts);
     expect(edges.at(-1)! <= 4 * ball.radius ** 2).toBe(true);
   });
 

@@ -5,7 +5,7 @@ import { privateCentreOn } from '../../../privacy/centre.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { answerOf, centreNotFound, participationBelowPlan } from '../../centred-mean.js';
 import type { Compute, FinishedSummaries } from '../../contract.js';
-import { clippedRows, countScores, momentsOf, removeRows, scoresOf, type ClippedRows } from '../clipped-rows.js';
+import { clippedRows, momentsOf, removeRows, scoreCounts, type ClippedRows } from '../clipped-rows.js';
 import type { Looks } from '../design.js';
 import { poolOf } from '../pool.js';
 import { directionsOf, excessAlong, lookOf, thresholdOf, type Look } from '../weights.js';
@@ -80,14 +80,15 @@ async function filter(run: HeavyRun, rows: Sensitive<ClippedRows>): Promise<void
     if (events.scores === null) continue;
     const mean = look.mean.map((entry) => entry / design.near.grid);
     const unit = design.near.grid ** 2;
-    const counted = await rows.mapAsync(async (left) => {
-      const scores = await scoresOf(compute, left, mean, weights);
-      for (let i = 0; i < left.count; i++) scores[i]! *= unit;
-      return countScores(left, scores, design.edges);
-    });
+    // The unit is a power of two: scores compare alike in either.
+    const edges = Float64Array.from(design.edges, (edge) => edge / unit);
+    const counted = await rows.mapAsync((left) => scoreCounts(compute, left, { mean, weights }, edges));
     const counts = mechanisms.gaussian(events.scores.name, counted).value;
     const stretch = stretchOf(run, counts, along, look.count, events.scores.sigma);
-    if (stretch !== null) await rows.mapAsync((left) => removeStretch(compute, left, mean, weights, stretch, unit));
+    if (stretch === null) continue;
+    // Whether a row goes is a function of this row and of released numbers.
+    const [least, below] = [stretch.low / unit, stretch.high / unit];
+    await rows.mapAsync((left) => removeRows(compute, left, { mean, weights }, least, below));
   }
 }
 
@@ -103,15 +104,6 @@ function stretchOf(
   if (along <= design.gate) return null;
   const low = thresholdOf(design.edges, counts, along, present, noise);
   return low === null ? null : { low, high: Infinity };
-}
-
-/** Whether a row goes is a function of this row and of released numbers. The unit is a power of two: scores compare alike. */
-async function removeStretch(
-  compute: Compute, left: ClippedRows, mean: Float64Array, weights: Float64Array, { low, high }: Stretch, unit: number,
-): Promise<void> {
-  const scores = await scoresOf(compute, left, mean, weights);
-  for (let i = 0; i < left.count; i++) if (scores[i]! * unit >= high) scores[i] = -1;
-  removeRows(left, scores, low / unit);
 }
 
 async function lookAt(

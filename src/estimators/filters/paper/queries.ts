@@ -70,7 +70,7 @@ export function queriesOn({ mechanisms, compute, survivors, box, leastCount }: Q
     centre: Float64Array, weights: Float64Array,
   ): Promise<Sensitive<{ readonly rows: ClippedRows; readonly scores: Float64Array }>> =>
     (await survivors.rows()).mapAsync(async (rows) => {
-      const scores = await scoresOf(compute, rows, centre, weights);
+      const scores = await scoresOf(compute, rows, { mean: centre, weights });
       return { rows, scores: scores.map((score) => score * unit) };
     });
   const one = (value: Released<Float64Array>): Released<number> => value.map(([only = 0]) => only);

@@ -1,0 +1,169 @@
+import { countColumnBins, countColumnCells, countPairBins } from './column-counts.js';
+import { createKernels, type Kernels, type PassOptions, type StepBall } from './index.js';
+import { countScoreBins, moveScored } from './score-bins.js';
+
+/** Rows in double precision. Threads share them when they are in shared memory; other rows are worked on in place. */
+export interface RowSet {
+  readonly values: Float64Array;
+  readonly dimension: number;
+  readonly count: number;
+}
+
+/** What a pass adds up. */
+export interface RowMoments {
+  /** Rows that were not masked. */
+  readonly count: number;
+  /** (Weighted) sum of each column. */
+  readonly sums: Float64Array;
+  /** (Weighted) sum of x x^T, d x d. */
+  readonly products: Float64Array;
+}
+
+/** How rows are scored: (x - centre)^T matrix (x - centre). */
+export interface ScoreForm {
+  readonly centre: Float64Array;
+  readonly matrix: Float64Array;
+}
+
+/** Rows of a chunk: enough that a message costs nothing beside it. */
+export const chunkRows = 32_768;
+
+/** Rows `first` to `last`, the latter excluded. */
+export interface Chunk {
+  readonly rows: RowSet;
+  readonly first: number;
+  readonly last: number;
+}
+interface MomentsInput extends Chunk {
+  readonly options: PassOptions;
+}
+interface ScoresInput extends Chunk {
+  readonly form: ScoreForm;
+  readonly into: Float64Array;
+}
+interface ScoreBinsInput extends Chunk {
+  readonly form: ScoreForm;
+  readonly alive: Uint8Array;
+  readonly edges: Float64Array;
+}
+interface MoveInput extends Chunk {
+  readonly form: ScoreForm;
+  readonly alive: Uint8Array;
+  readonly gone: Uint8Array;
+  readonly least: number;
+  readonly below: number;
+}
+interface ClipInput extends Chunk {
+  readonly ball: StepBall;
+  readonly into: Float64Array;
+  readonly present: Uint8Array;
+}
+
+interface CountInput extends Chunk {
+  /** Widths of the columns' bins, or their edges. */
+  readonly places: Float64Array;
+}
+
+interface PairsInput extends Chunk {
+  readonly pairs: Uint32Array;
+}
+
+let ownKernels: Kernels | null = null;
+const kernels = (): Kernels => (ownKernels ??= createKernels());
+const valuesOf = ({ rows, first, last }: Chunk): Float64Array =>
+  rows.values.subarray(first * rows.dimension, last * rows.dimension);
+
+function moments(input: MomentsInput): RowMoments {
+  const { rows: { dimension }, first, last, options: { mask, weights, centre } } = input;
+  const size = last - first;
+  const options: PassOptions = {
+    ...(mask === undefined ? {} : { mask: mask.subarray(first, last) }),
+    ...(weights === undefined ? {} : { weights: weights.subarray(first, last) }),
+    ...(centre === undefined ? {} : { centre }),
+  };
+  const sums = new Float64Array(dimension);
+  const products = new Float64Array(dimension ** 2);
+  kernels().gram(valuesOf(input), dimension, size, options, products, sums);
+  const count = options.mask === undefined ? size : options.mask.reduce((sum, kept) => sum + (kept === 0 ? 0 : 1), 0);
+  return { count, sums, products };
+}
+
+function scores(input: ScoresInput): void {
+  const { first, last, form, into } = input;
+  scoreChunk(input, form, into.subarray(first, last));
+}
+
+function scoreChunk(chunk: Chunk, { centre, matrix }: ScoreForm, into: Float64Array): void {
+  const { rows: { dimension }, first, last } = chunk;
+  kernels().quadraticForms(valuesOf(chunk), dimension, last - first, centre, matrix, into);
+}
+
+/** Scores of one chunk, for passes that need no more of them: not kept for all rows. */
+let ownScores: Float64Array | null = null;
+
+function chunkScores(chunk: Chunk, form: ScoreForm): Float64Array {
+  ownScores ??= new Float64Array(chunkRows);
+  scoreChunk(chunk, form, ownScores);
+  return ownScores;
+}
+
+function scoreBins(input: ScoreBinsInput): Float64Array {
+  const { first, last, form, alive, edges } = input;
+  return countScoreBins(chunkScores(input, form), alive.subarray(first, last), edges);
+}
+
+function move(input: MoveInput): void {
+  const { first, last, form, alive, gone, least, below } = input;
+  moveScored(chunkScores(input, form), alive.subarray(first, last), gone.subarray(first, last), least, below);
+}
+
+function clip(input: ClipInput): void {
+  const { rows: { dimension }, first, last, ball, into, present } = input;
+  const target = into.subarray(first * dimension, last * dimension);
+  kernels().clipRows(valuesOf(input), dimension, last - first, ball, target, present.subarray(first, last));
+}
+
+/** Rows of a part that is clipped and then added up before it leaves the cache. */
+const fusedNumbers = 32_768;
+
+function clipAndAdd(input: ClipInput): RowMoments {
+  const { rows, first, last, into, present } = input;
+  const { dimension } = rows;
+  const size = Math.max(4, Math.floor(fusedNumbers / dimension) & ~3);
+  const sums = new Float64Array(dimension);
+  const products = new Float64Array(dimension ** 2);
+  let count = 0;
+  for (let from = first; from < last; from += size) {
+    const to = Math.min(last, from + size);
+    clip({ ...input, first: from, last: to });
+    const mask = present.subarray(from, to);
+    kernels().gram(into.subarray(from * dimension, to * dimension), dimension, to - from, { mask }, products, sums);
+    for (const there of mask) count += there;
+  }
+  return { count, sums, products };
+}
+
+function bins(input: CountInput): Map<number, number>[] {
+  return countColumnBins(valuesOf(input), input.rows.dimension, input.last - input.first, input.places);
+}
+
+function cells(input: CountInput): Float64Array {
+  return countColumnCells(valuesOf(input), input.rows.dimension, input.last - input.first, input.places);
+}
+
+function pairBins({ rows, first, last, pairs }: PairsInput): Map<number, number>[] {
+  return countPairBins(rows.values, rows.dimension, pairs.subarray(2 * first, 2 * last));
+}
+
+/** What worker threads can be asked for, by name. Inputs and outputs are as the functions below make them. */
+export const rowKernels: Readonly<Record<string, (input: unknown) => unknown>> = {
+  moments: (input) => moments(input as MomentsInput),
+  scores: (input) => scores(input as ScoresInput),
+  scoreBins: (input) => scoreBins(input as ScoreBinsInput),
+  move: (input) => move(input as MoveInput),
+  clip: (input) => clip(input as ClipInput),
+  clipAndAdd: (input) => clipAndAdd(input as ClipInput),
+  bins: (input) => bins(input as CountInput),
+  cells: (input) => cells(input as CountInput),
+  pairBins: (input) => pairBins(input as PairsInput),
+};
