@@ -3,7 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', 'test/planted'], {
+// Five times the trials of the test: a busy machine takes minutes over one, and that is no mistake found.
+const limits = ['--testTimeout=600000', '--hookTimeout=600000'];
+const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', 'test/planted', ...limits], {
   cwd: root,
   stdio: 'inherit',
   env: { ...process.env, KEELSON_PLANTED: 'full', KEELSON_TEST_SKIP_BUILD: '1' },
