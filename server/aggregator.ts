@@ -75,11 +75,13 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
   const failure = deferred();
   try {
     // After the store, whose lock says that this folder is ours.
-    const keys = openServerKeys(dataDirectory);
+    const rotations = await store.rotations?.() ?? [];
+    const keys = openServerKeys(dataDirectory, rotations);
     const running: { listener?: Listener } = {};
     const hub = await createStudyHub({
       store, clock, logger,
       signer: signing.createSigner(keys.seed),
+      rotations,
       studies: options.studies,
       runnerFactory: options.runnerFactory ?? ((onDeath) => new WorkerEpochRunner({ onDeath })),
       onFatal: (error) => {

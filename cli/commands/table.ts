@@ -68,6 +68,10 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Check a release log: chain, signatures and signed head.',
     load: async () => erase((await import('./verify.js')).verify),
   },
+  keys: {
+    summary: 'Change the key that an aggregator signs with; its clients and logs follow.',
+    load: async () => erase((await import('./keys.js')).keys),
+  },
   keygen: {
     summary: 'Make a contributor key: a file only you can read, and its public half.',
     load: async () => erase((await import('./keygen.js')).keygen),

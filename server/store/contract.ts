@@ -1,5 +1,6 @@
 import type { Amount } from '../../src/privacy/amount.js';
 import type { BudgetRule } from '../../src/privacy/cost.js';
+import type { KeyRotation } from '../../src/signing/index.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 
 /**
@@ -269,6 +270,12 @@ export interface Store {
   quarantines?(studyId: StudyId, limit: number): Promise<readonly Quarantine[]>;
   /** Of this key; null when it is not left out. */
   quarantineOf?(studyId: StudyId, contributor: ContributorKey): Promise<Quarantine | null>;
+
+  // ---- the server's key
+  /** Changes of the server's key, oldest first: 192 bytes each. Optional: a store without it has one key for ever. */
+  rotations?(): Promise<readonly KeyRotation[]>;
+  /** Appends one. From then on its next key is the one in force. @throws InvariantError unless it continues the last one. */
+  addRotation?(record: KeyRotation, nowMs: number): Promise<void>;
 
   // ---- journal
   /**

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { verifyWelcome } from '../../client/session/handshake.js';
 import { signing } from '../../src/signing/node.js';
-import { signStatement } from '../../src/signing/index.js';
+import { signRotation, signStatement, type Signer } from '../../src/signing/index.js';
 import { encodeStudyDocument, studyId, type SignedStudy, type Welcome } from '../../src/wire/index.js';
 import { fromHex } from '../../src/base/bytes.js';
 import { document } from '../support/wire-samples.js';
@@ -50,4 +50,38 @@ it('takes nothing for signed that only resembles what was', async () => {
   await expect(verifyWelcome(welcome([known], stranger), [])).rejects.toThrow('not signed');
   // What failed is not remembered as signed either.
   await expect(verifyWelcome(welcome([{ ...known, signature }]), [])).rejects.toThrow('not signed');
+});
+
+describe('a server that changed its key', () => {
+  const [first, second, third, stranger] = [1, 2, 3, 4].map((fill) =>
+    signing.createSigner(new Uint8Array(32).fill(fill))) as [Signer, Signer, Signer, Signer];
+  const rotations = [signRotation(first, second, signing), signRotation(second, third, signing)];
+  const shown = (serverKey: Uint8Array, changes: readonly Uint8Array[]): Welcome => ({
+    ...welcome([], serverKey), rotations: changes,
+  });
+
+  it('is followed by clients that pinned any of its keys, or two of them', async () => {
+    for (const pins of [[], [first], [second], [third], [first, second]]) {
+      const { server, keys } = await verifyWelcome(shown(third.publicKey, rotations), pins.map(({ publicKey }) => publicKey));
+      expect(server.publicKey).toEqual(third.publicKey);
+      expect(keys.map(({ publicKey }) => publicKey)).toEqual([first, second, third].map(({ publicKey }) => publicKey));
+    }
+  });
+
+  it('is refused where a link is forged, missing, out of order, or older than what is known', async () => {
+    const forged = rotations[0]!.slice();
+    forged.set(stranger.sign(new Uint8Array(180)), 64);
+    const cases: readonly (readonly [Uint8Array, readonly Uint8Array[], Signer, string])[] = [
+      [third.publicKey, [forged, rotations[1]!], first, 'bad-signature'],
+      [third.publicKey, rotations.toReversed(), first, 'bad-signature'],
+      [third.publicKey, [rotations[0]!], first, 'bad-signature'],
+      [third.publicKey, [rotations[1]!], first, 'server-key-mismatch'],
+      [stranger.publicKey, [signRotation(stranger, stranger, signing)], first, 'server-key-mismatch'],
+      [second.publicKey, [rotations[0]!], third, 'server-key-mismatch'],
+      [second.publicKey, [], first, 'server-key-mismatch'],
+    ];
+    for (const [key, changes, pinned, code] of cases) {
+      await expect(verifyWelcome(shown(key, changes), [pinned.publicKey])).rejects.toMatchObject({ code });
+    }
+  });
 });

@@ -10,6 +10,7 @@ import { readSecrets } from './epoch-tables.js';
 import * as epochs from './epochs.js';
 import { asStoreError, isFatal } from './failures.js';
 import { Journal, type PurgeProgress } from './journal.js';
+import { addRotation, readRotations } from './key-rotations.js';
 import { Latencies } from './latencies.js';
 import { addQuarantines, readQuarantineOf, readQuarantines } from './quarantines.js';
 import { Queries } from './query.js';
@@ -102,6 +103,8 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     quarantine: (inputs) => writes(() => addQuarantines(queries, inputs)),
     quarantines: (studyId, limit) => reads(() => readQuarantines(queries, studyId, limit)),
     quarantineOf: (studyId, contributor) => reads(() => readQuarantineOf(queries, studyId, contributor)),
+    rotations: () => reads(() => readRotations(queries)),
+    addRotation: (record, nowMs) => writes(() => addRotation(queries, record, nowMs)),
     contributorState: (studyId, contributor) => reads(() => admission.contributorState(studyId, contributor)),
     journal: (studyId, epoch, after, limit) => reads(() => journal.read(studyId, epoch, after, limit)),
     contributorCount: (studyId, epoch) => reads(() => epochs.contributorCount(queries, studyId, epoch)),

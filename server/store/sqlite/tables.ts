@@ -13,6 +13,7 @@ export interface Tables {
   readonly releases: ReleasesTable;
   readonly contributors: { readonly contributor_id: bigint; readonly public_key: Uint8Array };
   readonly quarantines: QuarantinesTable;
+  readonly key_rotations: { readonly rotation: bigint; readonly record: Uint8Array; readonly at_ms: bigint };
 }
 
 export interface QuarantinesTable {

@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { signing } from '#signing';
+import { systemClock } from '../../server/clock.js';
+import { rotateServerKey, type RotationStore } from '../../server/key-rotation.js';
+import { openSqliteStore } from '../../server/store/sqlite/open.js';
+import { toHex } from '../../src/base/bytes.js';
+import { InvalidInputError } from '../../src/base/errors.js';
+import { keyFingerprint, keysOfRotation } from '../../src/signing/index.js';
+import { defineCommand } from '../command.js';
+import { UsageError } from '../errors.js';
+
+export const keys = defineCommand({
+  name: 'keys',
+  summary: 'Change the key that an aggregator signs with; its clients and logs follow.',
+  details: [
+    '"rotate" makes a fresh key for the data folder, with a record that the old and the new key both sign, and erases the old '
+    + 'private key. Stop the aggregator first: it holds the folder, and is refused otherwise. At the next start it shows the '
+    + 'record to everybody, so that clients that pinned the old key follow, and logs from before still verify.',
+    'After a theft of the old key this does not help: whoever has it can sign such a record as well.',
+    'Copies of the key in backups are not erased. A disk may keep what was overwritten.',
+  ],
+  args: {
+    action: { type: 'positional', required: true, description: 'rotate' },
+    data: { type: 'string', required: true, valueHint: 'dir', description: 'data folder of "keelson serve"' },
+  },
+  examples: ['keelson keys rotate --data /var/lib/keelson'],
+  async run({ args, output }) {
+    if (args.action !== 'rotate') throw new UsageError(`there is no "keelson keys ${args.action}": write rotate`);
+    const path = join(args.data, 'server.key');
+    if (!existsSync(path)) {
+      throw new InvalidInputError(`${path} is missing: name the data folder of an aggregator that has run`, { path });
+    }
+    const store = await openSqliteStore({ directory: args.data, clock: systemClock });
+    try {
+      const rotation = await rotateServerKey(path, store as RotationStore, systemClock.nowMs());
+      const { previousKey, nextKey } = keysOfRotation(rotation);
+      output.json({ previousKey: toHex(previousKey), serverKey: toHex(nextKey), path });
+      output.text(`server key   ${toHex(nextKey)}`);
+      output.text(`fingerprint  ${keyFingerprint(nextKey, signing)}`);
+      output.text(`before       ${toHex(previousKey)}`);
+      return 0;
+    } finally {
+      await store.close();
+    }
+  },
+});

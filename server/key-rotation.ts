@@ -1,0 +1,67 @@
+import { signing } from '#signing';
+import { equalBytes, toHex } from '../src/base/bytes.js';
+import { InvalidInputError } from '../src/base/errors.js';
+import { limits } from '../src/base/limits.js';
+import { keysOfRotation, signRotation, type KeyRotation } from '../src/signing/index.js';
+import { createSecret, eraseSecret, isSecretThere, replaceSecret, seedIn } from './secret-files.js';
+import type { Store } from './store/contract.js';
+
+const nextOf = (path: string): string => `${path}.next`;
+const oldOf = (path: string): string => `${path}.old`;
+
+/** The store's part in a change of the key. */
+export type RotationStore = Pick<Required<Store>, 'rotations' | 'addRotation'>;
+
+/**
+ * Gives the server a fresh key: the record that both keys sign goes into the store, the key file is replaced, and the old
+ * private key erased. The caller holds the folder's lock, so no server signs meanwhile.
+ *
+ * Claim: a crash between any two steps leaves exactly one key in force, the one that the store's records lead to, and its
+ * private half on the disk. The steps: the next key is durable beside the old one; the record is durable (from here on the
+ * next one is in force); the file is replaced in one rename; the old one is erased. Before the record, `settleRotation`
+ * throws the next key away; after it, it goes on with the steps that are missing.
+ * @param path of server.key.
+ * @throws InvalidInputError when there is no key yet, or it was changed as often as a server can.
+ */
+export async function rotateServerKey(path: string, store: RotationStore, nowMs: number): Promise<KeyRotation> {
+  const before = await store.rotations();
+  if (!isSecretThere(path)) {
+    throw new InvalidInputError(`${path} is missing: there is no key to change; "keelson serve" makes the first`, { path });
+  }
+  settleRotation(path, before);
+  if (before.length >= limits.keyRotations) {
+    throw new InvalidInputError(
+      `this server has changed its key ${limits.keyRotations} times, which is all that it can show to clients: `
+      + 'start a new data folder', { path },
+    );
+  }
+  createSecret(nextOf(path), () => toHex(signing.generateSeed()));
+  const [previous, next] = [path, nextOf(path)].map((file) => signing.createSigner(seedIn(file)));
+  const rotation = signRotation(previous!, next!, signing);
+  await store.addRotation(rotation, nowMs);
+  settleRotation(path, [...before, rotation]);
+  return rotation;
+}
+
+/**
+ * Finishes a change of the key that was cut short, by what the store's records say; nothing when there was none.
+ * @throws InvalidInputError when the key file holds another key than the records lead to: nothing is erased then.
+ */
+export function settleRotation(path: string, rotations: readonly KeyRotation[]): void {
+  const inForce = rotations.length === 0 ? null : keysOfRotation(rotations.at(-1)!).nextKey;
+  if (isSecretThere(nextOf(path))) {
+    if (inForce !== null && holds(nextOf(path), inForce)) replaceSecret(path, nextOf(path), oldOf(path));
+    else eraseSecret(nextOf(path));
+  }
+  if (inForce !== null && !holds(path, inForce)) {
+    throw new InvalidInputError(
+      `${path} does not hold the key that the data folder's last change of keys led to (${toHex(inForce)}): restore that `
+      + 'one from a copy; what another key signs, nobody would believe', { path },
+    );
+  }
+  if (inForce !== null) eraseSecret(oldOf(path));
+}
+
+function holds(path: string, publicKey: Uint8Array): boolean {
+  return equalBytes(signing.createSigner(seedIn(path)).publicKey, publicKey);
+}

@@ -1,0 +1,141 @@
+import {
+  closeSync, fchmodSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { signing } from '#signing';
+import { fromHex, toHex } from '../src/base/bytes.js';
+import { InvalidInputError } from '../src/base/errors.js';
+
+/**
+ * Makes a file with mode 0600 and a secret in it; false when the file is there. Written under another name and linked,
+ * so that a crash leaves either nothing or the whole secret, and two starts at once agree on one.
+ */
+export function createSecret(path: string, make: () => string): boolean {
+  const draft = `${path}.${toHex(signing.randomBytes(6))}.new`;
+  const existing = openIfThere(path);
+  if (existing !== undefined) {
+    closeSync(existing);
+    return false;
+  }
+  const file = openSync(draft, 'wx', 0o600);
+  try {
+    // The umask can only narrow the mode asked for; this restores the owner's own access.
+    fchmodSync(file, 0o600);
+    writeSync(file, `${make()}\n`);
+    fsyncSync(file);
+    linkSync(draft, path);
+    syncFolder(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    closeSync(file);
+    unlinkSync(draft);
+  }
+}
+
+/**
+ * The trimmed text of a secret's file. The mode is read from the open file, so that nothing can be swapped in between.
+ * @throws InvalidInputError when it is missing, unreadable, too large, or can be read by others than its owner.
+ */
+export function readSecret(path: string): string {
+  const file = openIfThere(path);
+  if (file === undefined) throw unreadable(path, undefined);
+  try {
+    const { mode, size } = fstatSync(file);
+    if ((mode & 0o077) !== 0) {
+      const text = (mode & 0o777).toString(8).padStart(4, '0');
+      throw new InvalidInputError(
+        `${path} has mode ${text}, so others on this machine can read it: run chmod 600 ${path}, `
+        + 'and replace the secret if somebody may have', { path, mode: text });
+    }
+    if (size > 1_024) throw new InvalidInputError(`${path} is too large to be a key`, { path });
+    return readFileSync(file, 'utf8').trim();
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The 32 bytes in the file of a server's key. @throws InvalidInputError as above. */
+export function seedIn(path: string): Uint8Array {
+  const text = readSecret(path);
+  if (/^[0-9a-f]{64}$/.test(text)) return fromHex(text);
+  throw new InvalidInputError(
+    `${path} does not hold a key of 64 hexadecimal digits: restore it from a copy; with another key, `
+    + 'clients that pinned this server will refuse it', { path });
+}
+
+/** True when the file is there. @throws InvalidInputError when that cannot be found out. */
+export function isSecretThere(path: string): boolean {
+  const file = openIfThere(path);
+  if (file === undefined) return false;
+  closeSync(file);
+  return true;
+}
+
+/**
+ * Puts the secret `next` in the place of `path`, and what was there under the name `old`. A crash leaves `path` with one
+ * of the two, whole; called again, it goes on from there.
+ */
+export function replaceSecret(path: string, next: string, old: string): void {
+  try {
+    linkSync(path, old);
+  } catch (error) {
+    // There from a first try; or nothing is to be kept.
+    if (codeOf(error) !== 'EEXIST' && codeOf(error) !== 'ENOENT') throw error;
+  }
+  syncFolder(path);
+  renameSync(next, path);
+  syncFolder(path);
+}
+
+/** Overwrites the file with zeros and removes it; nothing when it is not there. A disk may keep older blocks all the same. */
+export function eraseSecret(path: string): void {
+  let file: number;
+  try {
+    file = openSync(path, 'r+');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return;
+    throw unreadable(path, error);
+  }
+  try {
+    writeSync(file, new Uint8Array(fstatSync(file).size), 0, null, 0);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  unlinkSync(path);
+  syncFolder(path);
+}
+
+/**
+ * The name itself must survive a power cut: a server that came back with another key would be refused by its clients.
+ */
+function syncFolder(path: string): void {
+  const folder = openSync(join(path, '..'), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, cause: unknown): InvalidInputError {
+  return new InvalidInputError(
+    `${path} cannot be read (${codeOf(cause) ?? 'missing'}): check its owner and mode 0600`, { path },
+  );
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
+}
