@@ -89,18 +89,29 @@ export function percent(share: number): string {
   return `${inDecimals(0, value < 10 ? 1 : 0).format(value)}\u00a0%`;
 }
 
-/** About how long, in the two largest units that matter: `4 h 30 min`, `12 days`. */
+/** About how long, in the two largest units that matter: `4 h 30 min`, `12 days`. It is never broken into two lines. */
 export function duration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
-  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 120 && seconds !== 60) return `${seconds}\u00a0s`;
   const minutes = Math.round(seconds / 60);
-  if (minutes < 120) return `${minutes} min`;
-  if (minutes < 48 * 60) {
+  if (minutes < 120 && minutes !== 60) return `${minutes}\u00a0min`;
+  if (minutes < 48 * 60 && minutes !== 24 * 60) {
     const rest = minutes % 60;
-    return `${Math.floor(minutes / 60)} h${rest === 0 ? '' : ` ${rest} min`}`;
+    return `${Math.floor(minutes / 60)}\u00a0h${rest === 0 ? '' : `\u00a0${rest}\u00a0min`}`;
   }
   const days = Math.round(minutes / (24 * 60));
-  return days < 730 ? `${whole(days)} days` : `${whole(days / 365.25)} years`;
+  return days < 730 ? counted(days, 'day').replace(' ', '\u00a0') : `${whole(days / 365.25)}\u00a0years`;
+}
+
+/** Round numbers within [low, high], four to nine of them, as an axis is marked with. Empty where the range is. */
+export function roundTicks(low: number, high: number): readonly number[] {
+  const room = (high - low) / 8;
+  if (!(room > 0) || !Number.isFinite(room)) return [];
+  const power = 10 ** Math.floor(Math.log10(room));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= room) ?? 10);
+  const first = Math.ceil(low / step);
+  // Multiples of the step, not sums: 0.1 + 0.2 is no mark.
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
 /** `21 Nov, 09:14:05`: a Unix timestamp in this browser's zone. */

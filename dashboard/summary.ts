@@ -1,5 +1,5 @@
 import type { Picture } from './answer.js';
-import { binText, percent, shown, spoken, whole } from './format.js';
+import { amount, binText, percent, spoken, whole } from './format.js';
 
 type Line = readonly [what: string, much: string];
 
@@ -8,10 +8,10 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
   switch (picture.kind) {
     case 'mixture':
       return [...picture.components].sort((one, two) => two.weight - one.weight).slice(0, 3)
-        .map(({ weight, mean, deviation }) => [`around ${shown(mean)} ± ${shown(deviation)}`, percent(weight)]);
+        .map(({ weight, mean, deviation }) => [`around ${amount(mean)} ± ${amount(deviation)}`, percent(weight)]);
     case 'clouds':
       return [...picture.clouds].sort((one, two) => two.weight - one.weight).slice(0, 3)
-        .map(({ weight, mean }) => [`around ${mean.slice(0, 2).map((entry) => shown(entry)).join(', ')}`, percent(weight)]);
+        .map(({ weight, mean }) => [`around ${mean.slice(0, 2).map((entry) => amount(entry)).join(', ')}`, percent(weight)]);
     case 'bins':
       return [...picture.bins].sort((one, two) => two.count - one.count).slice(0, 3)
         .map(({ from, to, count }) => [binText(from, to), whole(Math.round(count))]);

@@ -60,6 +60,10 @@ async function take(page, name, height = 900) {
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
       await page.setViewport({ width, height, deviceScaleFactor: 1 });
       await new Promise((done) => setTimeout(done, 700));
+      // What is below the edge of the window may not be laid out: the window is made as high as the page.
+      const whole = Math.max(height, await page.evaluate(() => document.documentElement.scrollHeight));
+      if (width < 1000 || name !== 'lab') await page.setViewport({ width, height: whole, deviceScaleFactor: 1 });
+      await new Promise((done) => setTimeout(done, 300));
       const path = join(folder, `${name}-${width}-${theme}.png`);
       await page.screenshot({ path, fullPage: width < 1000 || name !== 'lab' });
       console.log(path);

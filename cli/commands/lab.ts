@@ -9,7 +9,7 @@ import { labData } from '../lab/data.js';
 import { labFiles } from '../lab/files.js';
 import type { Round } from '../lab/rounds.js';
 import { runLab, type LabOptions } from '../lab/run.js';
-import { scripted, type Setting } from '../lab/setting.js';
+import { Script, type Setting } from '../lab/setting.js';
 import { labStudies, type LabFacts } from '../lab/studies.js';
 import { Theatre } from '../lab/theatre.js';
 import { serveLab } from '../lab/web.js';
@@ -53,7 +53,8 @@ export const lab = defineCommand({
     + 'them attacks. Private answers are what the server released; beside them stand three answers without privacy, '
     + 'worked out by the lab from its own people\'s rows: the mean of all, the median of each column, and a robust '
     + 'filter. Errors are Euclidean distances from the honest mean, in units of scale; in brackets what the plan '
-    + 'promised before any row was seen, and ! where the error is more than twice that.',
+    + 'promised before any row was seen, and ! where the error is more than twice that. Without a page, a round in '
+    + 'which too many honest people were late is played again: it would tell about the machine, not about estimators.',
   ],
   args: flags,
   examples: [
@@ -74,9 +75,13 @@ export const lab = defineCommand({
       round: (round) => {
         rounds.push(round);
         output.jsonLine({ type: 'round', ...round });
-        output.note(`round ${round.index + 1} of ${options.rounds}: ${round.setting.attack}, `
+        output.note(`round ${rounds.length} of ${options.rounds}: ${round.setting.attack}, `
           + `${100 * round.setting.hostileShare} % hostile`);
       },
+      spoiled: ({ attack, hostileShare }, honest, expected) => output.note(
+        `${attack} with ${100 * hostileShare} % hostile is played again: ${honest} of ${expected} honest people were in time. `
+        + 'Longer epochs (--every) or fewer people (--contributors) suit this machine better',
+      ),
     });
     const rows = breakdown(rounds);
     output.jsonLine({ type: 'breakdown', rows });
@@ -159,7 +164,7 @@ function scriptFrom(typed: Typed, io: Io): { readonly options: LabOptions; reado
     options: {
       ...facts,
       studies: labStudies(facts, estimatorsOf(typed.estimators)),
-      director: scripted(script),
+      director: new Script(script),
       rounds: script.length,
       ...placeFrom(typed, io),
     },

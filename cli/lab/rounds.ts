@@ -24,6 +24,8 @@ export interface Round {
   readonly truth: readonly number[];
   readonly honest: number;
   readonly hostile: number;
+  /** Honest people in the study that had the fewest. */
+  readonly honestFewest: number;
   /** Errors of the answers without privacy, in scales. */
   readonly baselines: Readonly<Record<Baseline, number>>;
   readonly baselineEstimates: Readonly<Record<Baseline, readonly number[]>>;
@@ -83,12 +85,14 @@ export class Rounds {
     const parts = this.studies.map((name) => own.get(name)!);
     const { setting, reckoning } = parts[0]!;
     const { truth, honest, hostile } = reckoning;
+    const honestFewest = Math.min(...parts.map((part) => part.reckoning.honest));
     this.onRound({
       index,
       setting,
       truth,
       honest,
       hostile,
+      honestFewest,
       baselines: Object.fromEntries(baselines.map((name) =>
         [name, scaledDistance(reckoning.baselines[name], truth, this.scale)])) as Record<Baseline, number>,
       baselineEstimates: reckoning.baselines,

@@ -16,7 +16,7 @@ import type { LabFacts } from './studies.js';
 export interface LabOptions extends LabFacts {
   readonly studies: readonly StudyDefinition[];
   readonly director: Director;
-  /** Rounds to play; Infinity: until `signal`. */
+  /** Rounds to play, without those that are played again; Infinity: until `signal`. */
   readonly rounds: number;
   /** Same seed: same people, keys and attacks. Noise is always fresh. */
   readonly seed: string;
@@ -32,7 +32,12 @@ export interface LabReport {
   /** @param fleet connects; `fleet.ready()` tells when it has. */
   gathering(fleet: Fleet): Promise<void>;
   round(round: Round): void;
+  /** Too many were late, through this machine and not through what was played: it is played again, and not told. */
+  spoiled?(setting: Setting, honest: number, expected: number): void;
 }
+
+/** A round with a smaller share of its honest people says more about the machine than about the estimators. */
+const honestShareLeast = 0.8;
 
 /**
  * A laboratory in one process: a real aggregator on a temporary data folder, people over real sockets, and a verifying
@@ -75,6 +80,7 @@ class Laboratory {
   private readonly played = new Map<string, Map<bigint, Played>>();
   private readonly rounds: Rounds;
   private done = 0;
+  private repeats = 0;
   /** Plays attacks on the protocol, while the hostile part of the main fleet stays away. */
   private abusers: { readonly key: string; readonly fleet: Fleet } | null = null;
 
@@ -86,7 +92,7 @@ class Laboratory {
     this.names = options.studies.map(({ document }) => document.study);
     for (const name of this.names) this.played.set(name, new Map());
     this.rounds = new Rounds(this.names, options.data.scale, (round) => {
-      report.round(round);
+      if (!this.isPlayedAgain(round.setting, round.honestFewest)) report.round(round);
       this.over();
     });
     options.signal.addEventListener('abort', () => this.stop.abort(), { once: true });
@@ -164,10 +170,19 @@ class Laboratory {
     this.abusers = { key, fleet };
   }
 
-  /** One more round is told, or lost. */
+  private isPlayedAgain(setting: Setting, honest: number): boolean {
+    const { contributors, director } = this.options;
+    const expected = contributors - Math.round(contributors * setting.hostileShare);
+    if (honest >= honestShareLeast * expected || director.again?.(setting) !== true) return false;
+    this.repeats += 1;
+    this.report.spoiled?.(setting, honest, expected);
+    return true;
+  }
+
+  /** One more round is told, spoiled or lost. */
   private over(): void {
     this.done += 1;
-    if (this.done >= this.options.rounds) this.stop.abort();
+    if (this.done >= this.options.rounds + this.repeats) this.stop.abort();
   }
 
   /** An interrupt while people connect is no error: the end of the releases tells. */
@@ -189,7 +204,10 @@ class Laboratory {
       if (played === undefined) continue;
       if (reckoning === null) {
         // Everybody was late for this study's epoch. Waiting for it would be waiting for ever.
-        if (this.rounds.lose(played.index)) this.over();
+        if (this.rounds.lose(played.index)) {
+          this.isPlayedAgain(played.setting, 0);
+          this.over();
+        }
         continue;
       }
       const { index, setting } = played;

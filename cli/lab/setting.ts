@@ -12,11 +12,38 @@ export interface Setting {
 export interface Director {
   /** Asked once per round and study, with rounds counted from 0. Null: the show is over, all are honest. */
   settingOf(round: number): Setting | null;
+  /**
+   * Asked of a round that this machine spoiled: too many were late. False: it counts all the same, as for who has
+   * nobody's list to follow.
+   */
+  again?(setting: Setting): boolean;
 }
 
-/** Follows a list, one setting a round. */
-export function scripted(script: readonly Setting[]): Director {
-  return { settingOf: (round) => script[round] ?? null };
+/** Follows a list, one setting a round; what is to be played again comes after the list. */
+export class Script implements Director {
+  readonly #settings: Setting[];
+  readonly #roundsMost: number;
+
+  /** @param repeats rounds that may be added; default: as many as the list has. */
+  constructor(settings: readonly Setting[], repeats = settings.length) {
+    this.#settings = [...settings];
+    this.#roundsMost = settings.length + repeats;
+  }
+
+  settingOf(round: number): Setting | null {
+    return this.#settings[round] ?? null;
+  }
+
+  /** Rounds to play in all, as far as is known. */
+  get rounds(): number {
+    return this.#settings.length;
+  }
+
+  again(setting: Setting): boolean {
+    if (this.rounds >= this.#roundsMost) return false;
+    this.#settings.push(setting);
+    return true;
+  }
 }
 
 /** Follows a person: what is set when a round begins holds for that round, for all studies. */

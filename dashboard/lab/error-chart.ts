@@ -21,7 +21,7 @@ export function createErrorChart(
     scales: { x: { time: false }, y: { distr: 3 } },
     axes: [
       { ...axis, size: 28, gap: 6, label: 'round', labelSize: 18, labelGap: -2, grid: { show: false }, labelFont: axis.font, incrs: [1, 2, 5, 10, 20, 50, 100] },
-      { ...axis, size: 68, filter: (_, splits) => splits.map(powerOfTen), grid: { ...axis.grid, filter: (_, splits) => splits.map(powerOfTen) },
+      { ...axis, size: 52, filter: (_, splits) => splits.map(powerOfTen), grid: { ...axis.grid, filter: (_, splits) => splits.map(powerOfTen) },
         values: (_, splits) => splits.map((value) => (value === null ? '' : value.toLocaleString('en-GB', { maximumFractionDigits: 6 }))) },
     ],
     series: [{}, ...lines.map(({ isPrivate }, i) => ({

@@ -116,7 +116,7 @@ function status({ phase, connected, sessions }: State): string {
 function Page(): VNode {
   const now = state.value;
   return html`<div><${Header} title="Lab">${typeof now?.address === 'string'
-    && html`<a class="small" href=${now.address}>Server's dashboard</a>`}<//>
+    && html`<a class="small" href=${now.address}>Dashboard</a>`}<//>
     <main class="page"><div class="title"><div><h1>Attack real studies</h1>
       <p class="quiet">Simulated people, honest ones and liars, send to a real aggregator. What is private here is what that server
         released; everything else is worked out from the simulation's own rows.</p></div>

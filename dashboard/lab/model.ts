@@ -60,7 +60,7 @@ export interface Line {
 
 const baselineTitles: Readonly<Record<string, string>> = {
   'naive-mean': 'mean of everybody',
-  'coordinate-median': 'median of each column',
+  'coordinate-median': 'column medians',
   'robust-filter': 'robust filter',
 };
 

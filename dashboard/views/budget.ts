@@ -55,7 +55,7 @@ export function BudgetLine({ followed }: { readonly followed: Followed }): VNode
   const state = last === null ? null : budgetOf(last, news.value.state === 'open' && news.value.epoch > 0n);
   return html`<div class="budget-line"><${Bar} state=${state} />
     <span class="quiet">
-      ${state === null ? 'nothing spent' : `${percent(state.spentShare)} of the privacy budget spent`}</span>
+      ${state === null ? 'Nothing spent yet' : `${percent(state.spentShare)} of the privacy budget spent`}</span>
     </div>`;
 }
 

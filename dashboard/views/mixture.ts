@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { Component } from '../answer.js';
-import { percent, shown, spoken } from '../format.js';
+import { amount, percent, roundTicks, shown, spoken } from '../format.js';
 import { html } from '../html.js';
 
 const points = 320;
@@ -30,22 +30,21 @@ export function Mixture(
     .map((y, i) => `${i === 0 ? 'M' : 'L'}${across[i]} ${(high - (y / top) * (high - 12)).toFixed(1)}`).join('');
   const said = components.map(({ weight, mean, deviation }) =>
     `${percent(weight)} around ${shown(mean)}, standard deviation ${shown(deviation)}`).join('; ');
-  const ticks = Array.from({ length: 5 }, (_, i) => from + ((to - from) * i) / 4);
   return html`<section class="card"><h2>How ${spoken(column)} are spread</h2>
     <svg class="density" viewBox=${`0 0 ${wide} ${high}`} preserveAspectRatio="none" role="img"
     aria-label=${`Density: ${said}`}>
       <path class="whole" d=${`${path(total)}L${wide} ${high}L0 ${high}Z`} />
       ${densities.map((density, k) => html`<path key=${k} class=${`part part-${k % 4}`} d=${path(density)} />`)}
       <path class="outline" d=${path(total)} /></svg>
-    <div class="density-ticks quiet" aria-hidden="true">${ticks.map((tick, i) => html`
-      <span key=${i}>${shown(Number(tick.toPrecision(3)))}</span>`)}</div>
-    <div class="scroll" tabindex="0" role="region" aria-label="Parts of the mixture"><table>
+    <div class="density-ticks quiet" aria-hidden="true">${roundTicks(from, to).map((tick) => html`
+      <span key=${tick} style=${{ left: `${((tick - from) / (to - from)) * 100}%` }}>${shown(tick)}</span>`)}</div>
+    <div class="scroll" tabindex="0" role="region" aria-label="Parts of the mixture"><table class="even">
       <thead><tr><th scope="col">Part</th>
       <th scope="col">Weight</th><th scope="col">Mean</th><th scope="col">Standard deviation</th></tr></thead>
       <tbody>${components.map(({ weight, mean, deviation }, k) => html`<tr key=${k}>
         <th scope="row"><span class=${`key part-${k % 4}`}></span>${k + 1}</th>
-        <td>${percent(weight)}</td><td>${shown(mean)}</td>
-        <td>${shown(deviation)}</td></tr>`)}</tbody></table></div></section>`;
+        <td>${percent(weight)}</td><td>${amount(mean)}</td>
+        <td>${amount(deviation)}</td></tr>`)}</tbody></table></div></section>`;
 }
 
 function densityOf({ weight, mean, deviation }: Component, x: number): number {

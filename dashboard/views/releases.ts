@@ -7,6 +7,7 @@ import { historyOf, type Followed } from '../session.js';
 const rowsShown = 50;
 /** More columns than this are in the log, not on the page. */
 const columnsShown = 6;
+const lettersShown = 66;
 
 interface LineFacts {
   readonly history: History;
@@ -32,7 +33,7 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
   const { entry } = followed;
   const history = historyOf(followed);
   const size = history.lastValue?.outcome.estimate.length ?? 0;
-  const names = labelsOf(entry, size).slice(0, Math.min(columnsShown, chartsMax));
+  const names = thatFit(labelsOf(entry, size).slice(0, Math.min(columnsShown, chartsMax)));
   const { rows } = history;
   const first = Math.max(0, rows.length - rowsShown);
   const newest = rows.slice(first).map((row, i) => html`<${Line} key=${String(row.epoch)} history=${history} row=${row}
@@ -45,9 +46,15 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
       : html`<div class="scroll" tabindex="0" role="region" aria-label="Table of releases"><table>
         <thead><tr><th scope="col">Epoch</th>
           ${names.map((name) => html`<th scope="col" key=${name}>${spoken(name)}</th>`)}
-          <th scope="col">Closed</th></tr></thead>
+          <th scope="col" class="when">Closed</th></tr></thead>
         <tbody>${newest}</tbody></table></div>
         <p class="quiet small">${footnote(history.count, newest.length, size - names.length)}</p>`}</section>`;
+}
+
+/** As many as a wide page has room for, by the length of their names; always one. */
+function thatFit(names: readonly string[]): readonly string[] {
+  let letters = 0;
+  return names.filter((name, i) => (letters += Math.max(name.length, 8)) <= lettersShown || i === 0);
 }
 
 function lineFor(history: History, { epoch, closedAtMs, refusal }: Row, place: number, columns: number): VNode {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pictureOf } from '../../dashboard/answer.js';
 import { budgetOf, guaranteeInWords } from '../../dashboard/budget.js';
-import { amount, decimalsFor, duration, exact, percent, shown, spoken } from '../../dashboard/format.js';
+import { amount, decimalsFor, duration, exact, percent, roundTicks, shown, spoken } from '../../dashboard/format.js';
 import { History, intervalOf, labelsOf, reasonInWords, type StudyEntry } from '../../dashboard/model.js';
 import { summaryOf } from '../../dashboard/summary.js';
 import { refusalReasons } from '../../src/base/outcome.js';
@@ -96,8 +96,21 @@ describe('numbers for people', () => {
     expect([0.05, 10_000_000, -15, 1e-12].map(exact)).toEqual(['0.05', '10,000,000', '−15', '1e−12']);
     expect([0, 0.0004, 0.025, 0.68, 1].map(percent).map((text) => text.replaceAll('\u00a0', ' ')))
       .toEqual(['0 %', '< 0.1 %', '2.5 %', '68 %', '100 %']);
-    expect([9_400, 170_000, 16_200_000, 259_200_000].map(duration)).toEqual(['9 s', '3 min', '4 h 30 min', '3 days']);
+    expect([9_400, 60_000, 170_000, 3_600_000, 16_200_000, 86_400_000, 259_200_000].map(duration).join()).toBe(
+      '9 s,1 min,3 min,1 h,4 h 30 min,1 day,3 days'.replaceAll(' ', '\u00a0'));
     expect(spoken('delay_minutes below -15')).toBe('delay minutes below −15');
+  });
+
+  it('mark axes with few round numbers, none of them off the axis', () => {
+    expect(roundTicks(-32.9, 115)).toEqual([-20, 0, 20, 40, 60, 80, 100]);
+    expect(roundTicks(0.05, 0.36)).toEqual([0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35]);
+    for (const [low, high] of [[-1e-9, 3e-9], [999, 1001], [-7e12, 2e12], [0.1, 0.7]] as const) {
+      const ticks = roundTicks(low, high);
+      expect(ticks.length, `${low} to ${high}`).toBeGreaterThanOrEqual(4);
+      expect(ticks.length).toBeLessThanOrEqual(9);
+      expect([ticks[0]! >= low, ticks.at(-1)! <= high]).toEqual([true, true]);
+    }
+    expect(roundTicks(3, 3)).toEqual([]);
   });
 
   it('have the names that the server gives, else the columns, else their places', () => {

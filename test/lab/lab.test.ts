@@ -3,7 +3,7 @@ import { breakdown, breakdownTable } from '../../cli/lab/breakdown.js';
 import { labData } from '../../cli/lab/data.js';
 import { EpochRows, scaledDistance } from '../../cli/lab/reckoning.js';
 import { Rounds, type Answer, type Round } from '../../cli/lab/rounds.js';
-import { Hands, scripted, type Setting } from '../../cli/lab/setting.js';
+import { Hands, Script, type Setting } from '../../cli/lab/setting.js';
 
 const setting: Setting = { attack: 'shift', hostileShare: 0.1 };
 
@@ -13,7 +13,7 @@ const answer = (error: number | null, promised = 0.2): Answer => ({
 });
 
 const round = (index: number, answers: readonly Answer[], change: Partial<Round> = {}): Round => ({
-  index, setting, truth: [0], honest: 9, hostile: 1, answers,
+  index, setting, truth: [0], honest: 9, hostile: 1, honestFewest: 9, answers,
   baselines: { 'naive-mean': 0.5, 'coordinate-median': 0.1, 'robust-filter': 0.05 },
   baselineEstimates: { 'naive-mean': [0.5], 'coordinate-median': [0.1], 'robust-filter': [0.05] }, ...change,
 });
@@ -85,8 +85,12 @@ describe('rounds of several studies', () => {
   });
 
   it('follow a script, or what a person had set when the round began', () => {
-    const script = scripted([setting]);
+    const script = new Script([setting]);
     expect([script.settingOf(0), script.settingOf(1)]).toEqual([setting, null]);
+    const far = { attack: 'far', hostileShare: 0.2 };
+    expect([script.again(far), script.settingOf(1), script.rounds]).toEqual([true, far, 2]);
+    // A machine that spoils every round must not play for ever.
+    expect([script.again(far), script.settingOf(2)]).toEqual([false, null]);
     const hands = new Hands(setting);
     expect(hands.settingOf(0)).toEqual(setting);
     hands.current = { attack: 'far', hostileShare: 0.2 };
