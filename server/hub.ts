@@ -49,6 +49,8 @@ export interface SubmitResult {
   readonly currentEpoch: bigint;
   /** Under contributor scope, with the first row of an epoch: what the contributor has now spent. For its eyes only. */
   readonly ownSpend?: Spend;
+  /** With `too-many-new-keys`: the Unix time from which the study takes new keys again. */
+  readonly retryAtMs?: number;
 }
 
 export type HubEvent =

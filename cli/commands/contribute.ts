@@ -96,11 +96,15 @@ async function allRows(
 /** Until the contributor has ended. */
 async function tellStatus(contributor: Contributor, outboxPath: string, output: Output): Promise<void> {
   let kept: 'no' | 'yes' | 'told' = 'no';
+  let isNewKeyTold = false;
   for await (const status of contributor.status()) {
     if (status.kind === 'kept') {
       kept = 'yes';
     } else if (status.kind === 'reconnecting') {
       output.note(`not connected (${status.reason}); trying again in ${(status.retryInMs / 1000).toFixed(1)} s`);
+    } else if (status.kind === 'put-off' && status.code === 'too-many-new-keys') {
+      if (!isNewKeyTold) output.note('the study takes no more new keys for now; trying again until it does');
+      isNewKeyTold = true;
     } else if (status.kind === 'waiting-for-epoch') {
       output.note('connected; waiting for the next epoch to open');
     } else if (status.kind === 'recovered') {

@@ -135,9 +135,11 @@ export class Contributions {
       channel.answer(rejection(sequence, 'internal', facts));
     } else if (result.verdict === 'rejected') {
       const code = result.code ?? 'unspecified';
+      const { retryAtMs } = result;
+      const told = retryAtMs === undefined ? facts : { ...facts, retryInMs: retryAtMs - this.context.clock.nowMs() };
       metrics.refused.add(1, { study, code });
       channel.settle(
-        result.contiguousSequence, result.currentEpoch, rejection(sequence, code, facts), result.ownSpend,
+        result.contiguousSequence, result.currentEpoch, rejection(sequence, code, told), result.ownSpend,
       );
     } else {
       (result.verdict === 'accepted' ? metrics.accepted : metrics.duplicates).add(1, { study });

@@ -46,7 +46,7 @@ export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: 
   }
   if (!hub.admits(view.studyId, hello.publicKey)) return refused('key-not-allowed');
   if (claim !== null && !isIssued(view.document, hello.publicKey, claim)) return { code: 'not-enrolled', forged: true };
-  const { columns, contribution } = view.document;
+  const { admission, columns, contribution } = view.document;
   return {
     view,
     setup: {
@@ -57,7 +57,9 @@ export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: 
       earlier: hub.rotations.map((rotation) => ({ serverKey: keysOfRotation(rotation).previousKey, studyId })),
       dimension: columns.length,
       enrolledUntilMs: claim?.expiresAtMs ?? Infinity,
-      facts: { limits, columns, rowsMax: contribution.rowsMax },
+      facts: {
+        limits, columns, rowsMax: contribution.rowsMax, ...(admission.kind === 'rate' && { newKeys: admission }),
+      },
     },
   };
 }

@@ -1,5 +1,6 @@
 import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js';
 import type { Rejection } from '../../src/wire/messages.js';
+import { durationText } from '../studies/guarantee.js';
 import type { ListenerLimits } from './options.js';
 
 /** Public facts that a text may name. */
@@ -8,6 +9,10 @@ export interface TextFacts {
   /** Of the study concerned, when there is one. */
   readonly columns?: readonly string[];
   readonly rowsMax?: number;
+  /** Where the study bounds how many new keys it takes. */
+  readonly newKeys?: { readonly keys: number; readonly perMs: number };
+  /** With `too-many-new-keys`: until the next key is taken. */
+  readonly retryInMs?: number;
 }
 
 type Text = string | ((facts: TextFacts) => string);
@@ -56,6 +61,10 @@ const texts: Readonly<Record<WireCode, Text>> = {
   quarantined: 'your earlier rows were farther from the published answer than this study allows: the key is left out',
   'not-enrolled': 'the study takes a key only with an enrolment token for it, signed by the issuer in the facts: ask the operator',
   'enrolment-expired': 'the enrolment token of this key has expired: ask the operator for a new one',
+  'too-many-new-keys': ({ newKeys, retryInMs }) =>
+    (newKeys === undefined ? 'the study takes no more new keys now'
+      : `the study takes ${newKeys.keys} new keys in each ${durationText(newKeys.perMs)}, and has them`)
+    + `: send the same bytes again ${retryInMs === undefined ? 'later' : `in ${Math.max(1, Math.ceil(retryInMs / 1000))} s`}`,
 };
 
 /** The sentence that goes with a code. */

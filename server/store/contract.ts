@@ -156,6 +156,8 @@ export interface AdmissionResult {
    * spent.
    */
   readonly spend?: { readonly rho: Amount; readonly delta: Amount };
+  /** With `too-many-new-keys`: the Unix time from which the study takes new keys again. */
+  readonly retryAtMs?: number;
 }
 
 export interface ContributorState {

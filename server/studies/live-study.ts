@@ -111,6 +111,7 @@ export class LiveStudy {
       ...(result.code !== undefined && { code: result.code }),
       contiguousSequence: result.contiguousSequence,
       currentEpoch: this.#open?.epoch ?? 0n,
+      ...(result.retryAtMs !== undefined && { retryAtMs: result.retryAtMs }),
       ...(result.spend !== undefined && { ownSpend: ownSpendOf(this.definition, result.spend) }),
     };
   }

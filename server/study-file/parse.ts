@@ -151,10 +151,20 @@ class StudyReader {
     if ('enrolment' in admission) {
       return { admission: { kind: 'enrolment', issuer: this.#issuer(admission.enrolment.issuer) }, enrolled: null };
     }
+    if ('rate' in admission) return { admission: this.#rate(admission.rate), enrolled: null };
     const { keys } = admission;
     const enrolled = typeof keys === 'string' ? this.#keysIn(keys)
       : parseKeyList(keys.join('\n'), `${this.options.name}: admission.keys`);
     return { admission: { kind: 'keys', digest: digestOfKeys(enrolled) }, enrolled };
+  }
+
+  #rate({ keys, per }: { readonly keys: number; readonly per: number }): StudyDocument['admission'] {
+    if (this.#content.participation === 'secret') {
+      throw this.#refused('admission.rate', { keys, per: `${per}ms` },
+        'with a rate, who is there decides who else may be, which secret participation must not show',
+        'write participation: public, or admit by keys or enrolment');
+    }
+    return { kind: 'rate', keys, perMs: per };
   }
 
   #issuer(text: string): string {

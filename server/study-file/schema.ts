@@ -83,12 +83,15 @@ const privacyRule = 'epsilon and delta of each release';
 const privacy = ruled(privacyRule, v.strictObject({ epsilon: positive, delta }, privacyRule));
 
 const admissionRule = 'open; or keys: a file with one public key in each line, or a list of keys; or enrolment: '
-  + '{ issuer: a public key of 64 hexadecimal digits, in quotes }';
+  + '{ issuer: a public key of 64 hexadecimal digits, in quotes }; or rate: { keys: a count, per: a duration }';
 const key = v.pipe(v.string(), v.regex(/^[0-9a-fA-F]{64}$/));
 const admission = ruled(admissionRule, v.union([
   v.literal('open'),
   v.strictObject({ keys: v.union([v.pipe(v.string(), v.minLength(1)), v.pipe(v.array(key), v.minLength(1))]) }),
   v.strictObject({ enrolment: v.strictObject({ issuer: key }) }),
+  v.strictObject({ rate: v.strictObject({
+    keys: whole(1, limits.cohortMax), per: duration(1_000, '1s', 366 * 86_400_000, '366d'),
+  }) }),
 ], admissionRule));
 
 const retentionRule = 'release (rows are deleted once the release is stored), or a duration from 1s to 3650d';

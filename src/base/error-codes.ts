@@ -31,6 +31,7 @@ export const wireCodes = [
   'quarantined',
   'not-enrolled',
   'enrolment-expired',
+  'too-many-new-keys',
 ] as const;
 
 export type WireCode = (typeof wireCodes)[number];
@@ -45,6 +46,7 @@ export const retryableWireCodes: ReadonlySet<WireCode> = new Set<WireCode>([
   'too-many-channels',
   'shutting-down',
   'internal',
+  'too-many-new-keys',
 ]);
 
 /** Codes of errors that never travel: thrown to a caller or printed by the command. */

@@ -68,6 +68,9 @@ function readDocument(facts: Members): StudyDocument {
   if ('contributors' in document.epoch && document.participation === 'secret') {
     throw refused('facts.epoch', 'a time: epochs close on a count only with public participation');
   }
+  if (document.admission.kind === 'rate' && document.participation === 'secret') {
+    throw refused('facts.admission', 'one for secret presence: with a rate, who is there decides who else may be');
+  }
   if (document.quarantine !== undefined && !mayExclude(document)) {
     throw refused('facts.quarantine', 'absent: presence must be secret, and the budget not each contributor\'s own');
   }
@@ -121,9 +124,13 @@ function readBudget(budget: Members): StudyDocument['budget'] {
 }
 
 function readAdmission(admission: Members): StudyDocument['admission'] {
-  const kind = admission.choice('kind', ['open', 'keys', 'enrolment']);
+  const kind = admission.choice('kind', ['open', 'keys', 'enrolment', 'rate']);
   const hex = (name: string) => admission.pattern(name, /^[0-9a-f]{64}$/, '64 digits of lower-case hex');
-  const value = kind === 'open' ? { kind } : kind === 'keys' ? { kind, digest: hex('digest') } : { kind, issuer: hex('issuer') };
+  const whole = (name: string) => admission.integer(name, 1, Number.MAX_SAFE_INTEGER);
+  const value =
+    kind === 'open' ? { kind }
+      : kind === 'keys' ? { kind, digest: hex('digest') }
+        : kind === 'enrolment' ? { kind, issuer: hex('issuer') } : { kind, keys: whole('keys'), perMs: whole('perMs') };
   admission.finish();
   return value;
 }

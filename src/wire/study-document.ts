@@ -30,12 +30,13 @@ export interface StudyDocument {
   };
   /**
    * Who may contribute. `keys`: SHA-256 (hex) of the sorted enrolled keys, so that the list is pinned but not published.
-   * `enrolment`: whoever has a token that the issuer (Ed25519 public key, hex) signed for its key.
+   * `enrolment`: whoever has a token that the issuer (Ed25519 public key, hex) signed for its key. `rate`: anybody, but at most `keys` that are new in each `perMs`; public participation only.
    */
   readonly admission:
     | { readonly kind: 'open' }
     | { readonly kind: 'keys'; readonly digest: string }
-    | { readonly kind: 'enrolment'; readonly issuer: string };
+    | { readonly kind: 'enrolment'; readonly issuer: string }
+    | { readonly kind: 'rate'; readonly keys: number; readonly perMs: number };
   readonly late: 'next' | 'drop';
   /** `release`: rows are deleted once the release is stored; otherwise kept this long after it. */
   readonly retention: { readonly kind: 'release' } | { readonly kind: 'duration'; readonly keepMs: number };

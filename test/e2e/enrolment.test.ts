@@ -11,7 +11,10 @@ beforeAll(async () => {
   const { stdout } = await stage.run(['enrol', issuer, '--new', '--json']);
   const key = (JSON.parse(stdout) as { readonly issuer: string }).issuer;
   const study = meanStudy('members', { epoch: '{ every: 1h }', admission: `{ enrolment: { issuer: "${key}" } }` });
-  served = await stage.serve([stage.write('members.yaml', study)]);
+  const rated = meanStudy('rated', {
+    epoch: '{ every: 1h }', participation: 'public', admission: '{ rate: { keys: 1, per: 366d } }',
+  });
+  served = await stage.serve([stage.write('members.yaml', study), stage.write('rated.yaml', rated)]);
 });
 
 afterAll(() => stage.end());
@@ -30,9 +33,9 @@ async function tokensFor(name: string, keys: readonly string[], expires = '1h', 
   return stage.write(`${name}.tokens`, stdout);
 }
 
-function contribute(key: string, tokens?: string): Promise<Ended> {
+function contribute(key: string, tokens?: string, study = 'members'): Promise<Ended> {
   const enrolment = tokens === undefined ? [] : ['--enrolment', tokens];
-  return stage.run(['contribute', served.url, '--study', 'members', '--key', key, '--input', input, '--json', ...enrolment]);
+  return stage.run(['contribute', served.url, '--study', study, '--key', key, '--input', input, '--json', ...enrolment]);
 }
 
 describe('a study that admits by enrolment', () => {
@@ -63,5 +66,18 @@ describe('a study that admits by enrolment', () => {
     expect((await contribute(carol.file, elsewhere)).stderr).toContain('signed by the issuer');
     const brief = await tokensFor('brief', [carol.publicKey], '1ms');
     expect((await contribute(carol.file, brief)).stderr).toContain('has expired');
+  });
+});
+
+describe('a study with a rate', () => {
+  it('takes one new key in the period, keeps taking what that one sends, and lets the next one wait', async () => {
+    const [erin, frank] = await Promise.all([person('erin'), person('frank')]);
+    expect((await contribute(erin.file, undefined, 'rated')).status).toBe(0);
+    const waiting = stage.start(
+      ['contribute', served.url, '--study', 'rated', '--key', frank.file, '--input', input]);
+    await waiting.says('takes no more new keys for now');
+    // Its contribution is complete: the key itself is not held back.
+    expect((await contribute(erin.file, undefined, 'rated')).stdout).toContain('contribution-full');
+    await waiting.interrupt();
   });
 });

@@ -294,6 +294,14 @@ describe('admission', () => {
     expect(enrolled).toBeNull();
   });
 
+  it('by a rate is for public participation', () => {
+    const { document, enrolled } = parse(fileWith({
+      participation: 'participation: public', admission: 'admission: { rate: { keys: 5, per: 1h } }',
+    }));
+    expect(document.admission).toEqual({ kind: 'rate', keys: 5, perMs: 3_600_000 });
+    expect(enrolled).toBeNull();
+  });
+
   it('by a list in the file is the same as by a file of keys', () => {
     const { document, enrolled } = parse(fileWith({ admission: `admission: { keys: ["${key}", "${other}"] }` }));
     expect(document.admission).toEqual({ kind: 'keys', digest: digestOfKeys(new Set([key, other])) });
@@ -305,6 +313,8 @@ describe('admission', () => {
     ['an issuer under which signatures prove nothing', `{ enrolment: { issuer: "${'00'.repeat(32)}" } }`,
       'admission.enrolment.issuer'],
     ['no issuer', '{ enrolment: {} }', 'admission'],
+    ['a rate where presence is secret', '{ rate: { keys: 5, per: 1h } }', 'admission.rate'],
+    ['a rate of nobody', '{ rate: { keys: 0, per: 1h } }', 'admission'],
     ['two ways at once', `{ keys: ["${key}"], enrolment: { issuer: "${key}" } }`, 'admission'],
     ['an empty list', '{ keys: [] }', 'admission'],
     ['a key twice', `{ keys: ["${key}", "${key}"] }`, ''],

@@ -12,6 +12,7 @@ const others: readonly StudyDocument[] = [
   { ...document, budget: { ...document.budget, perMs: 2_592_000_000 } },
   { ...document, admission: { kind: 'keys', digest: 'ab'.repeat(32) }, late: 'drop' },
   { ...document, admission: { kind: 'enrolment', issuer: 'ab'.repeat(32) } },
+  { ...document, participation: 'public', admission: { kind: 'rate', keys: 10, perMs: 60_000 } },
   { ...document, retention: { kind: 'duration', keepMs: 86_400_000 }, parameters: {} },
   { ...document, parameters: { local: 'robust', exact: true, scale: 3 }, columns: ['größe'] },
 ];
@@ -73,6 +74,8 @@ describe('study document', () => {
     ['budget.population', 'travellers'],
     ['admission', { kind: 'keys' }],
     ['admission', { kind: 'enrolment' }],
+    ['admission', { kind: 'rate', keys: 10, perMs: 60_000 }],
+    ['admission', { kind: 'rate', keys: 0, perMs: 60_000 }],
     ['admission', { kind: 'enrolment', issuer: 'ab' }],
     ['admission', { kind: 'keys', digest: 'AB'.repeat(32) }],
     ['admission', { kind: 'open', digest: 'ab'.repeat(32) }],

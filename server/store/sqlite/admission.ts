@@ -8,6 +8,7 @@ import { budgetTime } from './budget-window.js';
 import { budgetById, capsOf, plus, within, type Spend } from './budgets.js';
 import type { ContributorSpending, OwnBudget } from './contributor-spending.js';
 import { fingerprintBytes, Fingerprints, journalKeys, journalTable } from './epoch-tables.js';
+import { NewKeys, rateIn, type NewKeyRate } from './new-keys.js';
 import { sql, type Queries } from './query.js';
 import { emptyWindow, holesOf, settle, type ReplayWindow } from './replay-window.js';
 
@@ -19,6 +20,8 @@ interface StudyFacts extends AdmissionStudy {
   readonly own: OwnBudget | null;
   /** Somebody is left out: only then is it looked up who. */
   readonly excludes: boolean;
+  /** Set where the study bounds how many new keys it takes. */
+  readonly rate: NewKeyRate | null;
   /** Newest epoch of the study, open or not. */
   readonly newest: bigint;
 }
@@ -68,10 +71,11 @@ export class Admission {
   readonly #fingerprints: Fingerprints;
   readonly #countContributors: Database.Statement<[number, bigint]>;
   readonly #countLeftOut: Database.Statement<[bigint, number]>;
+  readonly #newKeys: NewKeys;
   readonly #nowMs: () => number;
   #lastPosition: bigint;
 
-  /** @param nowMs Unix time, for budgets that renew. */
+  /** @param nowMs Unix time, for budgets that renew and rates. */
   constructor(queries: Queries, spending: ContributorSpending, nowMs: () => number) {
     this.#queries = queries;
     this.#spending = spending;
@@ -91,6 +95,7 @@ export class Admission {
     this.#countContributors = database.prepare('UPDATE epochs SET contributors = contributors + ? WHERE epoch_key = ?');
     this.#countLeftOut = database.prepare(`INSERT INTO epochs_left_out (epoch_key, contributors) VALUES (?, ?)
       ON CONFLICT (epoch_key) DO UPDATE SET contributors = contributors + excluded.contributors`);
+    this.#newKeys = new NewKeys(database, nowMs);
     this.#lastPosition = lastPosition(database);
   }
 
@@ -146,6 +151,9 @@ export class Admission {
         : answer('rejected', state, { code: judgement.code });
     }
     assert(study !== undefined && contributor !== undefined, 'only a known study accepts or consumes');
+    const retryAtMs = study.rate === null || state.window.high > 0 ? null
+      : this.#newKeys.take(study.rate, contributor.contributorId);
+    if (retryAtMs !== null) return answer('rejected', state, { code: 'too-many-new-keys', retryAtMs });
     const identified = this.#identify(contributor, batch, loaded);
     const begins = judgement.kind === 'accept' && judgement.first;
     const debit = begins ? this.#debit(study, identified.contributorId) : null;
@@ -262,7 +270,7 @@ export class Admission {
 
 function answer(
   verdict: AdmissionResult['verdict'], state: ContributionState,
-  facts: Partial<Pick<AdmissionResult, 'epoch' | 'code' | 'position' | 'complete' | 'spend'>>,
+  facts: Partial<Pick<AdmissionResult, 'epoch' | 'code' | 'position' | 'complete' | 'spend' | 'retryAtMs'>>,
 ): AdmissionResult {
   const contiguousSequence = BigInt(state.window.contiguous);
   return { verdict, epoch: 0n, position: 0n, complete: false, ...facts, contiguousSequence };
@@ -277,7 +285,7 @@ function stateOf(row: ReplayColumns): ContributionState {
 
 function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
   const row = queries.first(sql.selectFrom('studies').innerJoin('budgets', 'budgets.budget_id', 'studies.budget_id')
-    .select(['study_key', 'state', 'last_epoch', 'scope', 'studies.budget_id', 'rho_cap', 'delta_cap'])
+    .select(['study_key', 'name', 'document', 'state', 'last_epoch', 'scope', 'studies.budget_id', 'rho_cap', 'delta_cap'])
     .where('study_id', '=', studyId));
   if (row === undefined) return undefined;
   const epoch = queries.first(sql.selectFrom('epochs')
@@ -287,7 +295,7 @@ function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
     : { epochKey: epoch.epoch_key, epoch: epoch.epoch, rowsMax: Number(epoch.rows_max), late: epoch.late };
   const byContributor = row.scope === 'contributor';
   return {
-    studyKey: row.study_key, state: row.state, open, newest: row.last_epoch,
+    studyKey: row.study_key, state: row.state, open, newest: row.last_epoch, rate: rateIn(row.name, row.document),
     excludes: queries.first(sql.selectFrom('quarantines').select('study_key')
       .where('study_key', '=', row.study_key).limit(1)) !== undefined,
     own: byContributor ? ownBudget(queries, row.budget_id) : null,

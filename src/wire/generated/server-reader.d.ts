@@ -362,7 +362,8 @@ export namespace keelson {
             CODE_INTERNAL = 24,
             CODE_QUARANTINED = 25,
             CODE_NOT_ENROLLED = 26,
-            CODE_ENROLMENT_EXPIRED = 27
+            CODE_ENROLMENT_EXPIRED = 27,
+            CODE_TOO_MANY_NEW_KEYS = 28
         }
     }
 }

@@ -1308,6 +1308,7 @@ export const keelson = $root.keelson = (() => {
             values[valuesById[25] = "CODE_QUARANTINED"] = 25;
             values[valuesById[26] = "CODE_NOT_ENROLLED"] = 26;
             values[valuesById[27] = "CODE_ENROLMENT_EXPIRED"] = 27;
+            values[valuesById[28] = "CODE_TOO_MANY_NEW_KEYS"] = 28;
             return values;
         })();
 

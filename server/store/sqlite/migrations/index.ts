@@ -2,9 +2,12 @@ import { initialSchema } from './0001-initial.js';
 import { windowsSchema } from './0002-windows.js';
 import { quarantineSchema } from './0003-quarantine.js';
 import { keyRotationsSchema } from './0004-key-rotations.js';
+import { newKeysSchema } from './0005-new-keys.js';
 
 /**
  * Schema steps in order; step i brings `user_version` from i to i + 1. A step that was released is never edited:
  * a change is a new numbered file at the end.
  */
-export const migrations: readonly string[] = [initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema];
+export const migrations: readonly string[] = [
+  initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema, newKeysSchema,
+];

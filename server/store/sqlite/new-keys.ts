@@ -1,0 +1,67 @@
+import type Database from 'better-sqlite3';
+
+/** How many new keys a study takes, and in which time. */
+export interface NewKeyRate {
+  /** The study's name: a key that one public version knows is known to all, and they share the count. */
+  readonly study: string;
+  readonly keys: number;
+  readonly perMs: number;
+}
+
+interface Period {
+  readonly from_ms: bigint;
+  readonly keys: bigint;
+}
+
+/**
+ * Counts the keys whose first batch a study settles, in the transaction that settles it: so the count survives crashes, and
+ * what is rolled back is not counted. Periods begin at whole multiples of their length in Unix time, so that at most `keys` are
+ * taken in each, and at most twice as many in any stretch of that length. A clock that is set back begins no period anew.
+ *
+ * Claim: the rate costs no privacy where participation is public, and only there may a study have one.
+ * Neighbours: the values that one contributor sent replaced by others; who sends, when, and how many rows, is the same.
+ * Why: which keys are taken is a function of the order in which batches of new keys reach the store, of the clock, and of which
+ * keys were known. Values enter in one place, whether they are finite, and a key counts all the same when its first batch is
+ * refused for that. So both sides take the same keys in the same epochs, and differ in one contributor's values as before.
+ * Where presence is secret this would be false: one key less lets another in, and two contributors would differ.
+ */
+export class NewKeys {
+  readonly #known: Database.Statement<[string, bigint], unknown>;
+  readonly #read: Database.Statement<[string], Period>;
+  readonly #write: Database.Statement<[string, number, number]>;
+
+  /** @param nowMs Unix time. */
+  constructor(database: Database.Database, private readonly nowMs: () => number) {
+    // A version with secret presence must not be asked: that a key gets past a full period would tell that it was there.
+    this.#known = database.prepare(`SELECT 1 FROM studies JOIN replay USING (study_key)
+      WHERE studies.name = ? AND replay.contributor_id = ?
+        AND json_extract(studies.document, '$.participation') = 'public' LIMIT 1`);
+    this.#read = database.prepare('SELECT from_ms, keys FROM new_keys WHERE study_name = ?');
+    this.#write = database.prepare('INSERT OR REPLACE INTO new_keys (study_name, from_ms, keys) VALUES (?, ?, ?)');
+  }
+
+  /**
+   * Takes a key, and counts it if no version of the study with public participation has settled a batch of it before.
+   * @param contributorId 0 for a key that no study has seen.
+   * @returns null when it is taken; else the Unix time from which the next key is.
+   */
+  take({ study, keys, perMs }: NewKeyRate, contributorId: bigint): number | null {
+    if (contributorId !== 0n && this.#known.get(study, contributorId) !== undefined) return null;
+    const now = Math.floor(this.nowMs());
+    const period = this.#read.get(study);
+    const endsMs = period === undefined ? -Infinity : Number(period.from_ms) + perMs;
+    if (now >= endsMs) {
+      this.#write.run(study, now - (now % perMs), 1);
+      return null;
+    }
+    if (Number(period!.keys) >= keys) return endsMs;
+    this.#write.run(study, Number(period!.from_ms), Number(period!.keys) + 1);
+    return null;
+  }
+}
+
+/** The rate in a study's stored facts. */
+export function rateIn(study: string, document: string): NewKeyRate | null {
+  const { admission } = JSON.parse(document) as { readonly admission?: { readonly kind: string } & Partial<NewKeyRate> };
+  return admission?.kind === 'rate' ? { study, keys: admission.keys!, perMs: admission.perMs! } : null;
+}
