@@ -1,8 +1,9 @@
 // What the dashboard costs: its browser, and the server behind it. Needs Chromium; build first (npm run bench:dashboard does).
 //   node bench/dashboard.js [--only page,memory,subscribers] [--releases 5000] [--seconds 20] [--json]
-// - page: a study of 4 columns with 2,000 releases: from the response to something that can be used, and one redraw of all
-//   four charts when a release comes.
-// - memory: so many further releases (8 hours of one every 6 seconds are 4,800), heap after a forced collection on the way.
+// - page: a study of 4 columns with 2,000 releases: bytes of the first load as they are sent, from the response to something
+//   that can be used, and one redraw of all four charts when a release comes.
+// - memory: so many further releases (8 hours of one every 6 seconds are 4,800), heap after a forced collection on the way,
+//   and a heap snapshot near the beginning and at the end: bytes of everything alive, and elements that no page shows.
 // - subscribers: accepted batches per second with and without 500 subscribed dashboards, a release every second, in turns.
 // Exit status 1 when a target is not met.
 /* global window, document, PerformanceObserver, requestAnimationFrame */
@@ -24,7 +25,7 @@ const { values } = parseArgs({
 });
 const wanted = values.only.split(',');
 const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-const targets = { redrawMs: 8, interactiveMs: 1_000, heapGrowth: 0.1, subscribersCost: 0.1 };
+const targets = { firstLoadBytes: 120_000, redrawMs: 8, interactiveMs: 1_000, heapGrowth: 0.1, subscribersCost: 0.1 };
 const middle = (list) => [...list].sort((left, right) => left - right)[Math.floor(list.length / 2)];
 const note = (text) => process.stderr.write(`${text}\n`);
 
@@ -57,6 +58,31 @@ async function interactive(page) {
     const [{ responseStart }] = performance.getEntriesByType('navigation');
     return { usableMs: window.noted.usableMs - responseStart, drawnMs: window.noted.drawnMs - responseStart };
   });
+}
+
+/** What the page, its styles and its scripts weigh on the wire; answers about studies are not counted. */
+function firstLoad(page) {
+  return page.evaluate(() => ['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type))
+    .filter(({ name }) => !new URL(name).pathname.startsWith('/v1/'))
+    .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0));
+}
+
+/** Everything alive, out of a heap snapshot: bytes, and elements that are in no document. */
+async function snapshotOf(session) {
+  const chunks = [];
+  const hear = ({ chunk }) => chunks.push(chunk);
+  session.on('HeapProfiler.addHeapSnapshotChunk', hear);
+  await session.send('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
+  session.off('HeapProfiler.addHeapSnapshotChunk', hear);
+  const { snapshot: { meta: { node_fields: fields } }, nodes } = JSON.parse(chunks.join(''));
+  const [size, detached] = ['self_size', 'detachedness'].map((name) => fields.indexOf(name));
+  const alive = { bytes: 0, detached: 0 };
+  for (let at = 0; at < nodes.length; at += fields.length) {
+    alive.bytes += nodes[at + size];
+    // 2 says that the node is known to be detached.
+    if (nodes[at + detached] === 2) alive.detached += 1;
+  }
+  return alive;
 }
 
 /** Functions of the page below which a release is verified and not drawn. */
@@ -112,6 +138,7 @@ async function redraws(page, server, count) {
 async function heapOver(page, server, releases) {
   const session = await page.createCDPSession();
   const heaps = [];
+  const snapshots = [];
   const steps = 10;
   for (let step = 0; step < steps; step++) {
     for (let i = 0; i < releases / steps; i += 20) {
@@ -121,10 +148,11 @@ async function heapOver(page, server, releases) {
     }
     await session.send('HeapProfiler.collectGarbage');
     heaps.push((await session.send('Runtime.getHeapUsage')).usedSize);
+    if (step === 0 || step === steps - 1) snapshots.push(await snapshotOf(session));
     note(`${(step + 1) * releases / steps} releases: heap ${(heaps.at(-1) / 1e6).toFixed(1)} MB`);
   }
   // By the first measurement the page keeps as many releases as it ever does.
-  return { heapMb: heaps.map((bytes) => bytes / 1e6), growth: heaps.at(-1) / heaps[0] - 1 };
+  return { heapMb: heaps.map((bytes) => bytes / 1e6), growth: heaps.at(-1) / heaps[0] - 1, snapshots };
 }
 
 const result = {};
@@ -138,6 +166,7 @@ if (wanted.includes('page') || wanted.includes('memory')) {
   });
   try {
     const page = await opened(browser, server);
+    if (wanted.includes('page')) result.firstLoadBytes = await firstLoad(page);
     if (wanted.includes('page')) Object.assign(result, await interactive(page), await redraws(page, server, 40));
     if (wanted.includes('memory')) Object.assign(result, await heapOver(page, server, Number(values.releases)));
   } finally {
@@ -148,7 +177,10 @@ if (wanted.includes('page') || wanted.includes('memory')) {
 }
 if (wanted.includes('subscribers')) Object.assign(result, await subscribersCost(Number(values.seconds), note));
 
+const [early, late] = result.snapshots ?? [];
 const misses = [
+  result.firstLoadBytes > targets.firstLoadBytes && 'first load',
+  late !== undefined && late.bytes > (1 + targets.heapGrowth) * early.bytes && 'heap snapshot',
   result.usableMs > targets.interactiveMs && 'interactive', result.redrawMs > targets.redrawMs && 'redraw',
   result.growth > targets.heapGrowth && 'memory', result.cost > targets.subscribersCost && 'subscribers',
 ].filter(Boolean);

@@ -39,7 +39,8 @@ export const demo = defineCommand({
     + 'studies at once: the private mean, and robust-mean, which does not believe a minority. The hostile ones move '
     + 'together. Every release is printed beside what only the demonstration knows: the honest mean, and how far the '
     + 'undefended mean of all rows is from it. Errors are Euclidean, in units of the studies\' scale.',
-    'The dashboard\'s address is printed first: the page shows releases as they come, for as long as this runs.',
+    'The dashboard\'s address is printed first: the page shows releases as they come, for as long as this runs. With '
+    + '--keep the budgets renew, so that releases go on: what is promised then holds for any period of that length.',
     'Epochs that pass while people connect are charged like any other, but not shown. Release logs are left for '
     + '"keelson verify".',
   ],

@@ -1,4 +1,5 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
+import { durationText } from '../../server/studies/guarantee.js';
 import { formatNumber, type Output } from '../output.js';
 import type { Score, StudySummary } from './scoreboard.js';
 
@@ -80,6 +81,8 @@ function describe({ address, studies, contributors, hostileShare, attack, epochM
     output.text(`  ${document.study.padEnd(widths.study)} epsilon ${document.privacy.epsilon} per release, `
       + `budget for ${releases}; expected error ${promised} scales`);
   }
+  const { perMs } = studies[0]!.document.budget;
+  if (perMs !== undefined) output.text(`  both budgets renew over ${durationText(perMs)}: releases do not end`);
 }
 
 function head(warmUpEpochs: number, output: Output): void {

@@ -14,6 +14,8 @@ export interface DemoFacts {
   /** Of each release. */
   readonly epsilon: number;
   readonly hostileShare: number;
+  /** The budget renews, so that releases go on for as long as somebody watches. */
+  readonly keep: boolean;
 }
 
 /** Rows per contribution. */
@@ -46,7 +48,7 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
     epoch: { everyMs: facts.epochMs },
     contribution: { reduce: 'mean', rowsMax: flightsPerContribution },
     privacy: { epsilon: facts.epsilon, delta },
-    budget: { epsilon: budgetFor(facts), delta: budgetDelta, rule: 'zcdp', scope: 'study' },
+    budget: budgetFor(facts),
     admission: { kind: 'open' },
     late: 'next',
     retention: { kind: 'release' },
@@ -64,12 +66,18 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
   });
 }
 
-/** The smallest budget, in steps of a twentieth, that pays for the epochs shown and for those of warming up. */
-function budgetFor({ contributors, epochs, epochMs, epsilon }: DemoFacts): number {
+/**
+ * The smallest budget, in steps of a twentieth, that pays for the epochs shown and for those of warming up. One that
+ * renews does so over two epochs less: one is charged while another is open, and clocks are not exact.
+ */
+function budgetFor({ contributors, epochs, epochMs, epsilon, keep }: DemoFacts): StudyDocument['budget'] {
   const wanted = epochs + 3 + Math.ceil((connectMs * contributors) / epochMs);
   for (let budget = epsilon; budget <= budgetMax; budget *= 1.05) {
     const rounded = Number(budget.toFixed(2));
-    if (perReleaseTarget({ epsilon, delta }, { epsilon: rounded, delta: budgetDelta }).epochs >= wanted) return rounded;
+    if (perReleaseTarget({ epsilon, delta }, { epsilon: rounded, delta: budgetDelta }).epochs < wanted) continue;
+    return {
+      epsilon: rounded, delta: budgetDelta, rule: 'zcdp', scope: 'study', ...(keep && { perMs: (wanted - 2) * epochMs }),
+    };
   }
   throw new UsageError(
     `${wanted} releases, ${wanted - epochs} of them while people connect, at epsilon ${epsilon} each are more than the `
