@@ -1,4 +1,5 @@
 import type { ArgsDef } from 'citty';
+import { signing } from '#signing';
 import { rowAttacks, protocolAttacks, findAttack, type Fleet } from '../../client/simulation/index.js';
 import { defineCommand } from '../command.js';
 import { connected } from '../demo/connecting.js';
@@ -32,6 +33,10 @@ const flags = {
   estimators: text('a,b', `private estimators to compare (default ${defaults.estimators.join(',')})`),
   attack: text('a,b', `attacks to play, or all (default ${defaults.attack}): ${allAttacks.join(', ')}`),
   hostile: text('a,b', `hostile shares to play, below 0.5 (default ${defaults.shares.join(',')})`),
+  admission: {
+    type: 'enum', options: ['open', 'enrolment'],
+    description: 'whose rows the studies take: anybody\'s, or those of people with a token, of which a Sybil has one (default open)',
+  },
   epochs: text('n', `no page: play so many epochs of each attack and share, then end (default with --json `
     + `${defaults.epochs})`),
   contributors: text('n', `simulated people (default ${defaults.contributors})`),
@@ -131,6 +136,7 @@ function factsFrom(typed: Typed): LabFacts {
     epochMs: 1000 * (numberFlag(typed.every, '--every', { atLeast: 1, atMost: 3600 }) ?? defaults.every),
     epsilon: numberFlag(typed.epsilon, '--epsilon', { above: 0, atMost: 20 }) ?? defaults.epsilon,
     promise: numberFlag(typed.promise, '--promise', share) ?? defaults.promise,
+    ...(typed.admission === 'enrolment' && { issuer: signing.createSigner(signing.generateSeed()) }),
   };
 }
 

@@ -7,6 +7,10 @@ export interface BreakdownRow {
   readonly attack: string;
   readonly hostileShare: number;
   readonly rounds: number;
+  /** Median of the hostile contributions that counted. */
+  readonly hostile: number;
+  /** Keys that the server refused, the most of a round. */
+  readonly turnedAway: number;
   readonly baselines: Readonly<Record<Baseline, number>>;
   readonly answers: readonly BreakdownAnswer[];
 }
@@ -36,6 +40,8 @@ export function breakdown(rounds: readonly Round[]): readonly BreakdownRow[] {
       attack,
       hostileShare,
       rounds: group.length,
+      hostile: middle(group.map((round) => round.hostile)),
+      turnedAway: Math.max(...group.map((round) => round.turnedAway ?? 0)),
       baselines: Object.fromEntries(baselines.map((name) =>
         [name, middle(group.map((round) => round.baselines[name]))])) as Record<Baseline, number>,
       answers: group[0]!.answers.map((_, i) => answerOf(group, i)),
@@ -73,12 +79,14 @@ export function breakdownTable(rows: readonly BreakdownRow[]): {
   readonly head: readonly string[];
   readonly lines: readonly (readonly string[])[];
 } {
+  const isEnrolled = rows.some(({ turnedAway }) => turnedAway > 0);
   const estimators = rows[0]?.answers.map(({ estimator }) => estimator) ?? [];
   return {
-    head: ['attack', 'hostile', ...baselines.map((name) => shortNames[name]), ...estimators],
+    head: ['attack', 'hostile', ...(isEnrolled ? ['refused keys'] : []), ...baselines.map((name) => shortNames[name]), ...estimators],
     lines: rows.map((row) => [
       row.attack,
       `${formatNumber(100 * row.hostileShare)} %`,
+      ...(isEnrolled ? [String(row.turnedAway)] : []),
       ...baselines.map((name) => short(row.baselines[name])),
       ...row.answers.map(({ error, promised, keptPromise }) =>
         (error === null ? 'refused' : short(error))

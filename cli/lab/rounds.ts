@@ -26,6 +26,8 @@ export interface Round {
   readonly hostile: number;
   /** Honest people in the study that had the fewest. */
   readonly honestFewest: number;
+  /** Keys that the server refused while this was played; absent where admission is open. */
+  readonly turnedAway?: number;
   /** Errors of the answers without privacy, in scales. */
   readonly baselines: Readonly<Record<Baseline, number>>;
   readonly baselineEstimates: Readonly<Record<Baseline, readonly number[]>>;

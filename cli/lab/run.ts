@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signing } from '#signing';
 import { subscribe } from '../../client/index.js';
-import { createFleet, findAttack, isProtocolAttack, type Fleet, type Tactics } from '../../client/simulation/index.js';
+import { createFleet, findAttack, isProtocolAttack, type Fleet, type FleetOptions, type Tactics } from '../../client/simulation/index.js';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import { createLogger } from '../../server/logger.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { utf8 } from '../../src/base/bytes.js';
+import { issueEnrolment } from '../../src/signing/index.js';
 import { EpochRows } from './reckoning.js';
 import { answerOf, Rounds, type Round } from './rounds.js';
 import type { Director, Setting } from './setting.js';
@@ -35,6 +36,11 @@ export interface LabReport {
   /** Too many were late, through this machine and not through what was played: it is played again, and not told. */
   spoiled?(setting: Setting, honest: number, expected: number): void;
 }
+
+/** The lab's tokens outlive any run. */
+const tokensEndMs = Date.UTC(2100, 0, 1);
+
+const keyOf = ({ attack, hostileShare, strength }: Setting): string => `${attack} ${hostileShare} ${strength ?? ''}`;
 
 /** A round with a smaller share of its honest people says more about the machine than about the estimators. */
 const honestShareLeast = 0.8;
@@ -81,8 +87,10 @@ class Laboratory {
   private readonly rounds: Rounds;
   private done = 0;
   private repeats = 0;
-  /** Plays attacks on the protocol, while the hostile part of the main fleet stays away. */
+  /** Plays what one person does with many keys or broken frames, while the hostile part of the main fleet stays away. */
   private abusers: { readonly key: string; readonly fleet: Fleet } | null = null;
+  /** By setting: keys that the server turned away, of those that played it from a fleet of their own. */
+  private readonly turnedAway = new Map<string, number>();
 
   constructor(
     private readonly options: LabOptions,
@@ -92,7 +100,7 @@ class Laboratory {
     this.names = options.studies.map(({ document }) => document.study);
     for (const name of this.names) this.played.set(name, new Map());
     this.rounds = new Rounds(this.names, options.data.scale, (round) => {
-      if (!this.isPlayedAgain(round.setting, round.honestFewest)) report.round(round);
+      if (!this.isPlayedAgain(round.setting, round.honestFewest)) report.round({ ...round, ...this.refusedIn(round.setting) });
       this.over();
     });
     options.signal.addEventListener('abort', () => this.stop.abort(), { once: true });
@@ -118,6 +126,7 @@ class Laboratory {
     const seed = this.seedOf('people');
     return createFleet({
       ...this.connection(),
+      ...this.enrolling(() => true),
       contributors,
       seed,
       rows: data.source(contributors, seed),
@@ -148,14 +157,42 @@ class Laboratory {
     const setting = this.options.director.settingOf(index);
     if (setting === null) return { hostileShare: 0, attack: 'shift' };
     played.set(epoch, { index, setting, rows: new EpochRows(this.options.data.scale) });
-    const isProtocol = isProtocolAttack(findAttack(setting.attack));
-    this.letAbuse(isProtocol ? setting : null);
-    return isProtocol ? { ...setting, attack: 'absent' } : setting;
+    // Where keys are enrolled, those of a Sybil are not the people of the main fleet, who have a token each.
+    const isApart = isProtocolAttack(findAttack(setting.attack)) || (this.isSybil(setting) && this.options.issuer !== undefined);
+    this.letAbuse(isApart ? setting : null);
+    return isApart ? { ...setting, attack: 'absent' } : setting;
+  }
+
+  private isSybil({ attack }: Setting): boolean {
+    return attack === 'sybil';
+  }
+
+  /** A token for each contributor of a fleet that the operator knows as a person. */
+  private enrolling(isPerson: (index: number) => boolean): Pick<FleetOptions, 'enrolment'> {
+    const { issuer } = this.options;
+    if (issuer === undefined) return {};
+    const enrolment = { study: null, expiresAtMs: tokensEndMs };
+    return {
+      enrolment: (key, index) => (isPerson(index) ? issueEnrolment(issuer, key, enrolment, signing) : undefined),
+    };
+  }
+
+  private refusedIn(setting: Setting): Pick<Round, 'turnedAway'> {
+    if (this.options.issuer === undefined) return {};
+    this.countTurnedAway();
+    return { turnedAway: this.turnedAway.get(keyOf(setting)) ?? 0 };
+  }
+
+  private countTurnedAway(): void {
+    if (this.abusers === null) return;
+    const sessions = Object.values(this.abusers.fleet.statistics().turnedAway).reduce((sum, count) => sum + count, 0);
+    this.turnedAway.set(this.abusers.key, Math.round(sessions / this.names.length));
   }
 
   private letAbuse(setting: Setting | null): void {
-    const key = setting === null ? '' : `${setting.attack} ${setting.hostileShare}`;
+    const key = setting === null ? '' : keyOf(setting);
     if (key === (this.abusers?.key ?? '')) return;
+    this.countTurnedAway();
     this.abusers?.fleet.abort();
     this.abusers = null;
     const { data, contributors } = this.options;
@@ -163,8 +200,14 @@ class Laboratory {
     if (setting === null || count === 0) return;
     const seed = this.seedOf('abusers');
     const fleet = createFleet({
-      ...this.connection(), contributors: count, hostileShare: 1 - 1 / (4 * count), attack: setting.attack, seed,
+      ...this.connection(),
+      // All keys of a Sybil are one person's, who was given one token.
+      ...this.enrolling((index) => !this.isSybil(setting) || index === 0),
+      contributors: count, hostileShare: 1 - 1 / (4 * count), attack: setting.attack, seed,
+      ...(setting.strength !== undefined && { strength: setting.strength }),
       rows: data.source(count, seed),
+      scale: Object.fromEntries(this.names.map((name) => [name, data.scale])),
+      onAccepted: (study, epoch, reduced) => this.played.get(study)?.get(epoch)?.rows.add(reduced, true),
     });
     fleet.ready().catch(() => undefined);
     this.abusers = { key, fleet };

@@ -1,6 +1,8 @@
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
+import { toHex } from '../../src/base/bytes.js';
 import { parseParameters } from '../../src/estimators/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
+import type { Signer } from '../../src/signing/index.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { LabData } from './data.js';
 
@@ -13,6 +15,8 @@ export interface LabFacts {
   readonly epsilon: number;
   /** Hostile share that robust estimators are planned for. */
   readonly promise: number;
+  /** Studies admit by enrolment, with tokens of this issuer. Absent: admission is open. */
+  readonly issuer?: Signer;
 }
 
 /** For weeks of epochs: the lab is about attacks, not about budgets. */
@@ -23,7 +27,7 @@ const budget = { epsilon: 100, delta: 1e-4, rule: 'zcdp', scope: 'study' } as co
  * @throws KeelsonError('plan-infeasible') when some estimator cannot answer for so few people; it says how many do.
  */
 export function labStudies(facts: LabFacts, estimators: readonly string[]): readonly StudyDefinition[] {
-  const { data, contributors, epochMs, epsilon, promise } = facts;
+  const { data, contributors, epochMs, epsilon, promise, issuer } = facts;
   return estimators.map((name) => {
     const { parameters } = findEstimator(name);
     const given = {
@@ -40,7 +44,7 @@ export function labStudies(facts: LabFacts, estimators: readonly string[]): read
       contribution: { reduce: 'mean', rowsMax: data.rows },
       privacy: { epsilon, delta: 1e-6 },
       budget,
-      admission: { kind: 'open' },
+      admission: issuer === undefined ? { kind: 'open' } : { kind: 'enrolment', issuer: toHex(issuer.publicKey) },
       late: 'next',
       retention: { kind: 'release' },
       estimator: name,

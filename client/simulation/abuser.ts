@@ -22,6 +22,8 @@ export interface AbuseGroupOptions {
   readonly connection: ConnectionOptions;
   readonly study: string;
   readonly signers: readonly Signer[];
+  /** Of each of them, by its place in `signers`. Default: none. */
+  readonly enrolment?: (publicKey: Uint8Array, index: number) => Uint8Array | undefined;
   /** What each of them does, in turn. */
   readonly abuses: readonly Abuse[];
   readonly random: WorkRandom;
@@ -93,13 +95,14 @@ export class AbuseGroup {
     this.welcome = welcome;
     const study = findStudy(welcome, this.options.study);
     const context = { serverKey: welcome.server.publicKey, studyId: study.studyId };
-    for (const { signer } of this.abusers) {
+    for (const [index, { signer }] of this.abusers.entries()) {
       const clientNonce = signing.randomBytes(32);
       const nonces = { serverNonce: welcome.serverNonce, clientNonce };
       const signature = signHello(signer, context, nonces);
       const { publicKey } = signer;
+      const enrolment = this.options.enrolment?.(publicKey, index);
       this.connection.send(
-        encodeClientFrame({ kind: 'hello', studyId: study.studyId, publicKey, clientNonce, signature }),
+        encodeClientFrame({ kind: 'hello', studyId: study.studyId, publicKey, clientNonce, signature, enrolment }),
       );
     }
   }

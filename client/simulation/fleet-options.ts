@@ -39,6 +39,8 @@ export interface FleetOptions {
   readonly paceShare?: number;
   /** Spread over this time instead, in milliseconds. The default where epochs close on a count is 500. */
   readonly paceMs?: number;
+  /** Asked once for each contributor, by public key and index: its enrolment token. Default: nobody has one. */
+  readonly enrolment?: (publicKey: Uint8Array, index: number) => Uint8Array | undefined;
   /** 32 bytes: the only server to talk to. Default: the first that answers. */
   readonly serverKey?: Uint8Array;
   readonly signal?: AbortSignal;

@@ -1,12 +1,13 @@
 import { signing } from '#signing';
 import { openTransport as platformTransport } from '#websocket';
 import { concatBytes, utf8 } from '../../src/base/bytes.js';
-import { InvalidParameterError, KeelsonError } from '../../src/base/errors.js';
+import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/errors.js';
 import { seededWork } from '../../src/random/work.js';
 import type { Signer } from '../../src/signing/index.js';
 import { systemRuntime } from '../defaults.js';
 import type { ClientRuntime } from '../runtime.js';
 import { Channel } from '../session/channel.js';
+import type { ChannelOptions } from '../session/channel-contract.js';
 import type { ConnectionOptions } from '../session/connection.js';
 import { checkedKey } from '../session/handshake.js';
 import { Multiplexer } from '../session/multiplexer.js';
@@ -106,6 +107,7 @@ class NetworkFleet implements Fleet {
           connection,
           study,
           signers: indexes.map((index) => this.signerOf(index)),
+          enrolment: (publicKey, i) => this.options.enrolment?.(publicKey, indexes[i]!),
           abuses: attack.abuses,
           random: random.fork(`${study} ${start}`),
           onRefused: (code) => this.counters.count(this.counters.abusesRefused, code),
@@ -132,16 +134,19 @@ class NetworkFleet implements Fleet {
       // One key for all studies: parsing it is the larger part of a contributor's memory.
       const signer = this.signerOf(index);
       for (const [study, run] of this.runs) {
-        const channel = this.createChannel(study, run, signer, runtime);
+        const enrolment = this.options.enrolment?.(signer.publicKey, index);
+        const channel = this.createChannel(study, run, { signer, enrolment }, runtime);
         run.channels[index] = channel;
         multiplexer.add(channel);
       }
     }
   }
 
-  private createChannel(study: string, run: StudyRun, signer: Signer, runtime: ClientRuntime): Channel {
+  private createChannel(
+    study: string, run: StudyRun, who: Pick<ChannelOptions, 'signer' | 'enrolment'>, runtime: ClientRuntime,
+  ): Channel {
     const channel = new Channel({
-      signer,
+      ...who,
       study,
       runtime,
       owner: {
@@ -215,6 +220,7 @@ class NetworkFleet implements Fleet {
   private onChannelEnded(study: string, run: StudyRun, channel: Channel, error: KeelsonError): void {
     this.awaited.delete(channel);
     this.rejectReady(error);
+    if (error instanceof WireError && !endsStudy(error)) this.counters.count(this.counters.turnedAway, error.code);
     if (run.isEnded || !endsStudy(error)) return;
     run.stop();
     this.endListener(study, error);

@@ -10,6 +10,8 @@ export interface FleetStatistics {
   readonly accepted: number;
   /** Refused for good, or failed before they left, by code. */
   readonly refused: Readonly<Partial<Record<ErrorCode, number>>>;
+  /** Sessions that the server ended while their study went on, by code. */
+  readonly turnedAway: Readonly<Partial<Record<ErrorCode, number>>>;
   /** Put off by the server and sent again later, by code. */
   readonly putOff: Readonly<Partial<Record<WireCode, number>>>;
   /** Contributors that had no connection, or were still busy with the epoch before, for a whole epoch. */
@@ -34,6 +36,7 @@ export class Counters {
   abuses = 0;
   reconnections = 0;
   readonly refused: Partial<Record<ErrorCode, number>> = {};
+  readonly turnedAway: Partial<Record<ErrorCode, number>> = {};
   readonly putOff: Partial<Record<WireCode, number>> = {};
   readonly abusesRefused: Partial<Record<WireCode, number>> = {};
   private readonly latencies = new Float64Array(latenciesKept);
@@ -56,6 +59,7 @@ export class Counters {
       sent,
       accepted,
       refused: { ...this.refused },
+      turnedAway: { ...this.turnedAway },
       putOff: { ...this.putOff },
       missed,
       abuses,

@@ -8,6 +8,8 @@ interface Line extends JsonLine {
   readonly rows?: readonly {
     readonly attack: string;
     readonly hostileShare: number;
+    readonly hostile: number;
+    readonly turnedAway: number;
     readonly baselines: Readonly<Record<string, number>>;
     readonly answers: readonly { readonly estimator: string; readonly promised: number | null }[];
   }[];
@@ -30,6 +32,23 @@ describe('keelson lab --json', () => {
     expect(rows[1]!.baselines['naive-mean']).toBeGreaterThan(0.5);
     expect(rows[1]!.baselines['robust-filter']).toBeLessThan(0.5);
     expect(rows[3]!.baselines['naive-mean']).toBeLessThan(0.3);
+  });
+
+  it('lets a Sybil have one key where people are enrolled, and as many as it likes where not', async () => {
+    const [open, enrolled] = await Promise.all(['open', 'enrolment'].map(async (admission) => {
+      const run = await stage.run([
+        'lab', '--json', '--attack', 'sybil', '--hostile', '0.2', '--contributors', '300', '--every', '2',
+        '--epsilon', '12', '--estimators', 'mean,populous-mean', '--admission', admission,
+      ]);
+      expect(run.status, run.stderr).toBe(0);
+      return (JSON.parse(run.stdout.trimEnd().split('\n').at(-1)!) as Line).rows![0]!;
+    }));
+    expect([open!.hostile > 30, open!.turnedAway]).toEqual([true, 0]);
+    // All 59 others are refused, but on a busy machine not all of them before the round is told.
+    expect(enrolled!.hostile).toBeLessThanOrEqual(1);
+    expect(enrolled!.turnedAway).toBeGreaterThan(30);
+    // One person in 241 instead of one in five.
+    expect(enrolled!.baselines['naive-mean']).toBeLessThan(open!.baselines['naive-mean']! / 10);
   });
 
   it('refuses what it cannot play, before it starts', async () => {
