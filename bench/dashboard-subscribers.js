@@ -1,6 +1,7 @@
 // What subscribed dashboards cost an aggregator, for bench/dashboard.js: accepted batches per second with 500 of them and
 // with none, in turns over one server that releases every second.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,10 +37,11 @@ if (process.argv[2] === 'serve') {
   });
   const [load, news] = aggregator.hub.studies().map(({ studyId }) => studyId);
   console.log(JSON.stringify({ url: aggregator.address.replace('http', 'ws'), load, news }));
+  process.on('message', () => process.send(process.cpuUsage()));
   process.on('disconnect', () => process.exit(0));
 }
 
-/** Sockets that follow the releases and let them be, as far as the server can tell from here. */
+/** Sockets that have read the log and now follow the releases, and let them be, as far as the server can tell from here. */
 async function follow(url, studyId, count) {
   const sockets = [];
   const heard = { releases: 0 };
@@ -47,8 +49,15 @@ async function follow(url, studyId, count) {
     const socket = new WebSocket(url, subprotocol);
     socket.binaryType = 'nodebuffer';
     await new Promise((done, failed) => { socket.once('message', done); socket.once('error', failed); });
-    socket.on('message', (bytes) => { if (decodeServerFrame(bytes).kind === 'release') heard.releases += 1; });
+    const caughtUp = new Promise((done) => {
+      socket.on('message', (bytes) => {
+        const { kind } = decodeServerFrame(bytes);
+        if (kind === 'release') heard.releases += 1;
+        else if (kind === 'head') done();
+      });
+    });
     socket.send(encodeClientFrame({ kind: 'subscribe', studyId: fromHex(studyId), fromRelease: 0n }));
+    await caughtUp;
     sockets.push(socket);
   }
   return { heard, end: () => sockets.forEach((socket) => socket.terminate()) };
@@ -65,7 +74,22 @@ async function ingest(url, studyId, seconds) {
   throw new Error('the load ended early');
 }
 
-/** @returns rates without and with the dashboards, and `cost`, the share of throughput that they take: medians over rounds. */
+/** Processor time that the server takes in so many seconds, in seconds per second: releases only, nobody sends. */
+async function processorShare(server, seconds) {
+  const spent = async () => {
+    server.send('cpu');
+    const [{ user, system }] = await once(server, 'message');
+    return (user + system) / 1e6;
+  };
+  const [before, startMs] = [await spent(), performance.now()];
+  await new Promise((done) => setTimeout(done, 1_000 * seconds));
+  return (await spent() - before) / ((performance.now() - startMs) / 1_000);
+}
+
+/**
+ * @returns rates without and with the dashboards, and `cost`, the share of throughput that they take: medians over rounds.
+ * `processor` is what they take of one core, the one that limits ingest: it is the same on a machine that does other things.
+ */
 export async function subscribersCost(seconds, note) {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
   const server = spawn(process.execPath, [here('dashboard-subscribers.js'), 'serve', directory], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
@@ -84,7 +108,13 @@ export async function subscribersCost(seconds, note) {
       note(`round ${round + 1}: ${without.at(-1).toFixed(0)} batches a second alone, ${withThem.at(-1).toFixed(0)} with ${dashboards} dashboards`);
     }
     const middle = (list) => [...list].sort((left, right) => left - right)[Math.floor(list.length / 2)];
-    return { alone: middle(without), withDashboards: middle(withThem), heard, cost: 1 - middle(withThem) / middle(without) };
+    const idle = await processorShare(server, seconds);
+    const followers = await follow(url, news, dashboards);
+    const followed = await processorShare(server, seconds);
+    followers.end();
+    const processor = followed - idle;
+    note(`processor seconds a second without load: ${idle.toFixed(3)} alone, ${followed.toFixed(3)} with ${dashboards} dashboards`);
+    return { processor, alone: middle(without), withDashboards: middle(withThem), heard, cost: 1 - middle(withThem) / middle(without) };
   } finally {
     server.kill('SIGKILL');
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });

@@ -4,7 +4,7 @@
 /* global document, fetch */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -73,7 +73,11 @@ async function take(page, name, height = 900) {
 
 /** A pool of studies with people in them: its dashboard and its operator's page. */
 async function ofServer(browser) {
-  const studies = ['flights-mean', 'flights-robust'].map((name) => `${root}studies/${name}.yaml`);
+  const studies = ['flights-mean', 'flights-robust'].map((name) => {
+    const path = join(scratch, `${name}.yaml`);
+    writeFileSync(path, `${readFileSync(`${root}studies/${name}.yaml`, 'utf8')}\nquarantine: { beyond: 30, automatic: true }\n`);
+    return path;
+  });
   const [, address] = await keelson(
     ['serve', ...studies, '--data', join(scratch, 'data'), '--port', String(port), '--log-level', 'error', '--json'],
     /"address":"(http:[^"]+)"/,
@@ -91,6 +95,12 @@ async function ofServer(browser) {
   await page.goto(`${address}/#/`);
   await until(page, () => document.querySelectorAll('.newest dd').length >= 4);
   await take(page, 'dashboard');
+  // Somebody a hundred scales away, for the operator to measure.
+  const liar = join(scratch, 'liar.key');
+  const [, key] = await keelson(['keygen', liar, '--json'], /"publicKey":\s*"(\w+)"/);
+  writeFileSync(join(scratch, 'far.csv'), 'delay_minutes,distance_miles\n2000,500\n');
+  await keelson(['contribute', address.replace('http', 'ws'), '--study', 'flights-robust', '--key', liar, '--input',
+    join(scratch, 'far.csv')], /accepted/);
   await page.goto(`${address}/operator`);
   await page.waitForSelector('input[name=token]');
   await take(page, 'operator-sign-in');
@@ -99,6 +109,10 @@ async function ofServer(browser) {
   await page.waitForSelector('.study');
   await until(page, () => [...document.querySelectorAll('.meters [role=meter]')]
     .some((meter) => Number(meter.ariaValueNow) > 0.3));
+  await page.select('.evidence select', listed.find(({ name }) => name === 'flights-robust').id);
+  await page.type('input[name=contributor]', key);
+  await page.click('.evidence form button');
+  await page.waitForSelector('.evidence table');
   await take(page, 'operator');
   await page.close();
 }
