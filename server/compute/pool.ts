@@ -44,6 +44,12 @@ export function createComputePool(threads: number, niceness = 0): ComputePool {
   };
 }
 
+/**
+ * What kernels leave behind for collection, in mebibytes: next to nothing beside their rows, but a thread would
+ * otherwise spread it over many times that.
+ */
+const maxYoungGenerationSizeMb = 2;
+
 const failure = (): Error => new InvariantError('a compute thread ended before its work was done');
 
 class Member {
@@ -54,7 +60,9 @@ class Member {
 
   constructor(niceness: number) {
     const workerData: ComputeSetup = { niceness };
-    this.#worker = new Worker(workerUrl(import.meta.url, './worker.js'), { execArgv: [], workerData });
+    this.#worker = new Worker(workerUrl(import.meta.url, './worker.js'), {
+      execArgv: [], workerData, resourceLimits: { maxYoungGenerationSizeMb },
+    });
     this.#worker.on('message', ({ id, output, hasFailed }: ComputeReply) => {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);

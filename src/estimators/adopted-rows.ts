@@ -30,11 +30,8 @@ export function adoptRows(
   const { name } = cohort!;
   const summary = plan.summary(name);
   if (summary.adopt === undefined) return null;
-  const draw = (count: number): BigUint64Array => {
-    const tags = new BigUint64Array(count);
-    tickets.fill(new Uint8Array(tags.buffer));
-    return tags;
-  };
+  const draw = (into: BigUint64Array): void =>
+    tickets.fill(new Uint8Array(into.buffer, into.byteOffset, into.byteLength));
   const count = rows.isWhole === true ? rows.count : withoutNulls(rows, dimension);
   const state = summary.adopt(rows.values.subarray(0, count * dimension), count, draw);
   return new Map([[name, Sensitive.of([summary.finish(state, work.fork(`${name}/0`))])]]);

@@ -123,6 +123,8 @@ export interface PooledRows {
   readonly values: Float64Array;
   /** A keyed hash of the contributor, distinct per row. Empty where the summary was asked for no tags. */
   readonly tags: BigUint64Array;
+  /** In place of tags, for rows in no order: fills in those of the next rows, until all rows have had theirs. */
+  readonly drawTags?: (into: BigUint64Array) => void;
   /** The release may overwrite the values: nobody else reads them. */
   readonly isScratch?: boolean;
 }
@@ -156,9 +158,9 @@ export interface Summary<State = unknown> {
   /**
    * A summary of rows at hand that takes over their memory, for pooled rows: no copy is made, and the state is finished
    * once. All rows are finite.
-   * @param draw - tags for so many rows, fresh and independent of them.
+   * @param draw - fills in tags, fresh and independent of the rows.
    */
-  adopt?(values: Float64Array, count: number, draw: (count: number) => BigUint64Array): State;
+  adopt?(values: Float64Array, count: number, draw: (into: BigUint64Array) => void): State;
   merge(left: State, right: State): State;
   /** Deterministic given the set of rows and `work`. Total: odd data gives a documented default point. */
   finish(state: State, work: WorkRandom): Finished;

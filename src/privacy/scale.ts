@@ -1,12 +1,14 @@
 import type { Released, Sensitive } from '../base/brands.js';
 import { countPairBins } from '../numerics/kernels/column-counts.js';
-import { pairBinsOfRows, sharedIndexes, type KernelRunner } from '../numerics/kernels/shards.js';
+import { pairBinsOfRows, type KernelRunner } from '../numerics/kernels/shards.js';
 import { gaussianHistogramEvent } from './calibration.js';
 import type { GaussianHistogramEvent } from './events.js';
 import { keepingCount } from './mechanisms/bounds.js';
 import type { Mechanisms } from './mechanisms/contract.js';
-import type { RowBlock } from './rows.js';
 import { deviationOf } from './scale-of-bins.js';
+import { pairsOf, type TaggedRows } from './scale-pairs.js';
+
+export { slotOf, type TaggedRows } from './scale-pairs.js';
 
 /**
  * P9, a private scale: per coordinate, the deviation of normal rows that are as far apart, two by two. Nothing
@@ -30,11 +32,6 @@ import { deviationOf } from './scale-of-bins.js';
  * from h = .29 on.
  * Equal values make no difference, so a column whose values mostly coincide has no scale: it is reported, not guessed.
  */
-
-/** Rows with their tags, in any order. */
-export interface TaggedRows extends RowBlock {
-  readonly tags: BigUint64Array;
-}
 
 /** Where the noise of a scale is charged. */
 export interface ScaleAsked {
@@ -85,7 +82,7 @@ export const pairsInFullestBin = 0.5 * 0.59 * 0.3;
 /**
  * Draws the scale with the event of `scaleEvent`: a positive number per coordinate.
  * @param slots - from the public cohort, never from the rows present.
- * Complexity: O(count + slots) to pair, 16 bytes for each slot, and O(pairs * dimension).
+ * Complexity: O(count + slots) to pair, 24 bytes for each slot, and O(pairs * dimension).
  */
 export function privateScale(
   mechanisms: Mechanisms,
@@ -118,59 +115,3 @@ function scaleOf(
     return { kind: 'scale', scale: Float64Array.from(kept, (bins) => deviationOf(bins)) };
   });
 }
-
-/** The pairs, two rows of the block side by side. A function of the set of rows but for their order. */
-function pairsOf(rows: TaggedRows, slots: number): Uint32Array {
-  const { count, tags } = rows;
-  const words = new Uint32Array(tags.buffer, tags.byteOffset, 2 * count);
-  // Of every slot the row with the smallest tag, and the next one; counted from 1, 0 for nobody.
-  const held = new Uint32Array(2 * slots);
-  let found = 0;
-  for (let row = 0; row < count; row++) {
-    const place = 2 * slotOfWords(words[2 * row + highWord]!, words[2 * row + 1 - highWord]!, slots);
-    const first = held[place]!;
-    const second = held[place + 1]!;
-    if (second !== 0 && !isBefore(rows, words, row, second - 1)) continue;
-    if (first === 0) {
-      held[place] = row + 1;
-      continue;
-    }
-    if (second === 0) found += 1;
-    const leads = isBefore(rows, words, row, first - 1);
-    held[place + 1] = leads ? first : row + 1;
-    if (leads) held[place] = row + 1;
-  }
-  const pairs = sharedIndexes(2 * found);
-  for (let place = 0, at = 0; place < held.length; place += 2) {
-    if (held[place + 1] === 0) continue;
-    pairs[at++] = held[place]! - 1;
-    pairs[at++] = held[place + 1]! - 1;
-  }
-  return pairs;
-}
-
-/** By tag; equal tags, which keyed hashes do not have, by value. */
-function isBefore({ dimension, values }: TaggedRows, words: Uint32Array, left: number, right: number): boolean {
-  const high = words[2 * left + highWord]! - words[2 * right + highWord]!;
-  if (high !== 0) return high < 0;
-  const low = words[2 * left + 1 - highWord]! - words[2 * right + 1 - highWord]!;
-  if (low !== 0) return low < 0;
-  for (let j = 0; j < dimension; j++) {
-    const gap = values[left * dimension + j]! - values[right * dimension + j]!;
-    if (gap !== 0) return gap < 0;
-  }
-  return false;
-}
-
-/** The slot of a row, of `slots`. The high 53 bits of its tag decide, so slots follow the order of tags. */
-export function slotOf(tag: bigint, slots: number): number {
-  return slotOfWords(Number(tag >> 32n), Number(tag & 0xffff_ffffn), slots);
-}
-
-/** As `slotOf`, of the tag's high and low word: no object per row. */
-function slotOfWords(high: number, low: number, slots: number): number {
-  return Math.floor(((high * 2 ** 21 + (low >>> 11)) / 2 ** 53) * slots);
-}
-
-/** Which word of a tag in memory is its high one. */
-const highWord = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 1 : 0;

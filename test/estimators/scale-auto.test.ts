@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
 import { countPairBins } from '../../src/numerics/kernels/column-counts.js';
+import { pairsOf } from '../../src/privacy/scale-pairs.js';
 import {
   privateScale, privateScaleOn, scaleEvent, slotsFor, slotsForScale, type TaggedRows,
 } from '../../src/privacy/scale.js';
@@ -102,6 +103,25 @@ describe('private scale', () => {
       await privateScaleOn(inlineCompute(), shared.mechanisms, rows, few);
       expect(sorted(here.recorded[0]!.content)).toEqual(sorted(wanted));
       expect(sorted(shared.recorded[0]!.content)).toEqual(sorted(wanted));
+    }
+  });
+
+  it('pairs rows alike whether their tags are at hand or drawn piece by piece', () => {
+    const data = dataSource('drawn tags');
+    const count = 40_000;
+    const tags = BigUint64Array.from({ length: count }, () => new DataView(data.ticket().buffer).getBigUint64(0));
+    const block = { count, dimension: 1, values: data.normals(count) };
+    let drawn = 0;
+    const drawTags = (into: BigUint64Array): void => {
+      into.set(tags.subarray(drawn, drawn + into.length));
+      drawn += into.length;
+    };
+    for (const slots of [7, 9_000, 20_000]) {
+      drawn = 0;
+      const pairs = pairsOf({ ...block, tags }, slots);
+      expect(pairsOf({ ...block, tags: new BigUint64Array(0), drawTags }, slots)).toEqual(pairs);
+      expect(drawn).toBe(count);
+      expect(pairs.length).toBeGreaterThan(slots === 7 ? 13 : slots);
     }
   });
 

@@ -7,8 +7,8 @@ import { orderByTag, permuteRows, type TaggedRows } from './tag-order.js';
 
 /** Rows as they arrived, in buffers that double. */
 export interface RowsState extends TaggedRows {
-  /** Of rows that were taken over: draws `count` tags when they are needed. Such a state is finished once. */
-  draw?: (count: number) => BigUint64Array;
+  /** Of rows that were taken over: fills in tags when they are needed. Such a state is finished once. */
+  draw?: (into: BigUint64Array) => void;
 }
 
 const format = 0x4b_52_4f_31;
@@ -75,7 +75,7 @@ function decodeRows(bytes: Uint8Array, dimension: number): RowsState {
 export interface Unsorted {
   /** Pools of so many rows, or fewer. */
   readonly upTo: number;
-  /** Whether their tags come with them; without, there are none. */
+  /** Whether their tags come with them, or, for rows that were taken over, are drawn by who asks; else there are none. */
   readonly tagged: boolean;
 }
 
@@ -84,10 +84,14 @@ function pooledRows(state: RowsState, dimension: number, unsorted: Unsorted): Po
   const isScratch = draw !== undefined;
   const values = state.values.subarray(0, count * dimension);
   const isSorted = count > unsorted.upTo;
-  if (!isSorted && !unsorted.tagged) return { count, dimension, values, tags: new BigUint64Array(0), isScratch };
-  if (isSorted && !isScratch) return sortedRows(state, dimension);
-  const tags = draw?.(count) ?? state.tags.subarray(0, count);
-  if (!isSorted) return { count, dimension, values, tags, isScratch };
+  if (!isSorted) {
+    const tags = unsorted.tagged && !isScratch ? state.tags.subarray(0, count) : new BigUint64Array(0);
+    const drawTags = unsorted.tagged ? draw : undefined;
+    return { count, dimension, values, tags, isScratch, ...(drawTags === undefined ? {} : { drawTags }) };
+  }
+  if (!isScratch) return sortedRows(state, dimension);
+  const tags = new BigUint64Array(count);
+  draw(tags);
   permuteRows(values, dimension, tags, orderOf({ count, values, tags }, dimension));
   return { count, dimension, values, tags, isScratch };
 }

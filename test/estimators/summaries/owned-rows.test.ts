@@ -40,7 +40,7 @@ describe('rows that a run takes over', () => {
     for (let i = 0; i < count; i++) summary.add(copied, values.slice(d * i, d * i + d), tags[i]!);
     const expected = summary.finish(copied, work());
     const owned = values.slice();
-    const found = summary.finish(summary.adopt!(owned, count, () => tags.slice()), work());
+    const found = summary.finish(summary.adopt!(owned, count, (into) => into.set(tags)), work());
     if (found.kind !== 'pooled' || expected.kind !== 'pooled') throw new Error('rows come pooled');
     expect(found.rows.values).toEqual(expected.rows.values);
     expect(found.rows.tags).toEqual(expected.rows.tags);
