@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../server/store/contract.js';
 import { decodeReleaseBody, decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
 import { document } from '../support/wire-samples.js';
 import { Bench, batchOf, contribute, define, everyMs, hexKey, keyOf } from '../support/hub-bench.js';
+import { until } from '../support/until.js';
 
 let bench: Bench;
 beforeEach(() => { bench = new Bench(); });
@@ -135,6 +137,30 @@ describe('the automatic rule', () => {
     const studyId = await far(hub, 20, 1n);
     await close(hub);
     expect(await hub.quarantines!(studyId, 9)).toEqual([]);
+    await hub.close();
+  });
+
+  it('opens no further epoch and lets no rows go before everybody is measured', async () => {
+    const hub = await bench.start([define({ quarantine: automatic })]);
+    const store = await bench.store() as { journal: Store['journal'] };
+    const journal = store.journal.bind(store);
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => { open = resolve; });
+    store.journal = async (...words) => {
+      await gate;
+      return journal(...words);
+    };
+    const studyId = await far(hub, 20, 1n);
+    await bench.clock.advance(everyMs);
+    await until(() => bench.record.published(studyId).length === 1);
+    await bench.clock.advance(everyMs);
+    expect(hub.studies()[0]!.epoch).toBe(2n);
+    expect(bench.record.steps).not.toContain('store.purgeEpoch 1');
+    open();
+    await hub.settled();
+    expect(hub.studies()[0]!.epoch).toBe(3n);
+    expect(bench.record.steps).toContain('store.purgeEpoch 1');
+    expect(await hub.quarantines!(studyId, 9)).toMatchObject([{ contributor: hexKey(5), fromEpoch: 3n }]);
     await hub.close();
   });
 

@@ -38,6 +38,16 @@ function refusalOf(action: () => unknown): KeelsonError {
 }
 
 describe('a study file', () => {
+  it('excludes far-away keys by the operator\'s hand, by itself, or not at all', () => {
+    const rule = (line: string) => parse(fileWith({ quarantine: line })).document.quarantine;
+    expect(rule('')).toBeUndefined();
+    expect(rule('quarantine: { beyond: 8 }')).toEqual({ beyond: 8 });
+    expect(rule('quarantine: { beyond: 8, automatic: false }')).toEqual({ beyond: 8 });
+    expect(rule('quarantine: { beyond: 8, automatic: true }')).toEqual({ beyond: 8, automatic: true });
+    expect(() => rule('quarantine: { automatic: true }')).toThrow('beyond');
+    expect(() => rule('quarantine: { beyond: 8, automatic: sometimes }')).toThrow('true or false');
+  });
+
   it('becomes a study with its defaults filled in', () => {
     const study = parse(fileWith());
     expect(study.document).toEqual({
