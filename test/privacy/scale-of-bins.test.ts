@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { randomOf } from '../../bench/accuracy/data.js';
 import { normalCdf } from '../../src/numerics/normal.js';
 import { deviationOf } from '../../src/privacy/scale-of-bins.js';
 
@@ -32,6 +33,28 @@ describe('a deviation from counts per doubling', () => {
     for (const deviation of deviations) {
       const bins = [...binsOf(deviation, 1_000, 1), { bin: 12, noisyCount: 300 }, { bin: 40, noisyCount: 300 }];
       expect(Math.abs(deviationOf(bins) / deviation - 1)).toBeLessThan(0.02);
+    }
+  });
+
+  it('is widened for rows with heavy tails on one side, and by no crowd among normal rows', () => {
+    const { uniform, normal } = randomOf('tails');
+    const countsOf = (row: () => number): { bin: number; noisyCount: number }[] => {
+      const counts = new Map<number, number>();
+      for (let pair = 0; pair < 60_000; pair++) {
+        const bin = Math.floor(Math.log2(Math.abs(row() - row())));
+        counts.set(bin, (counts.get(bin) ?? 0) + 1);
+      }
+      return [...counts].map(([bin, noisyCount]) => ({ bin, noisyCount })).filter(({ noisyCount }) => noisyCount > 60);
+    };
+    // Index 3, deviation 1: half of the differences say .34, and honest tails would then seem hostile.
+    const tails = deviationOf(countsOf(() => (uniform() ** (-1 / 3) - 1.5) / Math.sqrt(0.75)));
+    expect(tails).toBeGreaterThan(0.43);
+    expect(tails).toBeLessThan(0.7);
+    for (const crowd of [() => 1.7, () => 1.5 + normal(), () => 4.7 + normal(), () => 3, () => Math.abs(normal())]) {
+      // A tenth of the rows spoils 19 pairs in 100; the honest quantile is then 1.29 times as far.
+      const found = deviationOf(countsOf(() => (uniform() < 0.1 ? crowd() : normal())));
+      expect(found).toBeGreaterThan(0.92);
+      expect(found).toBeLessThan(1.32);
     }
   });
 
