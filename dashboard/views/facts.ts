@@ -59,8 +59,9 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
       <div><dt>Rows are kept</dt><dd>${document.retention.kind === 'release'
         ? 'until the release' : `${duration(document.retention.keepMs)} after it`}</dd></div>
       ${document.quarantine !== undefined && html`<div><dt>Left out later</dt>
-        <dd>${document.quarantine.automatic === true ? 'whoever' : 'on the operator\u2019s word, whoever'}
-          ${` sent rows beyond ${exact(document.quarantine.beyond)} from an answer`}</dd></div>`}
+        <dd>${document.quarantine.automatic === true ? 'whoever was' : 'if the operator says so, whoever was'}
+          ${` more than ${exact(document.quarantine.beyond)}${document.parameters['scale'] === undefined ? '' : ' scales'}`}
+          ${' from an answer'}</dd></div>`}
     </dl>
     ${rows.some(([name]) => parameterWords[name] !== undefined) && html`<details>
       <summary>What the parameters mean</summary>
