@@ -16,4 +16,4 @@ export declare function makeRows(name: string, shape: {
 }): { readonly values: Float64Array; readonly truth: Float64Array; readonly honestMean: Float64Array };
 
 /** Repeatable numbers from a text: uniform ones strictly within 0 .. 1, and normal ones. */
-export declare function randomOf(seed: string): { uniform(): number; normal(): number };
+export declare function randomOf(seed: string): { readonly uniform: () => number; readonly normal: () => number };
