@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { signing } from '../../client/index.js';
+import { signing, type StudyDocument } from '../../client/index.js';
 import { listIn } from '../answer.js';
 import { duration, exact, spoken, whole } from '../format.js';
 import { html } from '../html.js';
@@ -56,6 +56,7 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
         : `every ${whole(document.epoch.contributors)} contributors`}</dd></div>
       <div><dt>Rows each</dt><dd>up to ${whole(document.contribution.rowsMax)},
         ${document.contribution.reduce === 'mean' ? ' averaged' : ' one counts'}</dd></div>
+      <div><dt>Open to</dt><dd>${admissionText(document.admission)}</dd></div>
       <div><dt>Rows are kept</dt><dd>${document.retention.kind === 'release'
         ? 'until the release' : `${duration(document.retention.keepMs)} after it`}</dd></div>
       ${document.quarantine !== undefined && html`<div><dt>Left out later</dt>
@@ -68,6 +69,16 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
       <dl class="words small">${rows.map(([name]) => html`<div key=${name}><dt>${spoken(name).replaceAll('-', ' ')}</dt>
         <dd>${parameterWords[name] ?? 'no description'}</dd></div>`)}</dl></details>`}
     <p class="small quiet study-id">Study id <span class="code">${id.slice(0, 16)}…</span></p></section>`;
+}
+
+/** Whose rows count: what a promise about a share of the contributors is worth depends on it. */
+function admissionText(admission: StudyDocument['admission']): string {
+  switch (admission.kind) {
+    case 'open': return 'anybody';
+    case 'keys': return 'a list of keys';
+    case 'enrolment': return `keys enrolled by ${admission.issuer.slice(0, 8)}\u2026`;
+    case 'rate': return `anybody, ${whole(admission.keys)} new keys in ${duration(admission.perMs)}`;
+  }
 }
 
 function parameterText(value: unknown): string {

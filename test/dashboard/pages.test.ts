@@ -59,6 +59,7 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     await says(page, 'td.refusal', 'fewer people took part');
     expect(await page.$eval('.value', (each) => each.textContent)).toBe('8.3');
     await says(page, '.facts', '37 more epochs, about 6\u00a0min');
+    await says(page, '.facts', 'anybody');
     for (let i = 2; i < stage.affords; i++) stage.publish('flight-delays', value);
     stage.stop('flight-delays', 'exhausted');
     await says(page, '.notice', 'The privacy budget is used up');

@@ -9,6 +9,7 @@ describe('frames made to harm', () => {
     expect(tally.passedSignature / tally.frames).toBeGreaterThan(0.2);
     for (const met of [
       'ready', 'ack', 'refusal malformed', 'refusal bad-signature', 'refusal invalid-key', 'refusal key-not-allowed',
+      'refusal not-enrolled', 'refusal enrolment-expired', 'rejected too-many-new-keys',
       'refusal unknown-channel', 'refusal unknown-study', 'rejected malformed', 'rejected mutated',
       'rejected not-finite',
       'rejected sequence-too-far', 'rejected wrong-dimension', 'rejected too-many-rows', 'rejected epoch-not-open',

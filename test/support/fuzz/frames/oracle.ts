@@ -1,6 +1,6 @@
 import { toHex } from '../../../../src/base/bytes.js';
 import type { SubmitResult, VerifiedBatch } from '../../../../server/hub.js';
-import { columns, rowsMax } from './study.js';
+import { columns, ratedKeys, ratedPerMs, rowsMax } from './study.js';
 
 interface Contribution { epoch: bigint; rows: number; complete: boolean }
 
@@ -18,6 +18,8 @@ export function must(holds: boolean, promise: string): void {
 export class Oracle {
   readonly #accepted = new Set<string>();
   readonly #contributions = new Map<string, Contribution>();
+  readonly #known = new Set<string>();
+  readonly #taken = new Map<number, number>();
   readonly #contiguous = new Map<string, bigint>();
 
   /** @param openEpoch of the study when the batch was handed over. */
@@ -36,6 +38,21 @@ export class Oracle {
     must(batch.values!.every((value) => Number.isFinite(value)), 'rows are finite');
     must(batch.epoch === openEpoch || batch.epoch === openEpoch - 1n, 'a batch counts in its epoch or the next');
     this.#contribute(who, batch, openEpoch);
+  }
+
+  /** Of the study with a rate: a key is new until a batch of it is settled, and no period has too many. */
+  judgeRate(batch: VerifiedBatch, result: SubmitResult, nowMs: number): void {
+    const who = toHex(batch.contributor);
+    if (result.code === 'too-many-new-keys') {
+      must(!this.#known.has(who), 'a key that is known is not held back');
+      must(result.retryAtMs !== undefined && result.retryAtMs > nowMs, 'who is held back is told until when');
+    } else if (result.verdict === 'accepted' && !this.#known.has(who)) {
+      this.#known.add(who);
+      const period = Math.floor(nowMs / ratedPerMs);
+      const taken = (this.#taken.get(period) ?? 0) + 1;
+      this.#taken.set(period, taken);
+      must(taken <= ratedKeys, 'a period takes so many new keys');
+    }
   }
 
   #contribute(who: string, batch: VerifiedBatch, epoch: bigint): void {

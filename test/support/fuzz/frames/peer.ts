@@ -5,7 +5,7 @@ import { decodeServerFrame, encodeClientFrame, type Welcome } from '../../../../
 import type { CarriedSession } from '../../../../server/listener/carried.js';
 import type { SessionSocket } from '../../../../server/listener/context.js';
 import { must } from './oracle.js';
-import { serverSigner } from './study.js';
+import { enrolmentOf, serverSigner } from './study.js';
 import type { Tally } from './tally.js';
 import type { World } from './world.js';
 
@@ -29,7 +29,7 @@ export class Peer {
   readonly #session: CarriedSession | null;
   #drain: () => void = () => undefined;
 
-  constructor(world: World, private readonly tally: Tally, address: string) {
+  constructor(private readonly world: World, private readonly tally: Tally, address: string) {
     const goodbye = (how: string): void => {
       this.closed = true;
       tally.count(how);
@@ -83,7 +83,9 @@ export class Peer {
     this.#hellos.set(`${studyId} ${toHex(signer.publicKey)}`, signer);
     const context = { serverKey: serverSigner.publicKey, studyId: id };
     const signature = signHello(signer, context, { serverNonce, clientNonce });
-    return encodeClientFrame({ kind: 'hello', studyId: id, publicKey: signer.publicKey, clientNonce, signature });
+    const { publicKey } = signer;
+    const enrolment = enrolmentOf(publicKey).token;
+    return encodeClientFrame({ kind: 'hello', studyId: id, publicKey, clientNonce, signature, enrolment });
   }
 
   #heard(bytes: Uint8Array): void {
@@ -97,6 +99,7 @@ export class Peer {
         const { channel, studyId, publicKey, nextSequence, holes } = frame;
         const signer = this.#hellos.get(`${toHex(studyId)} ${toHex(publicKey)}`);
         must(signer !== undefined, 'Ready answers a Hello');
+        must(this.world.nameOf(studyId) !== 'enrolled' || enrolmentOf(publicKey).isGood, 'a channel there has a token');
         this.channels.push({ channel, signer: signer!, studyId, sequence: holes[0] ?? nextSequence });
         return;
       }

@@ -1,6 +1,6 @@
 import { toHex } from '../../../../src/base/bytes.js';
 import { signing } from '../../../../src/signing/node.js';
-import type { Signer } from '../../../../src/signing/index.js';
+import { issueEnrolment, type Signer } from '../../../../src/signing/index.js';
 import type { StudyDocument } from '../../../../src/wire/study-document.js';
 import { digestOfKeys } from '../../../../server/study-file/enrolled-keys.js';
 import { defineStudy, type StudyDefinition } from '../../../../server/studies/definition.js';
@@ -18,6 +18,28 @@ const signerOf = (fill: number, index: number): Signer => {
 /** The same keys for every run: frames that are kept stay valid. */
 export const serverSigner = signerOf(7, 0);
 export const contributors: readonly Signer[] = Array.from({ length: 48 }, (_, i) => signerOf(9, i + 1));
+
+const issuer = signerOf(11, 0);
+/** Of the study with a rate. */
+export const ratedKeys = 1;
+export const ratedPerMs = 30 * everyMs;
+
+const tokenOf = (key: Signer, study: string | null, from = issuer, expiresAtMs = 8e15): Uint8Array =>
+  issueEnrolment(from, key.publicKey, { study, expiresAtMs }, signing);
+
+/** What each contributor shows where keys are enrolled: every third one a token that is good, the others all else. */
+const tokens = new Map(contributors.map((signer, i) => {
+  const good = tokenOf(signer, i % 2 === 0 ? 'enrolled' : null);
+  const bad = [
+    undefined, new Uint8Array(0), good.slice(0, 71), tokenOf(contributors[(i + 1) % contributors.length]!, null),
+    tokenOf(signer, 'open'), tokenOf(signer, null, signer), tokenOf(signer, null, issuer, 1),
+    good.map((byte, place) => (place === 64 + (i % 8) ? byte ^ 1 : byte)),
+  ];
+  return [toHex(signer.publicKey), { isGood: i % 3 === 0, token: i % 3 === 0 ? good : bad[i % bad.length] }] as const;
+}));
+
+/** @param publicKey of one of the contributors. */
+export const enrolmentOf = (publicKey: Uint8Array) => tokens.get(toHex(publicKey)) ?? { isGood: false, token: undefined };
 
 function documentOf(name: string, change: Partial<StudyDocument>): StudyDocument {
   return {
@@ -45,6 +67,10 @@ function makeStudies(): readonly StudyDefinition[] {
     defineStudy(documentOf('listed', { late: 'drop', admission }), keys),
     defineStudy(documentOf('own', { budget: { epsilon: 3, delta: 1e-5, rule: 'zcdp', scope: 'contributor' } })),
     defineStudy(documentOf('brief', { budget: { epsilon: 2, delta: 1e-5, rule: 'zcdp', scope: 'study' } })),
+    defineStudy(documentOf('enrolled', {
+      admission: { kind: 'enrolment', issuer: toHex(issuer.publicKey) },
+    })),
+    defineStudy(documentOf('rated', { participation: 'public', admission: { kind: 'rate', keys: ratedKeys, perMs: ratedPerMs } })),
     defineStudy(documentOf('ended', {})),
   ];
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { toHex } from '../../../../src/base/bytes.js';
 import { seededNoise } from '../../../../src/random/insecure.js';
 import { InlineEpochRunner } from '../../../../server/epochs/inline-runner.js';
 import type { StudyHub } from '../../../../server/hub.js';
@@ -51,6 +52,10 @@ export class World {
       hub: world.#watched(), clock, logger: world.#logger(), limits, metrics: world.metrics,
     });
     return world;
+  }
+
+  nameOf(studyId: Uint8Array): string | undefined {
+    return this.#hub.study(toHex(studyId))?.name;
   }
 
   epochOf(studyId: string): bigint {
@@ -108,6 +113,7 @@ export class World {
         const result = await hub.submit(batch);
         try {
           oracle.judge(batch, result, epoch);
+          if (hub.study(batch.studyId)?.name === 'rated') oracle.judgeRate(batch, result, this.clock.nowMs());
         } catch (error) {
           this.broken ??= error;
         }
