@@ -3,6 +3,7 @@ import { breakdown, breakdownTable } from '../../cli/lab/breakdown.js';
 import { labData } from '../../cli/lab/data.js';
 import { EpochRows, scaledDistance } from '../../cli/lab/reckoning.js';
 import { Rounds, type Answer, type Round } from '../../cli/lab/rounds.js';
+import { labStudies } from '../../cli/lab/studies.js';
 import { Hands, Script, type Setting } from '../../cli/lab/setting.js';
 
 const setting: Setting = { attack: 'shift', hostileShare: 0.1 };
@@ -45,6 +46,14 @@ describe('the lab\'s own reckoning', () => {
       expect(spread / data.scale[0]!).toBeGreaterThan(0.4);
       expect(spread / data.scale[0]!).toBeLessThan(2.5);
     }
+  });
+});
+
+describe('the studies of a lab', () => {
+  it('take no row of an earlier round: what liars did then is not in the truth of this one', () => {
+    const studies = labStudies(
+      { data: labData[0]!, contributors: 4000, epochMs: 5000, epsilon: 2, promise: 0.1 }, ['mean', 'robust-mean']);
+    expect(studies.map(({ document }) => document.late)).toEqual(['drop', 'drop']);
   });
 });
 
