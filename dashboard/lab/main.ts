@@ -45,8 +45,17 @@ function colourOf(host: HTMLElement, place: number): string {
   return color;
 }
 
+/** Honest people whose rows came too late, where they are so many that the machine shows in the answers; else 0. */
+function lateOf({ honest, setting }: Round): number {
+  const now = state.value;
+  const people = now === null || now.studies.length === 0 ? 0 : now.sessions / now.studies.length;
+  const late = Math.round(people * (1 - setting.hostileShare)) - honest;
+  return late > 0.2 * people ? late : 0;
+}
+
 function Answers({ round, lines }: { readonly round: Round; readonly lines: readonly Line[] }): VNode {
   const { setting, honest, hostile } = round;
+  const late = lateOf(round);
   const cards = lines.map((line, place) => {
     const answer = round.answers.find(({ estimator }) => estimator === line.name);
     const values = answer?.estimate ?? round.baselineEstimates[line.name] ?? null;
@@ -55,6 +64,8 @@ function Answers({ round, lines }: { readonly round: Round; readonly lines: read
   const of = (isPrivate: boolean) => cards.filter(({ line }) => line.isPrivate === isPrivate).map(({ card }) => card);
   return html`<section class="card" aria-label="The newest round"><div class="card-head"><h2>Round ${round.index + 1}</h2>
       <span class="quiet small">${whole(hostile)} of ${whole(honest + hostile)} people lied (${setting.attack})</span></div>
+    ${late > 0 && html`<p class="warn-text small">${whole(late)} honest people came too late for it: this machine is busy.
+      Fewer people or longer epochs (--contributors, --every) suit it better.</p>`}
     <div class="group"><h3>Worked out from every row, without privacy</h3><div class="answers">
       <article class="answer truth"><h4>The truth</h4><${Values} of=${round.truth} />
         <p class="reason">mean of the honest people</p></article>${of(false)}</div></div>
