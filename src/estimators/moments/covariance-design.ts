@@ -57,7 +57,7 @@ export interface CovarianceAsked {
 }
 
 /** Parts of rho. The fourth moments are what hostile rows are seen by, and need most. */
-const shares = { centre: 0.07, present: 0.01, map: 0.1, fourth: 0.46, profiles: 0.19, answer: 0.17 } as const;
+const shares = { centre: 0.08, present: 0.01, map: 0.14, fourth: 0.41, profiles: 0.19, answer: 0.17 } as const;
 /** How many times the nominal cohort is counted exactly; further rows are left out by their tags. */
 const surplus = 4;
 /** Share of honest rows that the fullest bin, four scales wide, holds in the worst position of the bins. */

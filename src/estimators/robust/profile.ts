@@ -9,8 +9,11 @@ import { normalCdf, normalDensity, normalQuantile, normalUpperTail } from '../..
 export const profileBins = 64;
 const reach = 6;
 const width = (2 * reach) / profileBins;
-/** Along an axis nobody nearer to the middle than this many spreads goes: honest rows are most of those there. */
-export const leastCutAlongAxes = 1.75;
+/**
+ * Along an axis nobody nearer to the middle than this many spreads goes. A crowd nearer than that moves the mean of all by
+ * little more than the cut's own correction may be off where honest rows are not quite normal.
+ */
+export const leastCutAlongAxes = 1.2;
 /** In distance only what is far out goes: a cut there is about a mean that hostile rows have moved. */
 export const leastCutInDistance = 3;
 /** A tail that holds so many times what a normal one would is taken for hostile. */
