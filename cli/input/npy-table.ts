@@ -20,7 +20,7 @@ const pieceBytes = 1 << 20;
 /**
  * Reads a whole .npy file into one array, through a buffer of a mebibyte: nothing else grows with the file. Values are
  * clipped to the coarse box, as `readTables` says.
- * @returns null when it is no regular .npy file that holds as much as its header promises, or its rows are to be
+ * @returns null when it is no regular .npy file that holds just what its header promises, or its rows are to be
  *   grouped: whoever reads it as a stream has the message, or the groups.
  * @throws InvalidInputError with row and column, both counted from 0, of a value that is not finite.
  */
@@ -33,14 +33,14 @@ export async function readNpyTable(request: InputRequest): Promise<NpyTable | nu
     try {
       const found = await file.stat();
       if (!found.isFile()) return null;
-      const head = new Uint8Array(Math.min(found.size, headerBytesMax + 12));
-      await file.read(head, 0, head.length, 0);
+      const room = new Uint8Array(Math.min(found.size, headerBytesMax + 12));
+      const head = room.subarray(0, (await file.read(room, 0, room.length, 0)).bytesRead);
       const isWhole = head.length >= 12 && npyMagic.every((byte, i) => head[i] === byte)
         && npyHeaderBytes(head, path) <= head.length;
       if (!isWhole) return null;
       const header = parseNpyHeader(head, path);
       const bytes = header.rows * header.columns * header.itemBytes;
-      if (bytes === 0 || found.size - header.dataOffset < bytes) return null;
+      if (bytes === 0 || found.size - header.dataOffset !== bytes) return null;
       const { data, names } = selectColumns({ ...request, source: path }, header.columns, null);
       const values = sharedDoubles(header.rows * data.length);
       const decoder = new Decoder(header, data, values, path);
