@@ -20,7 +20,7 @@ import { webSocketUrl } from './websocket/url.js';
 
 /**
  * Connects a contributor; returns at once and keeps trying until `close` or `abort`.
- * @throws InvalidParameterError for a URL, seed or key that can never work.
+ * @throws InvalidParameterError for a URL, seed, key or token that can never work.
  * @example
  * const url = 'ws://127.0.0.1:8787';
  * const outbox = await openOutbox('alice.outbox');

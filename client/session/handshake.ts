@@ -27,6 +27,8 @@ export interface VerifiedWelcome {
   readonly serverNonce: Uint8Array;
   readonly limits: WireLimits;
   readonly studies: readonly VerifiedStudy[];
+  /** Studies left out, because only a later version can read their facts. */
+  readonly unread: number;
 }
 
 /**
@@ -46,8 +48,18 @@ function isSigned(server: Verifier, studyId: Uint8Array, facts: Uint8Array, sign
   return true;
 }
 
+/** Null for facts that only a later version knows how to read: the server's other studies are as good as before. */
+function documentIn(facts: Uint8Array): StudyDocument | null {
+  try {
+    return decodeStudyDocument(facts);
+  } catch {
+    return null;
+  }
+}
+
 /**
  * A server that changed its key shows the records of that, each signed by both keys: whoever trusts a key follows them.
+ * Studies whose signed facts this version cannot read are left out.
  * @param pinned the keys that this client trusts; none to take the one that is offered.
  * @throws KeelsonError('server-key-mismatch') for another server; WireError('bad-signature' | 'malformed' |
  * 'invalid-key') for a Welcome that no honest server sends.
@@ -72,11 +84,15 @@ export async function verifyWelcome(welcome: Welcome, pinned: readonly Uint8Arra
       if (!isSigned(server, studyId, study.facts, study.signature)) {
         throw new WireError('bad-signature', `the facts of study ${studyIdHex} are not signed by the server`);
       }
-      const document = decodeStudyDocument(study.facts);
-      return { studyId, studyIdHex, document, state: study.state, epoch: study.epoch };
+      const document = documentIn(study.facts);
+      return document === null ? [] : [{ studyId, studyIdHex, document, state: study.state, epoch: study.epoch }];
     }),
   );
-  return { server, keys, serverNonce: welcome.serverNonce, limits: welcome.limits, studies };
+  const readable = studies.flat();
+  return {
+    server, keys, serverNonce: welcome.serverNonce, limits: welcome.limits, studies: readable,
+    unread: studies.length - readable.length,
+  };
 }
 
 /**
@@ -90,7 +106,8 @@ export function findStudy(welcome: VerifiedWelcome, study: string): VerifiedStud
     welcome.studies.find((candidate) => candidate.document.study === study);
   if (found !== undefined) return found;
   const names = welcome.studies.map((candidate) => candidate.document.study).join(', ');
-  throw new WireError('unknown-study', `the server has no study ${study}; it has: ${names === '' ? 'none' : names}`);
+  const more = welcome.unread === 0 ? '' : `, and ${welcome.unread} that only a newer client can read`;
+  throw new WireError('unknown-study', `the server has no study ${study}; it has: ${names === '' ? 'none' : names}${more}`);
 }
 
 /** A copy of a 32-byte key that a caller gave. @throws InvalidParameterError when it has another length. */

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   createContributor, memoryOutbox, publicKeyOf, type Contributor, type ContributorOptions,
 } from '../../client/index.js';
@@ -49,6 +49,16 @@ describe('a contributor', () => {
     expect((await contributor.study()).columns).toEqual(['delay_minutes', 'distance_miles']);
     await contributor.close();
     expect(contributor.state).toEqual({ kind: 'ended', error: null });
+  });
+
+  it('shows its enrolment token with every Hello', async () => {
+    const server = await startServer();
+    const contributor = connect(server, { enrolment: ' 00ff10\n' });
+    await contributor.contribute(row(1));
+    server.dropSockets();
+    await vi.waitUntil(() => server.hellos === 2);
+    expect(server.enrolments).toEqual([Uint8Array.of(0, 255, 16), Uint8Array.of(0, 255, 16)]);
+    expect(() => connect(server, { enrolment: 'not hexadecimal' })).toThrow('hexadecimal digits');
   });
 
   it('splits rows over batches by the server\'s limit, the last one marked', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { verifyWelcome } from '../../client/session/handshake.js';
+import { findStudy, verifyWelcome } from '../../client/session/handshake.js';
 import { signing } from '../../src/signing/node.js';
 import { signRotation, signStatement, type Signer } from '../../src/signing/index.js';
 import { encodeStudyDocument, studyId, type SignedStudy, type Welcome } from '../../src/wire/index.js';
@@ -24,8 +24,8 @@ const welcome = (studies: readonly SignedStudy[], serverKey = signer.publicKey):
   limits: { frameBytes: 1e6, rowsPerBatch: 4096, creditBatches: 16, channelsPerSocket: 1024, sequenceWindow: 256 },
 });
 
-async function study(name: string): Promise<SignedStudy> {
-  const facts = encodeStudyDocument({ ...document, study: name });
+async function study(name: string, change: object = {}): Promise<SignedStudy> {
+  const facts = encodeStudyDocument({ ...document, study: name, ...change });
   const id = fromHex(await studyId(facts, signing));
   return { facts, signature: signStatement('study', signer, id, signing.sha512(facts)), state: 'open', epoch: 7n };
 }
@@ -50,6 +50,15 @@ it('takes nothing for signed that only resembles what was', async () => {
   await expect(verifyWelcome(welcome([known], stranger), [])).rejects.toThrow('not signed');
   // What failed is not remembered as signed either.
   await expect(verifyWelcome(welcome([{ ...known, signature }]), [])).rejects.toThrow('not signed');
+});
+
+it('leaves out a study that it cannot read, and goes on with the others', async () => {
+  const later = await study('later', { admission: { kind: 'by-vote' } });
+  const verified = await verifyWelcome(welcome([later, await study('now')]), []);
+  expect(verified.studies.map(({ document: { study: name } }) => name)).toEqual(['now']);
+  expect(() => findStudy(verified, 'later')).toThrow('no study later; it has: now, and 1 that only a newer client can read');
+  const forged = { ...later, signature: new Uint8Array(64) };
+  await expect(verifyWelcome(welcome([forged]), [])).rejects.toThrow('not signed by the server');
 });
 
 describe('a server that changed its key', () => {

@@ -37,6 +37,8 @@ export class FakeServer {
   /** Every batch frame that arrived: body bytes in hex. */
   readonly offered: string[] = [];
   hellos = 0;
+  /** Tokens that came with them. */
+  readonly enrolments: Uint8Array[] = [];
   subscriptions: bigint[] = [];
   epoch = 7n;
   credit = 64;
@@ -191,6 +193,7 @@ export class FakeServer {
 
   private onHello(hello: Hello, serverNonce: Uint8Array, channels: FakeChannel[], say: (frame: ServerFrame) => void): void {
     this.hellos += 1;
+    if (hello.enrolment !== undefined) this.enrolments.push(hello.enrolment);
     const verifier = signing.createVerifier(hello.publicKey);
     const nonces = { serverNonce, clientNonce: hello.clientNonce };
     const context = { serverKey: this.signer.publicKey, studyId: hello.studyId };
