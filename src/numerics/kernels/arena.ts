@@ -3,11 +3,12 @@ import { moduleText } from './generated/module.js';
 
 type Pass = (...numbers: number[]) => number;
 
-/** What the compiled module exports; pointers are bytes, see assembly/rows.ts, assembly/counts.ts and assembly/eigen.ts. */
+/** What the compiled module exports; pointers are bytes, see assembly/rows.ts, assembly/gram.ts, assembly/counts.ts and assembly/eigen.ts. */
 export interface Exports {
   readonly gather: Pass;
   readonly packColumns: Pass;
   readonly packRows: Pass;
+  readonly packWide: Pass;
   readonly addGram: Pass;
   readonly addProduct: Pass;
   readonly addUpperProduct: Pass;

@@ -101,12 +101,13 @@ export function gram(
   const packed = blocks.size * width;
   const weighted = options.weights ? packed : 0;
   const [sum, columns, left, right, ...parts] = arena.layout(width * width, width, packed, weighted, ...blocks.lengths);
-  const { packColumns, addGram, addColumnSums } = arena.exports;
+  const { packWide, addGram } = arena.exports;
+  const added = sums ? columns.byteOffset : 0;
   blocks.each(parts, (block) => {
-    if (sums) addColumnSums(block.rows, block.count, dimension, block.weights, columns.byteOffset);
-    packColumns(block.rows, block.count, dimension, 0, left.byteOffset);
-    if (options.weights) packColumns(block.rows, block.count, dimension, block.weights, right.byteOffset);
-    addGram(options.weights ? right.byteOffset : left.byteOffset, left.byteOffset, block.count, width, sum.byteOffset);
+    const { rows: from, count: held, weights } = block;
+    packWide(from, held, dimension, 0, left.byteOffset, 0, held, weights ? 0 : added);
+    if (weights) packWide(from, held, dimension, weights, right.byteOffset, 0, held, added);
+    addGram(weights ? right.byteOffset : left.byteOffset, left.byteOffset, held, width, sum.byteOffset);
   });
   for (let i = 0; i < dimension; i++) {
     if (sums) sums[i]! += columns[i]!;

@@ -1,4 +1,5 @@
-export { gather, packColumns, packRows, addGram, addProduct, addUpperProduct, rowProducts, addColumnSums, clipRows } from './rows';
+export { gather, packColumns, packRows, addProduct, addUpperProduct, rowProducts, addColumnSums, clipRows } from './rows';
+export { packWide, addGram } from './gram';
 export { countBins, countCells } from './counts';
 export { eigen } from './eigen';
 

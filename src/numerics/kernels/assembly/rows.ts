@@ -58,23 +58,12 @@ export function packRows(rows: usize, count: i32, d: i32, to: usize): void {
   }
 }
 
-/** Adds left^T right, both in column panels of `count` rows, to the upper tiles of the p x p matrix `out`. */
-export function addGram(left: usize, right: usize, count: i32, p: i32, out: usize): void {
-  const stride = <usize>p << 3, panel = <usize>count << 5;
-  for (let i = 0; i < p; i += 4) {
-    for (let j = i; j < p; j += 4) {
-      tile(left + <usize>(i >> 2) * panel, right + <usize>(j >> 2) * panel, count,
-        out + <usize>i * stride + (<usize>j << 3), stride);
-    }
-  }
-}
-
 /** Adds a b to `out`: a in row panels (n rows), b in column panels (m columns), `depth` steps both; all of out's tiles. */
 export function addProduct(a: usize, b: usize, n: i32, m: i32, depth: i32, out: usize): void {
   const stride = <usize>((m + 3) & ~3) << 3, panel = <usize>depth << 5;
   for (let i = 0; i < n; i += 4) {
     for (let j = 0; j < m; j += 4) {
-      tile(a + <usize>(i >> 2) * panel, b + <usize>(j >> 2) * panel, depth,
+      tile(a + <usize>(i >> 2) * panel, 32, b + <usize>(j >> 2) * panel, 32, depth,
         out + <usize>i * stride + (<usize>j << 3), stride);
     }
   }
@@ -85,7 +74,7 @@ export function addUpperProduct(a: usize, b: usize, n: i32, d: i32, out: usize):
   const stride = <usize>((d + 3) & ~3) << 3, panel = <usize>d << 5;
   for (let i = 0; i < n; i += 4) {
     for (let j = 0; j < d; j += 4) {
-      tile(a + <usize>(i >> 2) * panel, b + <usize>(j >> 2) * panel, min(j + 4, d),
+      tile(a + <usize>(i >> 2) * panel, 32, b + <usize>(j >> 2) * panel, 32, min(j + 4, d),
         out + <usize>i * stride + (<usize>j << 3), stride);
     }
   }
