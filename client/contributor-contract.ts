@@ -61,6 +61,14 @@ export interface Contributor {
   send(rows: RowsInput, options?: { readonly last?: boolean }): Promise<Settled>;
   /** `send` of a whole contribution to one epoch. */
   contribute(rows: RowsInput): Promise<Settled>;
+  /**
+   * Takes back all that this contributor gave to an epoch that is still open, from whichever run: nothing of it counts in the
+   * release. Final for that epoch: it takes no more rows. Goes out when what was sent before is settled.
+   * @param epoch default: the one that is open then.
+   * @returns the epoch, once the server has it on disk.
+   * @throws (rejects) WireError('too-late') when the epoch is closed; whatever ended the contributor first.
+   */
+  withdraw(epoch?: bigint): Promise<bigint>;
   /** The present state, then every change. Any number of readers; a slow one loses the oldest. */
   status(): AsyncIterable<ContributorStatus>;
   /** The open epoch, then each one that opens. Ends with the contributor. */

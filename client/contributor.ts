@@ -154,6 +154,11 @@ class NetworkContributor implements Contributor {
     return this.send(rows, { last: true });
   }
 
+  withdraw(epoch?: bigint): Promise<bigint> {
+    this.unsettled += 1;
+    return this.loaded.then(() => this.channel.withdraw(epoch)).finally(() => this.onSettled());
+  }
+
   status(): AsyncIterable<ContributorStatus> {
     return this.statusNews.stream([this.current]);
   }

@@ -2,7 +2,7 @@ import type { WireCode } from '../src/base/error-codes.js';
 import type { KeyRotation } from '../src/signing/index.js';
 import type { Spend } from '../src/wire/messages.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
-import type { ContributorState, LedgerBalance, Quarantine, ReleaseRecord, StudyStateName } from './store/contract.js';
+import type { ContributorState, LedgerBalance, Quarantine, ReleaseRecord, StudyStateName, WithdrawalRequest, WithdrawalResult } from './store/contract.js';
 import type { EpochProgress } from './epochs/contract.js';
 import type { ContributorEvidence, QuarantineOutcome } from './studies/evidence-contract.js';
 
@@ -68,6 +68,11 @@ export interface StudyHub {
   study(studyId: string): StudyView | undefined;
   /** Resolves after the batch is durable, or refused. Never rejects on account of a client's bytes. */
   submit(batch: VerifiedBatch): Promise<SubmitResult>;
+  /**
+   * Takes back what a contributor gave to the open epoch: durable when this resolves, counted in no release. The signature was
+   * verified. Never rejects on account of a client's bytes.
+   */
+  withdraw(request: Omit<WithdrawalRequest, 'nowMs'>): Promise<WithdrawalResult>;
   /** True when the journal queue is past its bound: pause the socket, answer `overloaded`. */
   overloaded(): boolean;
   /** True when the key may contribute to the study (admission list). */

@@ -1,10 +1,11 @@
 import { createContributor, openOutbox, publicKeyOf, type Contributor } from '../../client/index.js';
 import type { Settled } from '../../client/index.js';
-import { InvalidInputError } from '../../src/base/errors.js';
+import { InvalidInputError, WireError } from '../../src/base/errors.js';
 import { defineCommand } from '../command.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readRows } from '../input/open.js';
 import type { Io } from '../io.js';
+import { UsageError } from '../errors.js';
 import { readEnrolmentFile } from '../enrolments.js';
 import { publicKeyFlag, readKeyFile } from '../keys.js';
 import { listFlag } from '../numbers.js';
@@ -17,15 +18,18 @@ export const contribute = defineCommand({
     'All rows of the file are one contribution to one epoch: the open one, or the next to open. The command ends once '
     + 'the aggregator has them on disk, or has refused them for good. What is not settled when it is interrupted '
     + 'stays in the outbox file and is sent first by the next run.',
+    'With --withdraw, what this key gave to the open epoch counts in no release, and the epoch takes no more of it. Once an '
+    + 'epoch is closed nothing is taken back.',
   ],
   args: {
     url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },
     study: { type: 'string', required: true, valueHint: 'study', description: 'name or id of the study' },
     key: { type: 'string', required: true, valueHint: 'file', description: 'key file that "keelson keygen" wrote' },
     input: {
-      type: 'string', required: true, valueHint: 'file',
+      type: 'string', valueHint: 'file',
       description: 'rows: .csv, .ndjson or .npy, or - for standard input',
     },
+    withdraw: { type: 'boolean', description: 'instead of sending rows, take back what the open epoch has of this key' },
     columns: {
       type: 'string', valueHint: 'a,b',
       description: 'columns of the file to send, in the study\'s order (default: all)',
@@ -47,13 +51,19 @@ export const contribute = defineCommand({
       description: 'the only aggregator to talk to, 64 hexadecimal digits',
     },
   },
-  examples: ['keelson contribute ws://127.0.0.1:8787 --study flight-delays --key alice.key --input flights.csv'],
+  examples: [
+    'keelson contribute ws://127.0.0.1:8787 --study flight-delays --key alice.key --input flights.csv',
+    'keelson contribute ws://127.0.0.1:8787 --study flight-delays --key alice.key --withdraw',
+  ],
   stopsGently: true,
   async run({ args, io, output }) {
     const seed = readKeyFile(args.key);
     const serverKey = args['server-key'] === undefined ? undefined : publicKeyFlag(args['server-key'], '--server-key');
     const enrolment = args.enrolment === undefined ? undefined : readEnrolmentFile(args.enrolment, publicKeyOf(seed));
-    const rows = await allRows(args.input, args.format, listFlag(args.columns, '--columns'), io);
+    if ((args.input === undefined) !== (args.withdraw === true)) {
+      throw new UsageError('give --input and a file of rows, or --withdraw to take back what was sent');
+    }
+    const rows = args.input === undefined ? [] : await allRows(args.input, args.format, listFlag(args.columns, '--columns'), io);
     const outboxPath = args.outbox ?? `${args.key}.${args.study.slice(0, 64)}.outbox`;
     const outbox = await openOutbox(outboxPath);
     const contributor = createContributor({
@@ -63,6 +73,7 @@ export const contribute = defineCommand({
     });
     const told = tellStatus(contributor, outboxPath, output);
     try {
+      if (args.input === undefined) return await takeBack(contributor, output);
       const result = await contributor.contribute(rows);
       await contributor.close();
       await told;
@@ -73,6 +84,20 @@ export const contribute = defineCommand({
     }
   },
 });
+
+async function takeBack(contributor: Contributor, output: Output): Promise<0 | 1> {
+  try {
+    const epoch = await contributor.withdraw();
+    output.json({ outcome: 'withdrawn', epoch });
+    output.text(`withdrawn: nothing of this key counts in epoch ${epoch}`);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof WireError) || error.code !== 'too-late') throw error;
+    output.json({ outcome: 'refused', code: error.code, text: error.message });
+    output.text(`refused: ${error.message} (${error.code})`);
+    return 1;
+  }
+}
 
 async function allRows(
   path: string, format: InputFormat | undefined, columns: readonly string[] | undefined, io: Io,

@@ -1,7 +1,7 @@
 import { equalBytes } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import { KeelsonError, WireError } from '../../src/base/errors.js';
-import type { Signer } from '../../src/signing/index.js';
+import { signWithdrawal, type Signer } from '../../src/signing/index.js';
 import {
   encodeClientFrame, type Ack, type Notice, type Ready, type Refusal, type Rejection,
   type WireStudyState,
@@ -47,6 +47,7 @@ export class Channel {
   private insistedStudy: Uint8Array | null = null;
   private stopped: WireError | null = null;
   private cancelRetry: (() => void) | null = null;
+  private withdrawal: Withdrawal | null = null;
 
   constructor(private readonly options: ChannelOptions) {
     this.signer = options.signer;
@@ -98,7 +99,7 @@ export class Channel {
       return false;
     }
     if (this.state === 'ended') {
-      contribution.fail(new KeelsonError('closed', 'this contributor has ended: create another'));
+      contribution.fail(hasEnded());
       return false;
     }
     this.queue.push(contribution);
@@ -175,6 +176,31 @@ export class Channel {
     );
   }
 
+  /**
+   * Asks the server to take back what counts in an epoch, once what was given before is settled; again on each socket
+   * until it answers.
+   * @param epoch default: the one that is open then.
+   * @returns the epoch.
+   */
+  withdraw(epoch = 0n): Promise<bigint> {
+    return new Promise((resolve, reject) => {
+      if (this.state === 'ended') throw hasEnded();
+      this.withdrawal?.reject(hasEnded());
+      this.withdrawal = { resolve, reject, epoch, link: null };
+      this.pump();
+    });
+  }
+
+  private sendWithdrawal(): void {
+    const { withdrawal, link } = this;
+    if (withdrawal === null || !this.isIdle || withdrawal.link === link) return;
+    withdrawal.link = link;
+    const epoch = (withdrawal.epoch ||= this.openEpoch);
+    const context = { serverKey: this.serverKey!, studyId: this.known!.studyId };
+    const signature = signWithdrawal(this.signer, context, epoch);
+    link!.send(encodeClientFrame({ kind: 'withdraw', channel: this.channelNumber, epoch, signature }));
+  }
+
   private goLive(ready: Ready): void {
     this.state = 'live';
     this.channelNumber = ready.channel;
@@ -196,6 +222,10 @@ export class Channel {
     this.link!.progress();
     // Whatever a server may say, one batch may always go: else nothing would ever ask for more.
     this.credit = Math.max(1, ack.credit);
+    if (ack.withdrawn !== undefined) {
+      this.withdrawal?.resolve(ack.withdrawn);
+      this.withdrawal = null;
+    }
     if (ack.ownSpend !== undefined) this.options.owner.onSpend?.(ack.ownSpend);
     const rejected = new Map(ack.rejections.map((rejection) => [rejection.sequence, rejection]));
     for (const [sequence, rejection] of rejected) this.onRejection(sequence, rejection);
@@ -233,7 +263,10 @@ export class Channel {
       this.book.deferFlight();
       this.putOff(refusal.code);
     } else {
-      this.end(new WireError(refusal.code, refusal.text, { retryable: false }));
+      const error = new WireError(refusal.code, refusal.text, { retryable: false });
+      if (refusal.code !== 'too-late') return this.end(error);
+      this.withdrawal?.reject(error);
+      this.withdrawal = null;
     }
   }
 
@@ -276,6 +309,7 @@ export class Channel {
       this.signNext();
       this.sendWaiting();
     }
+    this.sendWithdrawal();
   }
 
   private get mayOffer(): boolean {
@@ -386,6 +420,7 @@ export class Channel {
       this.cancelRetry = null;
       if (this.state === 'greeting' && this.helloPutOff) this.greet();
       this.book.releaseDeferred();
+      if (this.withdrawal !== null) this.withdrawal.link = null;
       this.pump();
     });
   }
@@ -402,11 +437,26 @@ export class Channel {
     const final = error instanceof WireError && finalCodes.has(error.code);
     if (final) for (const contribution of open) this.options.outbox?.settle(contribution.id);
     this.options.owner.onEnded?.(error);
+    this.withdrawal?.reject(error);
     for (const contribution of open) {
       if (final) this.refuse(contribution, error);
       else contribution.fail(error);
     }
   }
+}
+
+/** A Withdraw that is not answered. */
+interface Withdrawal {
+  readonly resolve: (epoch: bigint) => void;
+  readonly reject: (error: KeelsonError) => void;
+  /** 0n until it is first sent, if none was named. */
+  epoch: bigint;
+  /** Where it was sent last. */
+  link: ChannelLink | null;
+}
+
+function hasEnded(): KeelsonError {
+  return new KeelsonError('closed', 'this contributor has ended: create another');
 }
 
 function asKeelsonError(error: unknown): KeelsonError {

@@ -30,6 +30,9 @@ export class Channel {
   #rejections: Rejection[] = [];
   #answers = 0;
   #ownSpend: Spend | undefined;
+  #withdrawn: bigint | undefined;
+  /** A Withdraw waits for its answer: there is one at a time. */
+  withdrawing = false;
 
   constructor(readonly setup: ChannelSetup, contiguous: bigint, epoch: bigint) {
     this.#contiguous = contiguous;
@@ -49,6 +52,11 @@ export class Channel {
     this.answer(rejected);
   }
 
+  /** The contributor's Withdraw is durable: the next ack says so. */
+  withdrew(epoch: bigint): void {
+    this.#withdrawn = epoch;
+  }
+
   /** The end of a batch that the hub gave no verdict on. */
   answer(rejected?: Rejection): void {
     if (rejected !== undefined) this.#rejections.push(rejected);
@@ -59,7 +67,9 @@ export class Channel {
   takeAck(credit: number): Uint8Array {
     const rejections = this.#rejections;
     const ownSpend = this.#ownSpend;
+    const withdrawn = this.#withdrawn;
     this.#ownSpend = undefined;
+    this.#withdrawn = undefined;
     this.inFlight -= this.#answers;
     this.#rejections = [];
     this.#answers = 0;
@@ -71,6 +81,7 @@ export class Channel {
       epoch: this.#epoch,
       credit,
       ...(ownSpend !== undefined && { ownSpend }),
+      ...(withdrawn !== undefined && { withdrawn }),
     });
   }
 }

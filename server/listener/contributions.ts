@@ -1,5 +1,7 @@
 import type { WireCode } from '../../src/base/error-codes.js';
-import type { Hello, SignedBatch } from '../../src/wire/messages.js';
+import { toHex } from '../../src/base/bytes.js';
+import { verifyWithdrawal } from '../../src/signing/index.js';
+import type { Hello, SignedBatch, Withdraw } from '../../src/wire/messages.js';
 import type { SubmitResult, VerifiedBatch } from '../hub.js';
 import { claimedSequence, judgeBatch } from './batches.js';
 import { Channel } from './channel.js';
@@ -81,6 +83,46 @@ export class Contributions {
       return voice.strike(judged.code === 'malformed' ? 'malformed' : 'badSignature');
     }
     this.#submit(channel, judged.batch, startedMs);
+  }
+
+  withdraw(frame: Withdraw): void {
+    const { context, voice } = this;
+    const channel = this.#channels.get(frame.channel);
+    if (channel === undefined) {
+      voice.refuse('unknown-channel', { channel: frame.channel });
+      return voice.strike('stray');
+    }
+    const { setup } = channel;
+    const { studyId } = setup.signatures;
+    const subject = { channel: setup.id, studyId, facts: setup.facts };
+    if (context.stopping) return voice.refuse('shutting-down', subject);
+    if (channel.withdrawing) {
+      voice.refuse('credit-exceeded', subject);
+      return voice.strike('stray');
+    }
+    const contexts = [setup.signatures, ...setup.earlier];
+    if (!contexts.some((signed) => verifyWithdrawal(setup.verifier, signed, frame.epoch, frame.signature))) {
+      voice.refuse('bad-signature', subject);
+      return voice.strike('badSignature');
+    }
+    channel.withdrawing = true;
+    // The listener closes when nothing is queued any more, so that this is answered as well.
+    context.metrics.totals.queuedBatches += 1;
+    const request = {
+      studyId: setup.studyId, contributor: toHex(setup.verifier.publicKey), epoch: frame.epoch, signature: frame.signature,
+    };
+    context.hub.withdraw(request).then((result) => {
+      if (result.kind === 'refused') return voice.refuse(result.code, subject);
+      channel.withdrew(frame.epoch);
+      this.#scheduleAck(channel);
+    }).catch((error: unknown) => {
+      context.logger.error({ err: error }, 'a withdrawal could not be stored');
+      voice.refuse('internal', subject);
+    }).finally(() => {
+      channel.withdrawing = false;
+      context.metrics.totals.queuedBatches -= 1;
+      context.settled.fire();
+    });
   }
 
   async #open(hello: Hello, admitted: Admitted): Promise<void> {

@@ -60,6 +60,7 @@ const texts: Readonly<Record<WireCode, Text>> = {
   internal: 'the server failed to do this: send the same bytes again later',
   quarantined: 'your earlier rows were farther from the published answer than this study allows: the key is left out',
   'not-enrolled': 'the study takes a key only with an enrolment token for it, signed by the issuer in the facts: ask the operator',
+  'too-late': 'the epoch is over: what was not withdrawn before counts in its release, which is never changed',
   'enrolment-expired': 'the enrolment token of this key has expired: ask the operator for a new one',
   'too-many-new-keys': ({ newKeys, retryInMs }) =>
     (newKeys === undefined ? 'the study takes no more new keys now'

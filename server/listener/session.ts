@@ -151,6 +151,8 @@ export class Session implements Voice, Member {
         return this.#contributions.batch(frame);
       case 'hello':
         return this.#contributions.hello(frame);
+      case 'withdraw':
+        return this.#contributions.withdraw(frame);
       case 'subscribe':
         return this.#subscriptions.subscribe(frame);
       case 'unsubscribe':

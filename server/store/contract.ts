@@ -160,6 +160,24 @@ export interface AdmissionResult {
   readonly retryAtMs?: number;
 }
 
+/** A contributor takes back what it gave to an epoch. Its signature is verified. */
+export interface WithdrawalRequest {
+  readonly studyId: StudyId;
+  readonly contributor: ContributorKey;
+  readonly epoch: bigint;
+  /** 64 bytes, label "withdraw": kept, so that the record can be verified by others. */
+  readonly signature: Uint8Array;
+  readonly nowMs: number;
+}
+
+export type WithdrawalResult =
+  /**
+   * Its rows of the epoch count nowhere. `undone`: there were rows that counted until now, and `complete`: their
+   * contribution was complete. Both false when it had been withdrawn before, or there was nothing.
+   */
+  | { readonly kind: 'withdrawn'; readonly undone: boolean; readonly complete: boolean }
+  | { readonly kind: 'refused'; readonly code: Extract<WireCode, 'too-late' | 'epoch-not-open'> };
+
 export interface ContributorState {
   /** The first sequence never seen. */
   readonly nextSequence: bigint;
@@ -303,9 +321,15 @@ export interface Store {
    */
   admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]>;
   contributorState(studyId: StudyId, contributor: ContributorKey): Promise<ContributorState>;
-  /** Entries of an epoch after `position`, in journal order, at most `limit`. */
+  /**
+   * Takes back what the contributor gave to the open epoch: `journal` hands those rows out no more, and later batches of it
+   * for that epoch are `contribution-full`. Settled sequences stay settled. Idempotent: once withdrawn, the answer is
+   * `withdrawn` also after the close, until the epoch after the next is open. An epoch that is not open any more: `too-late`.
+   */
+  withdraw(input: WithdrawalRequest): Promise<WithdrawalResult>;
+  /** Entries of an epoch after `position`, in journal order, at most `limit`; without those that were withdrawn. */
   journal(studyId: StudyId, epoch: bigint, afterPosition: bigint, limit: number): Promise<readonly JournalEntry[]>;
-  /** Contributors with at least one accepted batch in the epoch. For the operator. */
+  /** Contributors with at least one accepted batch in the epoch, without those who withdrew. For the operator. */
   contributorCount(studyId: StudyId, epoch: bigint): Promise<number>;
   /** Contributors that the epoch left out because their own budget did not pay for it. For the operator. */
   leftOutCount(studyId: StudyId, epoch: bigint): Promise<number>;

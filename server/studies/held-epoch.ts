@@ -18,6 +18,8 @@ export interface HeldEpoch {
   readonly workSeed: Uint8Array;
   /** Complete contributions: what an epoch that closes on a count counts. */
   complete: number;
+  /** Somebody took rows back, or tried: the summaries are made anew from the journal before the release. */
+  withdrawn: boolean;
 }
 
 /** A fresh epoch: its assignment key has never been seen by anyone, so nobody can choose a group. */
@@ -25,12 +27,13 @@ export function freshEpoch(definition: StudyDefinition, epoch: bigint, times: Ep
   const { rho, delta } = definition.charge;
   return {
     epoch, ...times, rho, delta, assignmentKey: signing.randomBytes(32), workSeed: signing.randomBytes(32), complete: 0,
+    withdrawn: false,
   };
 }
 
 export function heldEpochOf(record: EpochRecord): HeldEpoch {
   const { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed } = record;
-  return { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed, complete: 0 };
+  return { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed, complete: 0, withdrawn: false };
 }
 
 export function setupOf(studyId: string, definition: StudyDefinition, held: HeldEpoch): EpochSetup {

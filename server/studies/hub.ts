@@ -5,7 +5,9 @@ import { findEstimator as findRegistered } from '../../src/estimators/registry.j
 import { signReady, type KeyRotation } from '../../src/signing/index.js';
 import type { EpochProgress, EpochRunner } from '../epochs/contract.js';
 import type { HubEvent, StudyView, SubmitResult, VerifiedBatch } from '../hub.js';
-import type { AdmissionRequest, ContributorState, LedgerBalance, Quarantine, ReleaseRecord } from '../store/contract.js';
+import type {
+  AdmissionRequest, ContributorState, LedgerBalance, Quarantine, ReleaseRecord, WithdrawalRequest, WithdrawalResult,
+} from '../store/contract.js';
 import { AdmissionQueue } from './admission-queue.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
@@ -93,6 +95,24 @@ class Hub implements RunningHub {
     }
     const bytes = bytesHeld(batch);
     return this.#queue.submit(requestOf(batch, study.definition), bytes, (result) => study.settle(batch, result));
+  }
+
+  async withdraw(request: Omit<WithdrawalRequest, 'nowMs'>): Promise<WithdrawalResult> {
+    const study = this.#studies.get(request.studyId);
+    if (study === undefined) return { kind: 'refused', code: 'too-late' };
+    if (this.#failure !== undefined) {
+      throw new KeelsonError('internal', 'the server stopped after a failure', { cause: this.#failure });
+    }
+    // What was submitted before goes to the store before.
+    const earlier = this.#queue.drained();
+    const [result] = await Promise.all([
+      study.withdraw({ ...request, nowMs: this.options.clock.nowMs() }).catch((error: unknown) => {
+        this.#fail(error);
+        throw error;
+      }),
+      earlier,
+    ]);
+    return result;
   }
 
   overloaded(): boolean {

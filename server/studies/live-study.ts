@@ -3,7 +3,9 @@ import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import type { EpochProgress } from '../epochs/contract.js';
 import { reduceBatch } from '../epochs/reduction.js';
 import type { StudyView, SubmitResult, VerifiedBatch } from '../hub.js';
-import type { AdmissionResult, EpochRecord, OpenEpochResult, StudyRecord, StudyStateName } from '../store/contract.js';
+import type {
+  AdmissionResult, EpochRecord, OpenEpochResult, StudyRecord, StudyStateName, WithdrawalRequest, WithdrawalResult,
+} from '../store/contract.js';
 import { amountToNumber, type Amount } from '../../src/privacy/amount.js';
 import type { Spend } from '../../src/wire/messages.js';
 import type { HubContext } from './context.js';
@@ -114,6 +116,18 @@ export class LiveStudy {
       ...(result.retryAtMs !== undefined && { retryAtMs: result.retryAtMs }),
       ...(result.spend !== undefined && { ownSpend: ownSpendOf(this.definition, result.spend) }),
     };
+  }
+
+  /**
+   * Takes rows back. The epoch is marked before the store is asked: whatever the store decides before it closes the epoch is
+   * then seen when its release is made; a mark without a withdrawal costs one look at the journal.
+   */
+  async withdraw(request: WithdrawalRequest): Promise<WithdrawalResult> {
+    const held = this.#held.get(request.epoch);
+    if (held !== undefined) held.withdrawn = true;
+    const result = await this.context.store.withdraw(request);
+    if (result.kind === 'withdrawn' && result.complete && held !== undefined) held.complete -= 1;
+    return result;
   }
 
   async progress(): Promise<EpochProgress | null> {

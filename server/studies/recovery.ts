@@ -26,17 +26,30 @@ export async function rebuildEpoch(
   studyId: string,
   record: EpochRecord,
 ): Promise<HeldEpoch> {
-  const { store, runner } = context;
   const held = heldEpochOf(record);
+  await summarise(context, definition, studyId, held);
+  return held;
+}
+
+/**
+ * Opens the epoch in the runner and hands it the journal, in pages.
+ * @throws as rebuildEpoch.
+ */
+export async function summarise(
+  context: HubContext, definition: StudyDefinition, studyId: string, held: HeldEpoch,
+): Promise<void> {
+  const { store, runner } = context;
+  const { epoch } = held;
   await runner.open(setupOf(studyId, definition, held));
+  held.complete = 0;
   let after = 0n;
   let limit = pageEntriesMin;
   for (;;) {
-    const page = await store.journal(studyId, record.epoch, after, limit);
-    if (page.length === 0) return held;
-    runner.add(studyId, record.epoch, page.map((entry) => partOf(definition, held, entry)));
+    const page = await store.journal(studyId, epoch, after, limit);
+    if (page.length === 0) return;
+    runner.add(studyId, epoch, page.map((entry) => partOf(definition, held, entry)));
     held.complete += page.filter((entry) => entry.complete).length;
-    await runner.progress(studyId, record.epoch);
+    await runner.progress(studyId, epoch);
     after = page.at(-1)!.position;
     const bytes = page.reduce((sum, entry) => sum + entry.body.length, 0);
     limit = Math.min(Math.max(Math.floor((pageBytes * page.length) / bytes), pageEntriesMin), pageEntriesMax);

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../src/base/outcome.js';
-import { StorageError, WireError } from '../../src/base/errors.js';
+import { KeelsonError, StorageError, WireError } from '../../src/base/errors.js';
 import { eventsToJson } from '../../src/privacy/event-codec.js';
 import { interrupted } from '../epochs/outcome.js';
 import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
@@ -7,6 +7,7 @@ import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { excludeFar } from './exclusion.js';
 import type { HeldEpoch } from './held-epoch.js';
+import { summarise } from './recovery.js';
 import { signRelease } from './release-body.js';
 
 /** A closed epoch on its way out. */
@@ -94,13 +95,14 @@ export class ReleaseLine {
   async #finish(closed: ClosedEpoch): Promise<void> {
     const { store, runner, clock, emit } = this.context;
     const { epoch } = closed.held;
+    const isReady = await this.#withoutWithdrawn(closed);
     if (await this.#isFree(closed)) {
       await store.lapseEpoch(this.studyId, epoch, clock.nowMs());
       runner.drop(this.studyId, epoch);
       return this.#forget(epoch);
     }
     const { balance, mechanisms } = await this.#charge(closed);
-    const outcome = closed.kind === 'release' ? await this.#draw(epoch) : interrupted;
+    const outcome = closed.kind === 'release' && isReady ? await this.#draw(epoch) : interrupted;
     const release = this.#sign(closed, outcome, balance, mechanisms);
     await store.storeRelease({ ...release, nowMs: clock.nowMs() });
     this.#count += 1;
@@ -108,6 +110,31 @@ export class ReleaseLine {
     emit({ kind: 'release', studyId: this.studyId, release });
     const { document } = this.definition;
     await excludeFar(this.context, { studyId: this.studyId, document }, epoch, release.index);
+  }
+
+  /**
+   * Where somebody took rows back: the summaries are thrown away and made anew from the journal, which does not have those
+   * rows any more. The result is bit for bit what it is for an epoch that never had them, as sums that are undone by
+   * subtraction are not: the same assignment key, work seed and order of what is left. No noise was used yet: the first
+   * summaries' values are forgotten unread. Once per epoch, so that no number of withdrawals keeps the server busy.
+   * @returns false when the epoch cannot be rebuilt.
+   */
+  async #withoutWithdrawn({ held, kind }: ClosedEpoch): Promise<boolean> {
+    if (kind !== 'release' || !held.withdrawn) return true;
+    const { runner, drained, logger } = this.context;
+    // Batches with a verdict on their way are in the journal already, and would be counted twice.
+    await drained();
+    runner.drop(this.studyId, held.epoch);
+    try {
+      await summarise(this.context, this.definition, this.studyId, held);
+      return true;
+    } catch (error) {
+      if (error instanceof StorageError || (error instanceof KeelsonError && error.code === 'closed')) throw error;
+      const { study } = this.definition.document;
+      logger.error({ study, epoch: held.epoch, err: error }, 'an epoch cannot be rebuilt; it ends as interrupted');
+      runner.drop(this.studyId, held.epoch);
+      return false;
+    }
   }
 
   /** With public participation the fact that nobody came is public: no noise is taken, nothing is charged. */

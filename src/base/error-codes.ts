@@ -32,6 +32,7 @@ export const wireCodes = [
   'not-enrolled',
   'enrolment-expired',
   'too-many-new-keys',
+  'too-late',
 ] as const;
 
 export type WireCode = (typeof wireCodes)[number];

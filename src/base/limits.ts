@@ -1,13 +1,14 @@
+import { factsLimits } from './facts-limits.js';
+
 /**
  * Every limit in one place, each with its reason. Those a client must know are sent in Welcome.
  */
 export const limits = {
+  ...factsLimits,
   /** One frame holds 256 rows of 1,024 f64 columns and change; ws closes larger ones with 1009. */
   frameBytes: 4 * 1024 * 1024,
   /** Bounds the time one batch holds the event loop. */
   rowsPerBatch: 65_536,
-  /** The estimators keep d x d matrices; past this they would not fit the machines we plan for. */
-  columns: 1_024,
   /** Batches in flight per channel: enough to fill a 20 ms group commit, small enough to bound queues. */
   creditBatches: 64,
   /** A simulated fleet shares sockets; a browser needs one. */
@@ -58,16 +59,10 @@ export const limits = {
   httpHeaderBytes: 16 * 1024,
   /** A closing listener waits this long for acks to be written and sockets to say goodbye, in milliseconds. */
   closeTimeoutMs: 5_000,
-  /** Name of a study or column. */
-  nameLength: 64,
-  /** A parameter's text in a study: a list of two thousand distributions, and small beside a frame. */
-  parameterText: 512 * 1024,
   /** Studies one server runs. */
   studies: 64,
   /** Changes of a server's key: each is in every Welcome, some 200 bytes of it. One a month is more than five years. */
   keyRotations: 64,
-  /** Nominal contributors per epoch. */
-  cohortMax: 10_000_000,
 } as const;
 
 export type Limits = typeof limits;

@@ -30,4 +30,4 @@ export interface Signing {
 }
 
 /** What a signature is for. It is part of what is signed, so that nothing replays elsewhere. */
-export type SignatureLabel = 'hello' | 'ready' | 'batch' | 'study' | 'release' | 'head' | 'enrol' | 'rotation';
+export type SignatureLabel = 'hello' | 'ready' | 'batch' | 'study' | 'release' | 'head' | 'enrol' | 'rotation' | 'withdraw';

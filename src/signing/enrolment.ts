@@ -1,6 +1,6 @@
 import { concatBytes, fromUtf8, utf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
-import { limits } from '../base/limits.js';
+import { factsLimits } from '../base/facts-limits.js';
 import type { Signer, Signing, Verifier } from './contract.js';
 import { checkPublicKey } from './keys.js';
 import { signedMessage } from './message.js';
@@ -10,7 +10,7 @@ const expiryBytes = 8;
 const nobodysStudy = new Uint8Array(32);
 
 /** A token is never longer: signature, expiry, and the longest name of a study in UTF-8. */
-export const enrolmentBytesMax = signatureBytes + expiryBytes + 4 * limits.nameLength;
+export const enrolmentBytesMax = signatureBytes + expiryBytes + 4 * factsLimits.nameLength;
 
 /** What an enrolment token says of the key that it was issued for. */
 export interface Enrolment {
@@ -40,7 +40,7 @@ export function issueEnrolment(issuer: Signer, contributor: Uint8Array, enrolmen
   checkPublicKey(contributor);
   const { study, expiresAtMs } = enrolment;
   if (study !== null && !isName(study)) {
-    throw new InvalidParameterError(`the study of an enrolment is a name of 1 to ${limits.nameLength} printable characters`);
+    throw new InvalidParameterError(`the study of an enrolment is a name of 1 to ${factsLimits.nameLength} printable characters`);
   }
   if (!Number.isSafeInteger(expiresAtMs) || expiresAtMs <= 0) {
     throw new InvalidParameterError('an enrolment expires at a Unix time in whole milliseconds', { expiresAtMs });
@@ -73,7 +73,7 @@ function messageOf(issuer: Uint8Array, contributor: Uint8Array, body: Uint8Array
 }
 
 function isName(text: string): boolean {
-  return text.length <= limits.nameLength && /^[^\p{C}]+$/u.test(text);
+  return text.length <= factsLimits.nameLength && /^[^\p{C}]+$/u.test(text);
 }
 
 function textOf(bytes: Uint8Array): string | undefined {

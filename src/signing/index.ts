@@ -10,8 +10,9 @@ export type { AheadVerifier } from './ahead.js';
 export { keyFingerprint } from './fingerprint.js';
 export { checkPublicKey } from './keys.js';
 export {
-  protocolVersion, signBatch, signedMessage, signedMessageBytes, signHello, signReady, signStatement, verifyBatch,
-  verifyHello, verifyReady, verifyStatement,
+  protocolVersion, signBatch, signedMessage, signedMessageBytes, signHello, signReady, signStatement,
+  signWithdrawal, verifyBatch,
+  verifyHello, verifyReady, verifyStatement, verifyWithdrawal,
 } from './message.js';
 export { keyChain, keyRotationBytes, keysOfRotation, signRotation } from './rotation.js';
 export type { KeyRotation } from './rotation.js';

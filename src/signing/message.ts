@@ -28,7 +28,7 @@ export interface Nonces {
 
 // 16 bytes each: "keelson " and the label in ASCII, then zeros.
 const labelFields = new Map<SignatureLabel, Uint8Array>(
-  (['hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol', 'rotation'] as const).map((label) => {
+  (['hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol', 'rotation', 'withdraw'] as const).map((label) => {
     const field = new Uint8Array(16);
     field.set(utf8(`keelson ${label}`));
     return [label, field];
@@ -39,7 +39,7 @@ const labelFields = new Map<SignatureLabel, Uint8Array>(
  * The 180 bytes that an Ed25519 signature covers. Every field has a fixed place and length, so two
  * different meanings never have the same bytes.
  * @param contributorKey 32 bytes; null for what concerns no contributor (study, release, head, rotation).
- * @param payload 64 bytes: both nonces (hello, ready) or SHA-512 of the exact body (all others).
+ * @param payload 64 bytes: both nonces (hello, ready), the epoch (withdraw) or SHA-512 of the exact body (all others).
  * @throws InvalidParameterError when a field has another length.
  */
 export function signedMessage(
@@ -115,6 +115,24 @@ export function verifyBatch(
   signature: Uint8Array,
 ): boolean {
   return contributor.verify(signedMessage('batch', context, contributor.publicKey, bodyDigest), signature);
+}
+
+/** The epoch, big-endian in the first 8 bytes; the rest is zeros. */
+function withdrawalMessage(contributorKey: Uint8Array, context: SignatureContext, epoch: bigint): Uint8Array {
+  const payload = new Uint8Array(64);
+  new DataView(payload.buffer).setBigUint64(0, epoch);
+  return signedMessage('withdraw', context, contributorKey, payload);
+}
+
+/** A contributor takes back what it gave to an epoch. */
+export function signWithdrawal(contributor: Signer, context: SignatureContext, epoch: bigint): Uint8Array {
+  return contributor.sign(withdrawalMessage(contributor.publicKey, context, epoch));
+}
+
+export function verifyWithdrawal(
+  contributor: Verifier, context: SignatureContext, epoch: bigint, signature: Uint8Array,
+): boolean {
+  return contributor.verify(withdrawalMessage(contributor.publicKey, context, epoch), signature);
 }
 
 /** What a server signs about a study: its facts, its releases, the head of its log. */

@@ -3,7 +3,7 @@ import { keelson as sent } from './generated/client-writer.js';
 import {
   keyBytes, nonceBytes, owned, ownedEndAligned, ownSized, present, signatureBytes, sized, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
-import type { ClientFrame, Hello, SignedBatch } from './messages.js';
+import type { ClientFrame, Hello, SignedBatch, Withdraw } from './messages.js';
 import { readStrictly } from './reader.js';
 import { written } from './writer.js';
 
@@ -29,11 +29,7 @@ function clientFrameToWire(frame: ClientFrame): WireClientFrame {
       return { hello: checkedHello(frame) };
     case 'batch':
       return {
-        batch: {
-          channel: uint32(frame.channel, 'channel'),
-          body: frame.body,
-          signature: sized(frame.signature, signatureBytes, 'signature'),
-        },
+        batch: { ...signedOnChannel(frame), body: frame.body },
       };
     case 'subscribe':
       return {
@@ -41,6 +37,10 @@ function clientFrameToWire(frame: ClientFrame): WireClientFrame {
           studyId: sized(frame.studyId, studyIdBytes, 'study id'),
           fromRelease: toLong(frame.fromRelease, 'from release'),
         },
+      };
+    case 'withdraw':
+      return {
+        withdraw: { ...signedOnChannel(frame), epoch: toLong(frame.epoch, 'epoch') },
       };
     case 'unsubscribe':
       return { unsubscribe: { studyId: sized(frame.studyId, studyIdBytes, 'study id') } };
@@ -61,11 +61,24 @@ function clientFrameFromWire(frame: read.v1.ClientFrame): ClientFrame {
         fromRelease: toBigint(subscribe.fromRelease),
       };
     }
+    case 'withdraw': {
+      const withdraw = frame.withdraw as read.v1.Withdraw;
+      return {
+        kind: 'withdraw',
+        channel: withdraw.channel,
+        epoch: toBigint(withdraw.epoch),
+        signature: ownSized(withdraw.signature, signatureBytes, 'signature'),
+      };
+    }
     case 'unsubscribe': {
       const unsubscribe = frame.unsubscribe as read.v1.Unsubscribe;
       return { kind: 'unsubscribe', studyId: ownSized(unsubscribe.studyId, studyIdBytes, 'study id') };
     }
   }
+}
+
+function signedOnChannel({ channel, signature }: SignedBatch | Withdraw): { channel: number; signature: Uint8Array } {
+  return { channel: uint32(channel, 'channel'), signature: sized(signature, signatureBytes, 'signature') };
 }
 
 function checkedHello(hello: Hello): sent.v1.Hello.$Properties {

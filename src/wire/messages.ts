@@ -23,6 +23,13 @@ export interface SignedBatch {
   readonly signature: Uint8Array;
 }
 
+export interface Withdraw {
+  readonly kind: 'withdraw';
+  readonly channel: number;
+  readonly epoch: bigint;
+  readonly signature: Uint8Array;
+}
+
 export interface Subscribe {
   readonly kind: 'subscribe';
   readonly studyId: Uint8Array;
@@ -34,7 +41,7 @@ export interface Unsubscribe {
   readonly studyId: Uint8Array;
 }
 
-export type ClientFrame = Hello | SignedBatch | Subscribe | Unsubscribe;
+export type ClientFrame = Hello | SignedBatch | Subscribe | Unsubscribe | Withdraw;
 
 export interface BatchBody {
   readonly studyId: Uint8Array;
@@ -111,6 +118,8 @@ export interface Ack {
   readonly credit: number;
   /** Under contributor scope, in the ack of the first row of an epoch. */
   readonly ownSpend?: Spend;
+  /** Answers Withdraw: nothing of the contributor counts in this epoch. */
+  readonly withdrawn?: bigint;
 }
 
 export interface Notice {

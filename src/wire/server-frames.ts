@@ -171,11 +171,13 @@ function ackToWire(ack: Ack): Sent.Ack.$Properties {
     epoch: toLong(ack.epoch, 'epoch'),
     credit: uint32(ack.credit, 'credit'),
     ownSpend: ack.ownSpend ?? null,
+    withdrawn: toLong(ack.withdrawn ?? 0n, 'withdrawn'),
   };
 }
 
 function ackFromWire(ack: Read.Ack): Ack {
   const spend = spendFromWire(ack.ownSpend as Read.Spend | null);
+  const withdrawn = toBigint(ack.withdrawn);
   return {
     kind: 'ack',
     channel: ack.channel,
@@ -189,6 +191,7 @@ function ackFromWire(ack: Read.Ack): Ack {
     epoch: toBigint(ack.epoch),
     credit: ack.credit,
     ...(spend !== null && { ownSpend: spend }),
+    ...(withdrawn > 0n && { withdrawn }),
   };
 }
 

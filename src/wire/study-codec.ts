@@ -2,7 +2,7 @@ import { equalBytes, fromUtf8, toHex, utf8 } from '../base/bytes.js';
 import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
 import { WireError } from '../base/errors.js';
 import type { ParameterValue } from '../base/facts.js';
-import { limits } from '../base/limits.js';
+import { factsLimits as limits } from '../base/facts-limits.js';
 import type { StudyDocument } from './study-document.js';
 
 /**

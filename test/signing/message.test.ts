@@ -9,7 +9,7 @@ import { signing } from '../../src/signing/node.js';
 
 const filled = (byte: number, length = 32): Uint8Array => new Uint8Array(length).fill(byte);
 const context = { serverKey: filled(1), studyId: filled(2) };
-const labels: readonly SignatureLabel[] = ['hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol', 'rotation'];
+const labels: readonly SignatureLabel[] = ['hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol', 'rotation', 'withdraw'];
 
 const server = signing.createSigner(filled(11));
 const contributor = signing.createSigner(filled(12));

@@ -91,6 +91,7 @@ class Hub implements FakeHub {
 
   studies = (): readonly StudyView[] => [...this.views.values()];
   study = (id: string): StudyView | undefined => this.views.get(id);
+  withdraw: StudyHub['withdraw'] = async () => ({ kind: 'withdrawn', undone: false, complete: false });
   overloaded = (): boolean => this.overload;
   admits = (_id: string, contributor: Uint8Array): boolean => (this.allowed as FakeHub['allowed'])(contributor);
   balances = async (): Promise<readonly LedgerBalance[]> => this.ledger;

@@ -1,7 +1,7 @@
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
 import {
-  issueEnrolment, signBatch, signHello, signReady, signRotation, signStatement,
+  issueEnrolment, signBatch, signHello, signReady, signRotation, signStatement, signWithdrawal,
 } from '../../src/signing/index.js';
 import type {
   BatchBody, ClientFrame, HeadBody, ReleaseBody, ServerFrame, StudyDocument,
@@ -131,6 +131,7 @@ export const signatures = {
   head: signStatement('head', server, factsId, headDigest),
   enrol: enrolmentToken.slice(0, 64),
   rotation: rotation.subarray(64, 128),
+  withdraw: signWithdrawal(contributor, context, 7n),
 };
 
 export const clientFrames: Readonly<Record<string, ClientFrame>> = {
@@ -153,6 +154,7 @@ export const clientFrames: Readonly<Record<string, ClientFrame>> = {
   subscribe: { kind: 'subscribe', studyId: factsId, fromRelease: 3n },
   subscribeFromFirst: { kind: 'subscribe', studyId: factsId, fromRelease: 0n },
   unsubscribe: { kind: 'unsubscribe', studyId: factsId },
+  withdraw: { kind: 'withdraw', channel: 1, epoch: 7n, signature: signatures.withdraw },
 };
 
 export const serverFrames: Readonly<Record<string, ServerFrame>> = {
@@ -218,6 +220,7 @@ export const serverFrames: Readonly<Record<string, ServerFrame>> = {
     epoch: 8n,
     credit: 63,
   },
+  ackOfWithdrawal: { kind: 'ack', channel: 1, contiguousSequence: 3n, rejections: [], epoch: 7n, credit: 64, withdrawn: 7n },
   release: { kind: 'release', body: releaseBytes, signature: signatures.release },
   head: { kind: 'head', body: headBytes, signature: signatures.head },
   notice: { kind: 'notice', studyId: factsId, state: 'open', epoch: 8n, closesInMs: 10_000n },

@@ -33,9 +33,10 @@ const payloads: Readonly<Record<SignatureLabel, Uint8Array>> = {
   head: samples.headDigest,
   enrol: node.sha512(samples.enrolmentToken.subarray(64)),
   rotation: node.sha512(samples.nextServer.publicKey),
+  withdraw: Uint8Array.from({ length: 64 }, (_, i) => (i === 7 ? 7 : 0)),
 };
 const labels = Object.keys(payloads) as SignatureLabel[];
-const byContributor = (label: SignatureLabel): boolean => label === 'hello' || label === 'batch';
+const byContributor = (label: SignatureLabel): boolean => ['hello', 'batch', 'withdraw'].includes(label);
 const contributorKeyOf = (label: SignatureLabel): Uint8Array | null =>
   byContributor(label) || label === 'ready' || label === 'enrol' ? samples.contributor.publicKey : null;
 const signerOf = (label: SignatureLabel): string =>

@@ -92,13 +92,26 @@ export class ContributorSpending {
       return;
     }
     const participants = this.#database.prepare<[], { contributor_id: bigint }>(
-      `SELECT DISTINCT contributor_id FROM ${journalTable(epochKey)}`).all();
+      `SELECT DISTINCT contributor_id FROM ${journalTable(epochKey)}
+        EXCEPT SELECT contributor_id FROM withdrawals WHERE epoch_key = ${epochKey}`).all();
     const own: OwnBudget = { budgetId, windowMs: null, notBeforeMs: 0n };
     for (const { contributor_id: contributorId } of participants) {
       const left = minus(this.spent(own, contributorId, 0), cost);
       assert(within(noSpend, left), 'a contributor was debited for every epoch it is in');
       this.#set(budgetId, contributorId, left);
     }
+  }
+
+  /** Gives back what an epoch cost one contributor, who was debited for it; its rows then count in no release. */
+  refundOne(budget: OwnBudget, contributorId: bigint, epochKey: bigint, cost: Spend): void {
+    if (budget.windowMs !== null) {
+      this.#database.prepare('DELETE FROM contributor_debits WHERE budget_id = ? AND contributor_id = ? AND epoch_key = ?')
+        .run(budget.budgetId, contributorId, epochKey);
+      return;
+    }
+    const left = minus(this.spent(budget, contributorId, 0), cost);
+    assert(within(noSpend, left), 'a contributor was debited for every epoch it is in');
+    this.#set(budget.budgetId, contributorId, left);
   }
 
   /** Deletes debits that no longer count, a bounded number of them. @returns false when none was left. */

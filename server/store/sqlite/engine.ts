@@ -15,6 +15,7 @@ import { Latencies } from './latencies.js';
 import { addQuarantines, readQuarantineOf, readQuarantines } from './quarantines.js';
 import { Queries } from './query.js';
 import * as studies from './studies.js';
+import { withdraw } from './withdrawals.js';
 
 /** The store's methods that are one call each; `admit` and `purgeEpoch` have their own path. */
 export type PlainMethods = Omit<Required<Store>, 'admit' | 'purgeEpoch' | 'close' | 'health'>;
@@ -106,6 +107,7 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     rotations: () => reads(() => readRotations(queries)),
     addRotation: (record, nowMs) => writes(() => addRotation(queries, record, nowMs)),
     contributorState: (studyId, contributor) => reads(() => admission.contributorState(studyId, contributor)),
+    withdraw: (input) => writes(() => withdraw(queries, spending, input)),
     journal: (studyId, epoch, after, limit) => reads(() => journal.read(studyId, epoch, after, limit)),
     contributorCount: (studyId, epoch) => reads(() => epochs.contributorCount(queries, studyId, epoch)),
     leftOutCount: (studyId, epoch) => reads(() => epochs.leftOutCount(queries, studyId, epoch)),

@@ -39,7 +39,8 @@ function setState(queries: Queries, row: EpochRow, state: EpochState): void {
   queries.run(sql.updateTable('epochs').set({ state }).where('epoch_key', '=', row.epoch_key));
 }
 
-const costOf = (row: EpochRow): Spend => ({ rho: parseAmount(row.rho), delta: parseAmount(row.delta) });
+/** What the epoch's release costs, in the unit of the budget's rule. */
+export const costOf = (row: EpochRow): Spend => ({ rho: parseAmount(row.rho), delta: parseAmount(row.delta) });
 
 /**
  * Reserves the epoch's cost and opens it. Under contributor scope nothing is reserved here: `admit` debits each

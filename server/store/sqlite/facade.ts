@@ -67,6 +67,7 @@ export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): St
     balances: plain('balances'),
     ledgerEntries: plain('ledgerEntries'), contributorState: plain('contributorState'), journal: plain('journal'),
     contributorCount: plain('contributorCount'), leftOutCount: plain('leftOutCount'), releases: plain('releases'),
+    withdraw: plain('withdraw'),
     rotations: plain('rotations'), addRotation: plain('addRotation'),
     quarantine: plain('quarantine'), quarantines: plain('quarantines'), quarantineOf: plain('quarantineOf'),
     admit: async (batches) => {

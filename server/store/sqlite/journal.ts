@@ -7,6 +7,7 @@ import { dropJournal, forgetFingerprints, forgetGroups, journalTable } from './e
 import { epochRow, type EpochRow } from './epochs.js';
 import { plainBytes, sql, type Queries } from './query.js';
 import { existingStudy, studyRow } from './studies.js';
+import { forgetWithdrawals } from './withdrawals.js';
 
 /**
  * 'more': call again, rows are left. 'blocked': all is deleted, but a reader's snapshot keeps the log from being
@@ -52,10 +53,12 @@ export class Journal {
     const study = studyRow(this.#queries, studyId);
     const row = study === undefined ? undefined : epochRow(this.#queries, study.study_key, epoch);
     if (row === undefined || row.purged !== kept) return [];
-    const rows = this.#queries.database.prepare<[bigint, number], JournalRow>(
+    const rows = this.#queries.database.prepare<[bigint, bigint, number], JournalRow>(
       `SELECT position, public_key, sequence, complete, signature, body FROM ${journalTable(row.epoch_key)}
-        JOIN contributors USING (contributor_id) WHERE position > ? ORDER BY position LIMIT ?`,
-    ).all(afterPosition, limit);
+        AS entry JOIN contributors USING (contributor_id) WHERE position > ? AND NOT EXISTS (SELECT 1 FROM withdrawals
+        WHERE withdrawals.epoch_key = ? AND withdrawals.contributor_id = entry.contributor_id)
+        ORDER BY position LIMIT ?`,
+    ).all(afterPosition, row.epoch_key, limit);
     return rows.map((entry) => ({
       position: entry.position, contributor: toHex(entry.public_key), sequence: entry.sequence,
       body: plainBytes(entry.body), signature: plainBytes(entry.signature), complete: entry.complete === 1n,
@@ -88,6 +91,7 @@ export class Journal {
       const forgetBefore = study.state === 'ended' ? study.last_epoch : study.last_epoch - 1n;
       forgetFingerprints(this.#queries, study.study_key, forgetBefore,
         (at) => epochRow(this.#queries, study.study_key, at)?.purged !== kept);
+      forgetWithdrawals(this.#queries, study.study_key, study.last_epoch - 1n);
     });
     if (!this.truncateLog()) return 'blocked';
     this.#queries.transaction(() => this.#setPurged(row, gone));

@@ -28,11 +28,12 @@ export const keelson = $root.keelson = (() => {
             ClientFrame.prototype.batch = null;
             ClientFrame.prototype.subscribe = null;
             ClientFrame.prototype.unsubscribe = null;
+            ClientFrame.prototype.withdraw = null;
 
             let $oneOfFields;
 
             $Object.defineProperty(ClientFrame.prototype, "kind", {
-                get: $util.oneOfGetter($oneOfFields = ["hello", "batch", "subscribe", "unsubscribe"]),
+                get: $util.oneOfGetter($oneOfFields = ["hello", "batch", "subscribe", "unsubscribe", "withdraw"]),
                 set: $util.oneOfSetter($oneOfFields)
             });
 
@@ -89,6 +90,13 @@ export const keelson = $root.keelson = (() => {
                                 break;
                             message.unsubscribe = $root.keelson.v1.Unsubscribe.decode(reader, reader.size(), $undefined, _depth + 1, message.unsubscribe);
                             message.kind = "unsubscribe";
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            message.withdraw = $root.keelson.v1.Withdraw.decode(reader, reader.size(), $undefined, _depth + 1, message.withdraw);
+                            message.kind = "withdraw";
                             continue;
                         }
                     }
@@ -303,6 +311,93 @@ export const keelson = $root.keelson = (() => {
             };
 
             return SignedBatch;
+        })();
+
+        v1.Withdraw = (function() {
+
+            const Withdraw = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Withdraw.prototype.channel = 0;
+            Withdraw.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            Withdraw.prototype.signature = $util.newBuffer([]);
+
+            Withdraw.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.keelson.v1.Withdraw();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.channel = value;
+                            else
+                                delete message.channel;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.epoch = value;
+                            else
+                                delete message.epoch;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.signature = value;
+                            else
+                                delete message.signature;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return Withdraw;
         })();
 
         v1.Subscribe = (function() {

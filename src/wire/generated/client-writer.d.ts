@@ -16,7 +16,8 @@ export namespace keelson {
             batch?: (keelson.v1.SignedBatch.$Properties|null);
             subscribe?: (keelson.v1.Subscribe.$Properties|null);
             unsubscribe?: (keelson.v1.Unsubscribe.$Properties|null);
-            kind?: ("hello"|"batch"|"subscribe"|"unsubscribe");
+            withdraw?: (keelson.v1.Withdraw.$Properties|null);
+            kind?: ("hello"|"batch"|"subscribe"|"unsubscribe"|"withdraw");
             static encode(message: keelson.v1.ClientFrame.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
         }
 
@@ -26,7 +27,8 @@ export namespace keelson {
                 batch?: (keelson.v1.SignedBatch.$Properties|null);
                 subscribe?: (keelson.v1.Subscribe.$Properties|null);
                 unsubscribe?: (keelson.v1.Unsubscribe.$Properties|null);
-                kind?: ("hello"|"batch"|"subscribe"|"unsubscribe");
+                withdraw?: (keelson.v1.Withdraw.$Properties|null);
+                kind?: ("hello"|"batch"|"subscribe"|"unsubscribe"|"withdraw");
                 $unknowns?: Uint8Array[];
             }
             type $Shape = {
@@ -34,9 +36,10 @@ export namespace keelson {
               batch?: keelson.v1.SignedBatch.$Shape|null;
               subscribe?: keelson.v1.Subscribe.$Shape|null;
               unsubscribe?: keelson.v1.Unsubscribe.$Shape|null;
+              withdraw?: keelson.v1.Withdraw.$Shape|null;
               $unknowns?: Uint8Array[];
             } & (
-              ({ kind?: undefined; hello?: null; batch?: null; subscribe?: null; unsubscribe?: null }|{ kind?: "hello"; hello: keelson.v1.Hello.$Shape; batch?: null; subscribe?: null; unsubscribe?: null }|{ kind?: "batch"; hello?: null; batch: keelson.v1.SignedBatch.$Shape; subscribe?: null; unsubscribe?: null }|{ kind?: "subscribe"; hello?: null; batch?: null; subscribe: keelson.v1.Subscribe.$Shape; unsubscribe?: null }|{ kind?: "unsubscribe"; hello?: null; batch?: null; subscribe?: null; unsubscribe: keelson.v1.Unsubscribe.$Shape })
+              ({ kind?: undefined; hello?: null; batch?: null; subscribe?: null; unsubscribe?: null; withdraw?: null }|{ kind?: "hello"; hello: keelson.v1.Hello.$Shape; batch?: null; subscribe?: null; unsubscribe?: null; withdraw?: null }|{ kind?: "batch"; hello?: null; batch: keelson.v1.SignedBatch.$Shape; subscribe?: null; unsubscribe?: null; withdraw?: null }|{ kind?: "subscribe"; hello?: null; batch?: null; subscribe: keelson.v1.Subscribe.$Shape; unsubscribe?: null; withdraw?: null }|{ kind?: "unsubscribe"; hello?: null; batch?: null; subscribe?: null; unsubscribe: keelson.v1.Unsubscribe.$Shape; withdraw?: null }|{ kind?: "withdraw"; hello?: null; batch?: null; subscribe?: null; unsubscribe?: null; withdraw: keelson.v1.Withdraw.$Shape })
             );
         }
 
@@ -86,6 +89,28 @@ export namespace keelson {
                 $unknowns?: Uint8Array[];
             }
             type $Shape = keelson.v1.SignedBatch.$Properties;
+        }
+
+        interface IWithdraw extends keelson.v1.Withdraw.$Properties {
+        }
+
+        class Withdraw {
+            constructor(properties?: keelson.v1.Withdraw.$Properties);
+            $unknowns?: Uint8Array[];
+            channel: number;
+            epoch: (number|Long);
+            signature: Uint8Array;
+            static encode(message: keelson.v1.Withdraw.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+        }
+
+        namespace Withdraw {
+            interface $Properties {
+                channel?: (number|null);
+                epoch?: (number|Long|null);
+                signature?: (Uint8Array|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = keelson.v1.Withdraw.$Properties;
         }
 
         interface ISubscribe extends keelson.v1.Subscribe.$Properties {

@@ -28,11 +28,12 @@ export const keelson = $root.keelson = (() => {
             ClientFrame.prototype.batch = null;
             ClientFrame.prototype.subscribe = null;
             ClientFrame.prototype.unsubscribe = null;
+            ClientFrame.prototype.withdraw = null;
 
             let $oneOfFields;
 
             $Object.defineProperty(ClientFrame.prototype, "kind", {
-                get: $util.oneOfGetter($oneOfFields = ["hello", "batch", "subscribe", "unsubscribe"]),
+                get: $util.oneOfGetter($oneOfFields = ["hello", "batch", "subscribe", "unsubscribe", "withdraw"]),
                 set: $util.oneOfSetter($oneOfFields)
             });
 
@@ -51,6 +52,8 @@ export const keelson = $root.keelson = (() => {
                     $root.keelson.v1.Subscribe.encode(message.subscribe, writer.uint32(26).fork(), _depth + 1).ldelim();
                 if (message.unsubscribe != null && $Object.hasOwnProperty.call(message, "unsubscribe"))
                     $root.keelson.v1.Unsubscribe.encode(message.unsubscribe, writer.uint32(34).fork(), _depth + 1).ldelim();
+                if (message.withdraw != null && $Object.hasOwnProperty.call(message, "withdraw"))
+                    $root.keelson.v1.Withdraw.encode(message.withdraw, writer.uint32(42).fork(), _depth + 1).ldelim();
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -134,6 +137,41 @@ export const keelson = $root.keelson = (() => {
             };
 
             return SignedBatch;
+        })();
+
+        v1.Withdraw = (function() {
+
+            const Withdraw = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Withdraw.prototype.channel = 0;
+            Withdraw.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            Withdraw.prototype.signature = $util.newBuffer([]);
+
+            Withdraw.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.channel != null && $Object.hasOwnProperty.call(message, "channel") && message.channel !== 0)
+                    writer.uint32(8).uint32(message.channel);
+                if (message.epoch != null && $Object.hasOwnProperty.call(message, "epoch") && (typeof message.epoch === "object" ? message.epoch.low || message.epoch.high : message.epoch !== 0))
+                    writer.uint32(16).uint64(message.epoch);
+                if (message.signature != null && $Object.hasOwnProperty.call(message, "signature") && message.signature.length)
+                    writer.uint32(26).bytes(message.signature);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            return Withdraw;
         })();
 
         v1.Subscribe = (function() {

@@ -715,6 +715,7 @@ export const keelson = $root.keelson = (() => {
             Ack.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
             Ack.prototype.credit = 0;
             Ack.prototype.ownSpend = null;
+            Ack.prototype.withdrawn = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
 
             Ack.decode = function (reader, length, _end, _depth, _target) {
                 if (!(reader instanceof $Reader))
@@ -791,6 +792,15 @@ export const keelson = $root.keelson = (() => {
                             if (wireType !== 2)
                                 break;
                             message.ownSpend = $root.keelson.v1.Spend.decode(reader, reader.size(), $undefined, _depth + 1, message.ownSpend);
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.withdrawn = value;
+                            else
+                                delete message.withdrawn;
                             continue;
                         }
                     }
@@ -1309,6 +1319,7 @@ export const keelson = $root.keelson = (() => {
             values[valuesById[26] = "CODE_NOT_ENROLLED"] = 26;
             values[valuesById[27] = "CODE_ENROLMENT_EXPIRED"] = 27;
             values[valuesById[28] = "CODE_TOO_MANY_NEW_KEYS"] = 28;
+            values[valuesById[29] = "CODE_TOO_LATE"] = 29;
             return values;
         })();
 

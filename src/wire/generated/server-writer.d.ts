@@ -202,6 +202,7 @@ export namespace keelson {
             epoch: (number|Long);
             credit: number;
             ownSpend?: (keelson.v1.Spend.$Properties|null);
+            withdrawn: (number|Long);
             static encode(message: keelson.v1.Ack.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
         }
 
@@ -213,6 +214,7 @@ export namespace keelson {
                 epoch?: (number|Long|null);
                 credit?: (number|null);
                 ownSpend?: (keelson.v1.Spend.$Properties|null);
+                withdrawn?: (number|Long|null);
                 $unknowns?: Uint8Array[];
             }
             type $Shape = keelson.v1.Ack.$Properties;
@@ -363,7 +365,8 @@ export namespace keelson {
             CODE_QUARANTINED = 25,
             CODE_NOT_ENROLLED = 26,
             CODE_ENROLMENT_EXPIRED = 27,
-            CODE_TOO_MANY_NEW_KEYS = 28
+            CODE_TOO_MANY_NEW_KEYS = 28,
+            CODE_TOO_LATE = 29
         }
     }
 }

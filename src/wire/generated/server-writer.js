@@ -310,6 +310,7 @@ export const keelson = $root.keelson = (() => {
             Ack.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
             Ack.prototype.credit = 0;
             Ack.prototype.ownSpend = null;
+            Ack.prototype.withdrawn = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
 
             Ack.encode = function (message, writer, _depth) {
                 if (!writer)
@@ -331,6 +332,8 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(40).uint32(message.credit);
                 if (message.ownSpend != null && $Object.hasOwnProperty.call(message, "ownSpend"))
                     $root.keelson.v1.Spend.encode(message.ownSpend, writer.uint32(50).fork(), _depth + 1).ldelim();
+                if (message.withdrawn != null && $Object.hasOwnProperty.call(message, "withdrawn") && (typeof message.withdrawn === "object" ? message.withdrawn.low || message.withdrawn.high : message.withdrawn !== 0))
+                    writer.uint32(56).uint64(message.withdrawn);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -555,6 +558,7 @@ export const keelson = $root.keelson = (() => {
             values[valuesById[26] = "CODE_NOT_ENROLLED"] = 26;
             values[valuesById[27] = "CODE_ENROLMENT_EXPIRED"] = 27;
             values[valuesById[28] = "CODE_TOO_MANY_NEW_KEYS"] = 28;
+            values[valuesById[29] = "CODE_TOO_LATE"] = 29;
             return values;
         })();
 

@@ -3,11 +3,12 @@ import { windowsSchema } from './0002-windows.js';
 import { quarantineSchema } from './0003-quarantine.js';
 import { keyRotationsSchema } from './0004-key-rotations.js';
 import { newKeysSchema } from './0005-new-keys.js';
+import { withdrawalsSchema } from './0006-withdrawals.js';
 
 /**
  * Schema steps in order; step i brings `user_version` from i to i + 1. A step that was released is never edited:
  * a change is a new numbered file at the end.
  */
 export const migrations: readonly string[] = [
-  initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema, newKeysSchema,
+  initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema, newKeysSchema, withdrawalsSchema,
 ];

@@ -119,6 +119,7 @@ export class World {
         }
         return result;
       },
+      withdraw: (request) => hub.withdraw(request),
       overloaded: () => this.busy,
       admits: (id, key) => {
         tally.passedSignature += 1;
