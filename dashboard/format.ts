@@ -108,7 +108,7 @@ export function roundTicks(low: number, high: number): readonly number[] {
   const room = (high - low) / 8;
   if (!(room > 0) || !Number.isFinite(room)) return [];
   const power = 10 ** Math.floor(Math.log10(room));
-  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= room) ?? 10);
+  const step = power * ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= room) ?? 10);
   const first = Math.ceil(low / step);
   // Multiples of the step, not sums: 0.1 + 0.2 is no mark.
   return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Cloud } from '../answer.js';
-import { amount, percent, shown, spoken } from '../format.js';
+import { amount, percent, roundTicks, shown, spoken } from '../format.js';
 import { html } from '../html.js';
 import { PairChoice } from './matrix.js';
 import { Mixture } from './mixture.js';
@@ -55,20 +55,16 @@ function Rings({ clouds, pair: [across, up], names }: {
   };
   const said = clouds.map(({ weight, mean }) =>
     `${percent(weight)} around ${shown(mean[across])}, ${shown(mean[up])}`).join('; ');
-  const ticks = [0, 0.5, 1];
   return html`<figure><svg class="ellipse clouds" viewBox="-76 -8 510 360" role="img"
     aria-label=${`${names[across]!} and ${names[up]!}: ${said}`}>
     <rect class="frame" x="0" y="0" width=${wide} height=${high} rx="4" />
     ${clouds.map((cloud, k) => html`<g key=${k} class=${`part-${k % 4}`} style=${{ '--share': `${20 + 60 * cloud.weight}%` }}>
       <path class="ring-2" d=${ring(cloud, 2)} /><path class="ring-1" d=${ring(cloud, 1)} /></g>`)}
-    ${ticks.map((share) => html`<g key=${share}>
-      <text x=${share * wide} y=${high + 18} text-anchor="middle">${rounded(left + share * (right - left))}</text>
-      <text x="-8" y=${(1 - share) * high + 4} text-anchor="end">${rounded(bottom + share * (top - bottom))}</text></g>`)}
+    ${roundTicks(left, right).map((tick) => html`<text key=${`x${tick}`} text-anchor="middle" y=${high + 18}
+      x=${((tick - left) / (right - left)) * wide}>${shown(tick)}</text>`)}
+    ${roundTicks(bottom, top).map((tick) => html`<text key=${`y${tick}`} text-anchor="end" x="-8"
+      y=${((top - tick) / (top - bottom)) * high + 4}>${shown(tick)}</text>`)}
     <text class="name" x=${wide / 2} y=${high + 40} text-anchor="middle">${names[across]}</text>
     <text class="name" transform=${`translate(-64 ${high / 2}) rotate(-90)`} text-anchor="middle">${names[up]}</text></svg>
     <figcaption class="quiet small">One and two standard deviations of each part.</figcaption></figure>`;
-}
-
-function rounded(value: number): string {
-  return shown(Number(value.toPrecision(3)));
 }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Picture } from '../answer.js';
-import { amount, spoken } from '../format.js';
+import { amount, percent, spoken } from '../format.js';
 import { html } from '../html.js';
 import { coloursOf, paint } from '../theme.js';
 
@@ -133,7 +133,7 @@ function Ellipse({ xx, yy, xy, x, y }: EllipseFacts): VNode {
     <text class="name" x="2" y="130" text-anchor="middle">${x}</text>
     <text class="name" transform="translate(-154 0) rotate(-90)" text-anchor="middle">${y}</text></svg>
     <figcaption class="quiet small">Correlation ${correlation.toFixed(2).replace('-', '−')}. Away from the mean, one
-      and two standard deviations: about 39 % and 86 % of normal data.</figcaption></figure>`;
+      and two standard deviations: about ${percent(0.39)} and ${percent(0.86)} of normal data.</figcaption></figure>`;
 }
 
 function signed(value: number): string {

@@ -30,7 +30,7 @@ export function Mixture(
     .map((y, i) => `${i === 0 ? 'M' : 'L'}${across[i]} ${(high - (y / top) * (high - 12)).toFixed(1)}`).join('');
   const said = components.map(({ weight, mean, deviation }) =>
     `${percent(weight)} around ${shown(mean)}, standard deviation ${shown(deviation)}`).join('; ');
-  return html`<section class="card"><h2>How ${spoken(column)} are spread</h2>
+  return html`<section class="card"><h2>The spread of ${spoken(column)}</h2>
     <svg class="density" viewBox=${`0 0 ${wide} ${high}`} preserveAspectRatio="none" role="img"
     aria-label=${`Density: ${said}`}>
       <path class="whole" d=${`${path(total)}L${wide} ${high}L0 ${high}Z`} />
@@ -40,7 +40,7 @@ export function Mixture(
       <span key=${tick} style=${{ left: `${((tick - from) / (to - from)) * 100}%` }}>${shown(tick)}</span>`)}</div>
     <div class="scroll" tabindex="0" role="region" aria-label="Parts of the mixture"><table class="even">
       <thead><tr><th scope="col">Part</th>
-      <th scope="col">Weight</th><th scope="col">Mean</th><th scope="col">Standard deviation</th></tr></thead>
+      <th scope="col">Weight</th><th scope="col">Mean</th><th scope="col" title="standard deviation">Deviation</th></tr></thead>
       <tbody>${components.map(({ weight, mean, deviation }, k) => html`<tr key=${k}>
         <th scope="row"><span class=${`key part-${k % 4}`}></span>${k + 1}</th>
         <td>${percent(weight)}</td><td>${amount(mean)}</td>

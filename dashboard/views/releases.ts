@@ -7,7 +7,7 @@ import { historyOf, type Followed } from '../session.js';
 const rowsShown = 50;
 /** More columns than this are in the log, not on the page. */
 const columnsShown = 6;
-const lettersShown = 66;
+const lettersShown = 56;
 
 interface LineFacts {
   readonly history: History;

@@ -110,6 +110,7 @@ describe('numbers for people', () => {
       expect(ticks.length).toBeLessThanOrEqual(9);
       expect([ticks[0]! >= low, ticks.at(-1)! <= high]).toEqual([true, true]);
     }
+    expect(roundTicks(-37, 137)).toEqual([-25, 0, 25, 50, 75, 100, 125]);
     expect(roundTicks(3, 3)).toEqual([]);
   });
 
