@@ -75,7 +75,7 @@ export interface StudyHub {
   withdraw(request: Omit<WithdrawalRequest, 'nowMs'>): Promise<WithdrawalResult>;
   /** True when the journal queue is past its bound: pause the socket, answer `overloaded`. */
   overloaded(): boolean;
-  /** True when the key may contribute to the study (admission list). */
+  /** True when no list of keys keeps the key out of the study. Enrolment tokens are checked by who takes the Hello. */
   admits(studyId: string, contributor: Uint8Array): boolean;
   contributorState(studyId: string, contributor: Uint8Array): Promise<ContributorState>;
   releases(studyId: string, fromIndex: number, limit: number): Promise<readonly ReleaseRecord[]>;
