@@ -25,6 +25,11 @@ export interface AggregatorOptions {
   /** Default: worker threads. */
   readonly runnerFactory?: (onDeath: (error: KeelsonError) => void) => EpochRunner;
   readonly openStore?: (directory: string, clock: Clock) => Promise<Store>;
+  /**
+   * Releases are published at whole multiples of this many milliseconds of Unix time: see StudyHubOptions. Default 250; 0:
+   * when they are ready.
+   */
+  readonly releaseTickMs?: number;
   /** Passed on to the listener. */
   readonly network?: Pick<ListenerOptions,
     'allowedOrigins' | 'allowedHosts' | 'trustedProxies' | 'tls' | 'limits' | 'metrics'>;
@@ -83,6 +88,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
       signer: signing.createSigner(keys.seed),
       rotations,
       studies: options.studies,
+      releaseTickMs: options.releaseTickMs ?? 250,
       runnerFactory: options.runnerFactory ?? ((onDeath) => new WorkerEpochRunner({ onDeath })),
       onFatal: (error) => {
         failure.reject(error);

@@ -43,6 +43,10 @@ export const serve = defineCommand({
     'trust-proxy': {
       type: 'string', valueHint: 'a,b', description: 'reverse proxies whose X-Forwarded-For is believed, like 10.0.0.0/8',
     },
+    'release-tick': {
+      type: 'string', valueHint: 'ms',
+      description: 'publish at whole multiples of so many milliseconds, whatever a release took (default 250; 0: at once)',
+    },
     'log-level': { type: 'enum', options: [...logLevels], description: 'default info' },
   },
   examples: ['keelson serve studies/flights-mean.yaml studies/flights-robust.yaml --data data'],
@@ -55,12 +59,14 @@ export const serve = defineCommand({
     const allowedHosts = listFlag(args['allow-host'], '--allow-host');
     const level = (args['log-level']) ?? 'info';
     const port = numberFlag(args.port, '--port', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.port;
+    const releaseTickMs = numberFlag(args['release-tick'], '--release-tick', { whole: true, atLeast: 0, atMost: 60_000 });
     const host = args.host ?? defaults.host;
     const trustedProxies = listFlag(args['trust-proxy'], '--trust-proxy');
     const readTls = tlsReader(args['tls-cert'], args['tls-key']);
     const logger = createLogger({ level, destination: { write: (line) => void io.stderr.write(line) } });
     const aggregator = await listening(port, host, () => createAggregator({
       dataDirectory: args.data ?? defaults.data, studies, host, port, logger,
+      ...(releaseTickMs !== undefined && { releaseTickMs }),
       network: {
         ...(allowedOrigins !== undefined && { allowedOrigins }),
         ...(allowedHosts !== undefined && { allowedHosts }),

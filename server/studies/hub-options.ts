@@ -25,6 +25,11 @@ export interface StudyHubOptions {
    * recovery decides what holds. Called once.
    */
   readonly onFatal: (error: unknown) => void;
+  /**
+   * Releases are stored and published at whole multiples of this many milliseconds of Unix time, a public grid, so that the
+   * time that one took says no more than how many ticks went by. From 0 to 60,000. Default 0: when they are ready.
+   */
+  readonly releaseTickMs?: number;
   /** Default: the registry. */
   readonly findEstimator?: FindEstimator;
 }

@@ -1,5 +1,5 @@
 import { fromHex } from '../../src/base/bytes.js';
-import { KeelsonError, WireError } from '../../src/base/errors.js';
+import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/errors.js';
 import { limits } from '../../src/base/limits.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { signReady, type KeyRotation } from '../../src/signing/index.js';
@@ -59,6 +59,7 @@ class Hub implements RunningHub {
       store, clock, signer, logger, fatal,
       runner: this.#runner,
       findEstimator: options.findEstimator ?? findRegistered,
+      releaseTickMs: checkedTick(options.releaseTickMs ?? 0),
       emit: (event) => this.#emit(event),
       drained: () => this.#queue.drained(),
       stopped: () => this.#failure !== undefined,
@@ -226,6 +227,11 @@ class Hub implements RunningHub {
     );
     this.options.onFatal(this.#failure);
   }
+}
+
+function checkedTick(releaseTickMs: number): number {
+  if (Number.isInteger(releaseTickMs) && releaseTickMs >= 0 && releaseTickMs <= 60_000) return releaseTickMs;
+  throw new InvalidParameterError('releaseTickMs is a whole number of milliseconds from 0 to 60000', { releaseTickMs });
 }
 
 function requestOf(batch: VerifiedBatch, definition: StudyDefinition): AdmissionRequest {

@@ -104,6 +104,7 @@ export class ReleaseLine {
     const { balance, mechanisms } = await this.#charge(closed);
     const outcome = closed.kind === 'release' && isReady ? await this.#draw(epoch) : interrupted;
     const release = this.#sign(closed, outcome, balance, mechanisms);
+    await this.#tick();
     await store.storeRelease({ ...release, nowMs: clock.nowMs() });
     this.#count += 1;
     this.#digest = release.digest;
@@ -170,6 +171,18 @@ export class ReleaseLine {
       entry.kind === 'charged' && entry.studyId === this.studyId && entry.epoch === held.epoch);
     const mechanisms = charged?.events ?? planned;
     return { balance: await store.chargeEpoch(this.studyId, held.epoch, mechanisms, clock.nowMs()), mechanisms };
+  }
+
+  /**
+   * Waits for the next tick of the public grid. Before the bytes are stored, because whoever asks for the log sees what is
+   * stored. What this hides: how long the work took, which may depend a little on rows, as long as it ends within the same
+   * tick. What it does not hide: that it took more ticks than usual, and what a loaded machine makes of the timer.
+   */
+  async #tick(): Promise<void> {
+    const { clock, releaseTickMs } = this.context;
+    if (releaseTickMs === 0) return;
+    const waitMs = releaseTickMs - (clock.nowMs() % releaseTickMs);
+    await new Promise<void>((resolve) => { clock.after(waitMs, resolve); });
   }
 
   /** The charge is durable. Whatever goes wrong now concerns this epoch alone, and it stays paid for. */

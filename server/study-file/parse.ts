@@ -82,7 +82,7 @@ class StudyReader {
   placed(error: unknown): unknown {
     const { name } = this.options;
     if (error instanceof InvalidParameterError) {
-      const path = typeof error.details['path'] === 'string' ? error.details['path'] : pathOfPrivacy(error);
+      const path = typeof error.details['path'] === 'string' ? error.details['path'] : pathOfPrivacy(error, this.#content);
       return studyError(name, { path, rule: `cannot be used: ${error.message}`, line: this.#line(path) }, error);
     }
     if (!(error instanceof KeelsonError)) return error;
@@ -205,8 +205,13 @@ class StudyReader {
   }
 }
 
-/** The conversions name the number, not the key: of the two statements in a file, the release's is looked at first. */
-function pathOfPrivacy(error: InvalidParameterError): string {
-  const name = ['epsilon', 'delta'].find((candidate) => candidate in error.details);
-  return name === undefined ? 'privacy' : `privacy.${name}`;
+/**
+ * The conversions name the number, not the key: it is the one that the release's statement has, or the budget's, which may
+ * be written in the populations file.
+ */
+function pathOfPrivacy({ details }: InvalidParameterError, { privacy, budget }: StudyFile): string {
+  const name = (['epsilon', 'delta'] as const).find((candidate) => candidate in details);
+  if (name === undefined) return 'privacy';
+  if (details[name] === privacy[name]) return `privacy.${name}`;
+  return budget.population === undefined ? `budget.${name}` : 'budget.population';
 }

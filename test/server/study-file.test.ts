@@ -112,6 +112,12 @@ const refusals: readonly (readonly [string, Record<string, string>, string, read
   ['an epsilon past all sense', {
     privacy: 'privacy: { epsilon: 1000, delta: 1e-6 }',
   }, 'privacy.epsilon', ['at most 100']],
+  ['a budget above what can be counted', {
+    budget: 'budget: { epsilon: 150, delta: 1e-5, scope: study }',
+  }, 'budget.epsilon', ['at most 100']],
+  ['a delta of the budget that is none', {
+    budget: 'budget: { epsilon: 8, delta: 0.5, scope: study }',
+  }, 'budget.delta', ['delta']],
   ['a delta of 1', { privacy: 'privacy: { epsilon: 1, delta: 1 }' }, 'privacy.delta', ['is 1', '[0, 0.5)']],
   ['a delta of 0', { privacy: 'privacy: { epsilon: 1, delta: 0 }' }, 'privacy.delta', ['1e-100']],
   ['no columns', { columns: 'columns: []' }, 'columns', ['a list of 1 to']],

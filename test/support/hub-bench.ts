@@ -117,6 +117,7 @@ export interface HubOptions {
   readonly crashInDraw?: boolean;
   readonly seed?: string;
   readonly runner?: EpochRunner;
+  readonly releaseTickMs?: number;
 }
 
 /** A data folder, a clock, and the hubs that run over them one after the other. */
@@ -144,6 +145,7 @@ export class Bench {
       ),
       clock: this.clock,
       signer: this.signer,
+      ...(options.releaseTickMs !== undefined && { releaseTickMs: options.releaseTickMs }),
       studies,
       logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
       onFatal: (error) => this.failures.push(error),

@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Bench, contribute, define, everyMs } from '../support/hub-bench.js';
+import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
+import { settle } from '../support/virtual-clock.js';
+
+let bench: Bench;
+beforeEach(() => { bench = new Bench(); });
+afterEach(() => bench.close());
+
+/** A runner whose releases take as long as it is told, as slow rows would make them. */
+function slowRunner(tookMs: () => number): InlineEpochRunner {
+  const runner = new InlineEpochRunner();
+  const release = runner.release.bind(runner);
+  runner.release = async (studyId, epoch) => {
+    await new Promise<void>((resolve) => { bench.clock.after(tookMs(), resolve); });
+    return release(studyId, epoch);
+  };
+  return runner;
+}
+
+/** When releases became visible, to those told and to those who ask, after their epoch's close, for each time of work. */
+async function publishedAfter(releaseTickMs: number, worksMs: readonly number[]): Promise<number[]> {
+  let workMs = 0;
+  const hub = await bench.start([define()], { runner: slowRunner(() => workMs), releaseTickMs });
+  const { studyId } = hub.studies()[0]!;
+  const store = await bench.store();
+  const times: number[] = [];
+  for (const took of worksMs) {
+    workMs = took;
+    const { epoch, closesAtMs } = hub.study(studyId)!;
+    await contribute(hub, studyId, 3, epoch);
+    await bench.clock.advance(closesAtMs - bench.clock.nowMs());
+    const before = (await store.releases(studyId, 0, 99)).length;
+    const told = bench.record.events.filter(({ kind }) => kind === 'release').length;
+    expect(told).toBe(before);
+    while ((await store.releases(studyId, 0, 99)).length === before) {
+      await bench.clock.advance(1);
+      await settle();
+    }
+    expect(bench.record.events.filter(({ kind }) => kind === 'release').length).toBe(told + 1);
+    times.push(bench.clock.nowMs() - closesAtMs);
+    await bench.clock.advance(everyMs / 2);
+  }
+  await hub.close();
+  return times;
+}
+
+it('publishes at the same tick whatever the work took, as long as it ends before it', async () => {
+  // Virtual time begins at a whole second, and epochs last ten.
+  expect(await publishedAfter(1_000, [1, 700, 30, 1_200])).toEqual([1_000, 1_000, 1_000, 2_000]);
+});
+
+it('publishes when ready without a tick', async () => {
+  const [first, second] = await publishedAfter(0, [10, 700]);
+  expect([first! < 20, second! > 690]).toEqual([true, true]);
+});
