@@ -27,14 +27,19 @@ export interface BreakdownAnswer {
   readonly keptPromise: boolean | null;
 }
 
-/** Groups rounds by attack and hostile share, in the order in which they were played. */
+/** Groups rounds by attack, in the order in which attacks were first played, and within them by hostile share. */
 export function breakdown(rounds: readonly Round[]): readonly BreakdownRow[] {
   const groups = new Map<string, Round[]>();
   for (const round of rounds) {
     const key = `${round.setting.attack} ${round.setting.hostileShare}`;
     groups.set(key, [...(groups.get(key) ?? []), round]);
   }
-  return [...groups.values()].map((group) => {
+  const attacks = [...new Set(rounds.map(({ setting }) => setting.attack))];
+  // A round that was played again came after all others.
+  const inOrder = [...groups.values()].sort(([left], [right]) =>
+    attacks.indexOf(left!.setting.attack) - attacks.indexOf(right!.setting.attack)
+    || left!.setting.hostileShare - right!.setting.hostileShare);
+  return inOrder.map((group) => {
     const { attack, hostileShare } = group[0]!.setting;
     return {
       attack,

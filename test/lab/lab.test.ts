@@ -122,6 +122,9 @@ describe('the breakdown', () => {
         answers: [{ error: 0.7, refused: 1, promised: null, keptPromise: null }],
       },
     ]);
+    const again: Setting = { attack: 'shift', hostileShare: 0.05 };
+    expect(breakdown([round(0, [answer(0.1)]), round(1, [answer(0.1)], { setting: far }), round(2, [answer(0.1)], { setting: again })])
+      .map(({ attack, hostileShare }) => `${attack} ${hostileShare}`)).toEqual(['shift 0.05', 'shift 0.1', 'far 0.3']);
     const broken = breakdown([round(0, [answer(0.41)])]);
     expect(broken[0]!.answers[0]!.keptPromise).toBe(false);
     expect(breakdownTable(broken)).toEqual({
