@@ -36,26 +36,81 @@ function scratchOf(dimension: number): Float64Array {
 export function addToScatter(scatter: Scatter, row: Float64Array): void {
   scatter.count += 1;
   const { count, mean, upper } = scatter;
-  const dimension = mean.length;
-  const gap = scratchOf(dimension);
-  for (let i = 0; i < dimension; i++) {
-    const before = row[i]! - mean[i]!;
-    gap[i] = before;
-    mean[i]! += before / count;
-  }
-  addOuter(upper, gap, (count - 1) / count);
+  const gap = scratchOf(mean.length);
+  moveMeanKeepingGap(mean, 0, row, count, gap);
+  addOuter(upper, 0, gap, (count - 1) / count);
 }
 
-/** upper += factor * gap gap^T. */
-function addOuter(upper: Float64Array, gap: Float64Array, factor: number): void {
+/** The scatters of many groups of rows side by side: each as `addToScatter` makes it alone, bit for bit. */
+export class ScatterTable {
+  readonly #counts: Uint32Array;
+  readonly #means: Float64Array;
+  readonly #uppers: Float64Array;
+  readonly #gap: Float64Array;
+  readonly #size: number;
+
+  constructor(groups: number, private readonly dimension: number) {
+    this.#size = triangleSize(dimension);
+    this.#counts = new Uint32Array(groups);
+    this.#means = new Float64Array(groups * dimension);
+    this.#uppers = new Float64Array(groups * this.#size);
+    this.#gap = new Float64Array(dimension);
+  }
+
+  /** See `addToScatter`. */
+  add(group: number, row: Float64Array): void {
+    const count = this.#counts[group]! + 1;
+    this.#counts[group] = count;
+    moveMeanKeepingGap(this.#means, group * this.dimension, row, count, this.#gap);
+    addOuter(this.#uppers, group * this.#size, this.#gap, (count - 1) / count);
+  }
+
+  /** A copy. */
+  state(group: number): Scatter {
+    const of = (all: Float64Array, size: number): Float64Array => all.slice(group * size, (group + 1) * size);
+    return { count: this.#counts[group]!, mean: of(this.#means, this.dimension), upper: of(this.#uppers, this.#size) };
+  }
+
+  /** In place of what the group was. */
+  put(group: number, { count, mean, upper }: Scatter): void {
+    this.#counts[group] = count;
+    this.#means.set(mean, group * this.dimension);
+    this.#uppers.set(upper, group * this.#size);
+  }
+
+  /** See `mergeScatter`. */
+  merge(group: number, other: Scatter): void {
+    this.put(group, mergeScatter(this.state(group), other));
+  }
+}
+
+/** Moves the mean at `offset` by a row that is the `count`-th, and says by how much the row was off before. */
+function moveMeanKeepingGap(means: Float64Array, offset: number, row: Float64Array, count: number, gap: Float64Array): void {
+  for (let i = 0; i < gap.length; i++) {
+    const mean = means[offset + i]!;
+    const before = row[i]! - mean;
+    gap[i] = before;
+    means[offset + i] = mean + before / count;
+  }
+}
+
+/**
+ * upper += factor * gap gap^T, where the triangle at `offset` of `upper` is meant. Four entries at a time, which are
+ * independent of each other: two thirds of the time.
+ */
+function addOuter(upper: Float64Array, offset: number, gap: Float64Array, factor: number): void {
   const dimension = gap.length;
-  let at = 0;
+  let at = offset;
   for (let i = 0; i < dimension; i++) {
     const scaled = gap[i]! * factor;
-    for (let j = i; j < dimension; j++) {
+    let j = i;
+    for (; j + 3 < dimension; j += 4, at += 4) {
       upper[at]! += scaled * gap[j]!;
-      at += 1;
+      upper[at + 1]! += scaled * gap[j + 1]!;
+      upper[at + 2]! += scaled * gap[j + 2]!;
+      upper[at + 3]! += scaled * gap[j + 3]!;
     }
+    for (; j < dimension; j++, at++) upper[at]! += scaled * gap[j]!;
   }
 }
 
@@ -67,7 +122,7 @@ export function mergeScatter(left: Scatter, right: Scatter): Scatter {
   const gap = left.mean.map((entry, j) => right.mean[j]! - entry);
   const mean = left.mean.map((entry, j) => entry + gap[j]! * share);
   const upper = left.upper.map((entry, i) => entry + right.upper[i]!);
-  addOuter(upper, gap, left.count * share);
+  addOuter(upper, 0, gap, left.count * share);
   return { count, mean, upper };
 }
 

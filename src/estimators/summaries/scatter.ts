@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import { addToScatter, emptyScatter, mergeScatter, triangleSize, type Scatter } from '../../numerics/scatter.js';
+import { addToScatter, emptyScatter, mergeScatter, ScatterTable, triangleSize, type Scatter } from '../../numerics/scatter.js';
 import type { Summary } from '../contract.js';
 import { StateReader, StateWriter } from './codec.js';
 
@@ -22,6 +22,7 @@ export function scatterSummary(dimension: number, statistic: (scatter: Scatter) 
       addToScatter(state, row);
       return state;
     },
+    table: (groups) => new ScatterTable(groups, dimension),
     merge: mergeScatter,
     finish: (state) => ({ kind: 'group', statistic: { count: state.count, values: statistic(state) } }),
     encode: (state) => new StateWriter().integer(format).integer(dimension).integer(state.count)
