@@ -53,6 +53,18 @@ function reduced(descriptor, messages) {
   return descriptor;
 }
 
+/**
+ * Without what keeps unknown fields and writes them again: keelson.v1 is closed, and its reader throws at the first one.
+ * A page that contributes loads 170 bytes less.
+ */
+function closed(code) {
+  const rest = code
+    .replace(/\n +if \(message\.\$unknowns != null[^\n]*\n[^\n]*\n[^\n]*writer\.raw\([^\n]*/g, '')
+    .replace(/\n +if \(!reader\.discardUnknown\) \{\n[^}]*\}/g, '');
+  if (rest.includes('$unknowns')) throw new Error('pbjs writes unknown fields in another way: look at closed() again');
+  return rest;
+}
+
 const banner = `// Generated from ${schema} by scripts/generate-proto.js. Do not edit.\n`;
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-proto-'));
 try {
@@ -67,7 +79,7 @@ try {
     const commented = join(scratch, `${name}.js`);
     writeFileSync(commented, run('pbjs', [...parameters, part]));
     const declarations = run('pbts', ['--import', '$protobuf=protobufjs/minimal.js', '--no-comments', commented]);
-    writeFileSync(join(folder, `${name}.js`), banner + run('pbjs', [...parameters, '--no-comments', part]));
+    writeFileSync(join(folder, `${name}.js`), banner + closed(run('pbjs', [...parameters, '--no-comments', part])));
     writeFileSync(join(folder, `${name}.d.ts`), banner + declarations);
   }
 } finally {

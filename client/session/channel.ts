@@ -8,31 +8,25 @@ import {
 } from '../../src/wire/index.js';
 import { clientDefaults } from '../defaults.js';
 import { Backoff } from './backoff.js';
-import { BatchBook } from './batch-book.js';
 import type { ChannelLink, ChannelOptions } from './channel-contract.js';
-import {
-  countRows, renumberBatch, signContribution, type Batch, type Contribution, type SigningContext,
-} from './contribution.js';
+import type { Batch, Contribution, SigningContext } from './contribution.js';
 import { Greeting } from './greeting.js';
 import { findStudy, type VerifiedStudy } from './handshake.js';
-import { ContributionRoom } from './room.js';
+import { asKeelsonError, Outgoing, refuse } from './outgoing.js';
+import { Withdrawal } from './withdrawal.js';
 
 /** Signing again under another sequence more often than this means that somebody else uses the key. */
 const renumberingsMax = 3;
 
-/** After these nothing that waits can ever be taken, whatever happens to the client or the server. */
-const finalCodes: ReadonlySet<WireCode> = new Set<WireCode>(['study-ended', 'budget-exhausted']);
-
 /**
- * One contributor in one study, over as many sockets as it takes: says Hello on each, signs rows once an epoch is
- * open, keeps the credit, sends again what was not settled, and settles each contribution once. Knows no socket and
- * no file.
+ * One contributor in one study, over as many sockets as it takes: says Hello on each, has rows signed once an epoch is
+ * open, keeps the credit, and sends again what was not settled. Knows no socket and no file. What becomes of each
+ * contribution is `Outgoing`'s.
  */
 export class Channel {
   readonly signer: Signer;
-  private readonly book = new BatchBook();
-  private readonly queue: Contribution[] = [];
-  private readonly room = new ContributionRoom();
+  private readonly outgoing: Outgoing;
+  private readonly withdrawal = new Withdrawal();
   private readonly retry: Backoff;
   private state: 'detached' | 'greeting' | 'live' | 'ended' = 'detached';
   private link: ChannelLink | null = null;
@@ -47,10 +41,15 @@ export class Channel {
   private insistedStudy: Uint8Array | null = null;
   private stopped: WireError | null = null;
   private cancelRetry: (() => void) | null = null;
-  private withdrawal: Withdrawal | null = null;
 
   constructor(private readonly options: ChannelOptions) {
     this.signer = options.signer;
+    this.outgoing = new Outgoing(options.outbox, {
+      signingContext: () => this.signingContext(),
+      pump: () => this.pump(),
+      end: (error) => this.end(error),
+      onSettled: () => this.endWhenDone(),
+    });
     this.retry = new Backoff(options.runtime, clientDefaults.retryInitialMs, clientDefaults.retryMaxMs);
   }
 
@@ -79,12 +78,12 @@ export class Channel {
 
   /** True while the server owes an answer. */
   get isAwaiting(): boolean {
-    return (this.state === 'greeting' && !this.helloPutOff) || this.book.flight.size > 0;
+    return (this.state === 'greeting' && !this.helloPutOff) || this.outgoing.book.flight.size > 0;
   }
 
   /** True when nothing is queued or unsettled. */
   get isIdle(): boolean {
-    return this.queue.length === 0 && this.book.isEmpty;
+    return this.outgoing.isIdle;
   }
 
   /** Insists on the study that an earlier run used. */
@@ -95,21 +94,22 @@ export class Channel {
   /** Takes a contribution to sign and send when its turn comes. @returns true when it has to wait for that. */
   submit(contribution: Contribution): boolean {
     if (this.stopped !== null) {
-      this.refuse(contribution, this.stopped);
+      refuse(contribution, this.stopped);
       return false;
     }
     if (this.state === 'ended') {
       contribution.fail(hasEnded());
       return false;
     }
-    this.queue.push(contribution);
+    const { queue } = this.outgoing;
+    queue.push(contribution);
     this.pump();
-    return this.queue.at(-1) === contribution;
+    return queue.at(-1) === contribution;
   }
 
   /** Takes batches that an earlier run signed. */
   restore(batches: readonly Batch[]): void {
-    for (const batch of batches) this.book.add(batch, 'waiting');
+    for (const batch of batches) this.outgoing.book.add(batch, 'waiting');
   }
 
   /** A new socket: says Hello on it. */
@@ -183,22 +183,19 @@ export class Channel {
    * @returns the epoch.
    */
   withdraw(epoch = 0n): Promise<bigint> {
-    return new Promise((resolve, reject) => {
-      if (this.state === 'ended') throw hasEnded();
-      this.withdrawal?.reject(hasEnded());
-      this.withdrawal = { resolve, reject, epoch, link: null };
-      this.pump();
-    });
+    if (this.state === 'ended') return Promise.reject(hasEnded());
+    this.withdrawal.fail(hasEnded());
+    const answer = this.withdrawal.ask(epoch);
+    this.pump();
+    return answer;
   }
 
   private sendWithdrawal(): void {
-    const { withdrawal, link } = this;
-    if (withdrawal === null || !this.isIdle || withdrawal.link === link) return;
-    withdrawal.link = link;
-    const epoch = (withdrawal.epoch ||= this.openEpoch);
+    const epoch = this.isIdle ? this.withdrawal.due(this.link, this.openEpoch) : null;
+    if (epoch === null) return;
     const context = { serverKey: this.serverKey!, studyId: this.known!.studyId };
     const signature = signWithdrawal(this.signer, context, epoch);
-    link!.send(encodeClientFrame({ kind: 'withdraw', channel: this.channelNumber, epoch, signature }));
+    this.link!.send(encodeClientFrame({ kind: 'withdraw', channel: this.channelNumber, epoch, signature }));
   }
 
   private goLive(ready: Ready): void {
@@ -206,10 +203,10 @@ export class Channel {
     this.channelNumber = ready.channel;
     this.credit = Math.max(1, ready.credit);
     this.link!.progress();
-    const lost = this.book.resume(ready, this.link!.welcome.limits.sequenceWindow);
+    const lost = this.outgoing.book.resume(ready, this.link!.welcome.limits.sequenceWindow);
     this.options.owner.onReady?.(ready);
     this.setEpoch(ready.epoch, null);
-    for (const batch of lost) this.renumber(batch);
+    for (const batch of lost) this.outgoing.renumber(batch);
     this.onState(this.known!.state);
     const news = this.newsWhileProving;
     if (news !== null) this.onNotice(news);
@@ -222,16 +219,13 @@ export class Channel {
     this.link!.progress();
     // Whatever a server may say, one batch may always go: else nothing would ever ask for more.
     this.credit = Math.max(1, ack.credit);
-    if (ack.withdrawn !== undefined) {
-      this.withdrawal?.resolve(ack.withdrawn);
-      this.withdrawal = null;
-    }
+    if (ack.withdrawn !== undefined) this.withdrawal.answer(ack.withdrawn);
     if (ack.ownSpend !== undefined) this.options.owner.onSpend?.(ack.ownSpend);
     const rejected = new Map(ack.rejections.map((rejection) => [rejection.sequence, rejection]));
     for (const [sequence, rejection] of rejected) this.onRejection(sequence, rejection);
-    for (const batch of this.book.settledBy(ack.contiguousSequence)) {
+    for (const batch of this.outgoing.book.settledBy(ack.contiguousSequence)) {
       this.retry.reset();
-      this.settle(batch, null, ack.epoch);
+      this.outgoing.settle(batch, null, ack.epoch);
     }
     // An Ack may have been written before the Notice that came ahead of it.
     if (ack.epoch > this.openEpoch) this.setEpoch(ack.epoch, null);
@@ -239,17 +233,17 @@ export class Channel {
   }
 
   private onRejection(sequence: bigint, rejection: Rejection): void {
-    const batch = this.book.flight.get(sequence);
+    const batch = this.outgoing.book.flight.get(sequence);
     if (batch === undefined) return;
     if (rejection.retryable) {
-      this.book.move(batch, 'deferred');
+      this.outgoing.book.move(batch, 'deferred');
       this.putOff(rejection.code);
     } else if (rejection.code === 'mutated' && batch.renumbered < renumberingsMax) {
       // Other bytes hold this sequence, so ours never counted: they may go under a fresh one.
-      this.renumber(batch);
+      this.outgoing.renumber(batch);
     } else {
       const details = { sequence, epoch: batch.epoch };
-      this.settle(batch, new WireError(rejection.code, rejection.text, { retryable: false, details }), 0n);
+      this.outgoing.settle(batch, new WireError(rejection.code, rejection.text, { retryable: false, details }), 0n);
     }
   }
 
@@ -260,13 +254,12 @@ export class Channel {
       this.greet();
     } else if (refusal.retryable) {
       this.helloPutOff = this.state === 'greeting';
-      this.book.deferFlight();
+      this.outgoing.book.deferFlight();
       this.putOff(refusal.code);
     } else {
       const error = new WireError(refusal.code, refusal.text, { retryable: false });
-      if (refusal.code !== 'too-late') return this.end(error);
-      this.withdrawal?.reject(error);
-      this.withdrawal = null;
+      if (refusal.code === 'too-late') this.withdrawal.fail(error);
+      else this.end(error);
     }
   }
 
@@ -283,7 +276,7 @@ export class Channel {
     if (this.state !== 'live' || (epoch === this.openEpoch && closesInMs === null)) return;
     const changed = epoch !== this.openEpoch;
     this.openEpoch = epoch;
-    if (changed) this.book.releaseDeferred();
+    if (changed) this.outgoing.book.releaseDeferred();
     this.options.owner.onEpoch?.(epoch, closesInMs);
   }
 
@@ -293,7 +286,7 @@ export class Channel {
       state === 'ended'
         ? new WireError('study-ended', 'the operator ended this study: it takes no more contributions')
         : new WireError('budget-exhausted', 'the privacy budget of this study is used up: no further epoch opens');
-    for (const contribution of this.queue.splice(0)) this.refuse(contribution, this.stopped);
+    for (const contribution of this.outgoing.queue.splice(0)) refuse(contribution, this.stopped);
     this.endWhenDone();
   }
 
@@ -305,113 +298,46 @@ export class Channel {
   pump(): void {
     if (this.state !== 'live') return;
     this.sendWaiting();
-    while (this.mayOffer && this.openEpoch > 0n && this.queue.length > 0) {
-      this.signNext();
+    while (this.mayOffer && this.openEpoch > 0n && this.outgoing.queue.length > 0) {
+      this.outgoing.signNext();
       this.sendWaiting();
     }
     this.sendWithdrawal();
   }
 
   private get mayOffer(): boolean {
-    return this.state === 'live' && this.book.ahead < this.credit;
+    return this.state === 'live' && this.outgoing.book.ahead < this.credit;
   }
 
   private sendWaiting(): void {
     for (;;) {
-      const batch = this.state === 'live' ? this.book.next(this.credit) : undefined;
+      const batch = this.state === 'live' ? this.outgoing.book.next(this.credit) : undefined;
       if (batch === undefined) return;
       if (!this.link!.writable) {
         this.link!.whenWritable(this);
         return;
       }
-      this.book.move(batch, 'flight');
+      this.outgoing.book.move(batch, 'flight');
       batch.offered = true;
       const { body, signature } = batch;
       this.link!.send(encodeClientFrame({ kind: 'batch', channel: this.channelNumber, body, signature }));
     }
   }
 
-  private signNext(): void {
-    const contribution = this.queue.shift()!;
-    try {
-      const { contribution: rule, columns } = this.known!.document;
-      const rows = countRows(contribution.values!, columns.length, contribution.columns);
-      this.room.take(this.openEpoch, rows, contribution.last, rule.rowsMax);
-      contribution.batches = signContribution(contribution, this.signingContext());
-    } catch (error) {
-      this.options.outbox?.settle(contribution.id);
-      if (error instanceof WireError) this.refuse(contribution, error);
-      else contribution.fail(asKeelsonError(error));
-      return;
-    }
-    contribution.values = null;
-    for (const batch of contribution.batches) this.book.add(batch, 'signing');
-    this.afterStored(contribution, contribution.batches);
-  }
-
-  private renumber(batch: Batch): void {
-    const { contribution } = batch;
-    const context = this.signingContext();
-    const epoch = context.epoch > batch.epoch ? context.epoch : batch.epoch;
-    const replacement = renumberBatch(batch, { ...context, epoch });
-    this.book.remove(batch);
-    this.book.add(replacement, 'signing');
-    contribution.batches = contribution.batches.map((other) => (other === batch ? replacement : other));
-    this.afterStored(contribution, [replacement]);
-  }
-
-  /** Batches may be offered once the outbox holds them: a crash must not lead to other bytes under their sequences. */
-  private afterStored(contribution: Contribution, batches: readonly Batch[]): void {
-    const offer = (): void => {
-      for (const batch of batches) if (batch.place === 'signing') this.book.move(batch, 'waiting');
-    };
-    const { outbox } = this.options;
-    if (outbox === undefined) {
-      offer();
-      return;
-    }
-    outbox.sign(contribution.id, contribution.last, contribution.batches).then(
-      () => {
-        offer();
-        this.pump();
-      },
-      (error: unknown) => this.end(asKeelsonError(error)),
-    );
-  }
-
-  private signingContext(): SigningContext {
+  private signingContext(): SigningContext & { readonly rowsMax: number } {
     const { welcome } = this.link!;
-    const study = this.known!;
+    const { document, studyId } = this.known!;
     return {
       serverKey: welcome.server.publicKey,
-      studyId: study.studyId,
+      studyId,
       signer: this.signer,
       limits: welcome.limits,
-      columns: study.document.columns.length,
+      columns: document.columns.length,
       dataType: this.options.dataType ?? 'float64',
       epoch: this.openEpoch,
-      takeSequence: () => this.book.takeSequence(),
+      rowsMax: document.contribution.rowsMax,
+      takeSequence: () => this.outgoing.book.takeSequence(),
     };
-  }
-
-  private settle(batch: Batch, refusal: WireError | null, openEpoch: bigint): void {
-    const { contribution } = batch;
-    this.book.move(batch, 'settled');
-    this.book.remove(batch);
-    contribution.refusal ??= refusal;
-    if (contribution.batches.some((other) => other.place !== 'settled')) return;
-    this.options.outbox?.settle(contribution.id);
-    if (contribution.refusal !== null) {
-      this.refuse(contribution, contribution.refusal);
-    } else {
-      const sequences = contribution.batches.map((other) => other.sequence);
-      contribution.finish({ kind: 'accepted', epoch: batch.epoch, openEpoch, sequences });
-    }
-    this.endWhenDone();
-  }
-
-  private refuse(contribution: Contribution, error: WireError): void {
-    contribution.finish({ kind: 'refused', error, sequences: contribution.batches.map((batch) => batch.sequence) });
   }
 
   private putOff(code: WireCode): void {
@@ -419,8 +345,8 @@ export class Channel {
     this.cancelRetry ??= this.options.runtime.after(this.retry.nextMs(), () => {
       this.cancelRetry = null;
       if (this.state === 'greeting' && this.helloPutOff) this.greet();
-      this.book.releaseDeferred();
-      if (this.withdrawal !== null) this.withdrawal.link = null;
+      this.outgoing.book.releaseDeferred();
+      this.withdrawal.again();
       this.pump();
     });
   }
@@ -432,34 +358,13 @@ export class Channel {
     this.link = null;
     this.cancelRetry?.();
     this.cancelRetry = null;
-    const open = new Set([...this.book.contributions(), ...this.queue.splice(0)]);
-    this.book.clear();
-    const final = error instanceof WireError && finalCodes.has(error.code);
-    if (final) for (const contribution of open) this.options.outbox?.settle(contribution.id);
+    const tell = this.outgoing.close(error);
     this.options.owner.onEnded?.(error);
-    this.withdrawal?.reject(error);
-    for (const contribution of open) {
-      if (final) this.refuse(contribution, error);
-      else contribution.fail(error);
-    }
+    this.withdrawal.fail(error);
+    tell();
   }
-}
-
-/** A Withdraw that is not answered. */
-interface Withdrawal {
-  readonly resolve: (epoch: bigint) => void;
-  readonly reject: (error: KeelsonError) => void;
-  /** 0n until it is first sent, if none was named. */
-  epoch: bigint;
-  /** Where it was sent last. */
-  link: ChannelLink | null;
 }
 
 function hasEnded(): KeelsonError {
   return new KeelsonError('closed', 'this contributor has ended: create another');
-}
-
-function asKeelsonError(error: unknown): KeelsonError {
-  if (error instanceof KeelsonError) return error;
-  return new KeelsonError('invariant', 'the client failed unexpectedly', { cause: error });
 }

@@ -56,9 +56,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(56).int32(message.dataType);
                 if (message.data != null && $Object.hasOwnProperty.call(message, "data") && message.data.length)
                     writer.uint32(66).bytes(message.data);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -163,10 +160,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)

@@ -101,10 +101,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -208,10 +204,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -295,10 +287,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -382,10 +370,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -459,10 +443,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -526,10 +506,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)

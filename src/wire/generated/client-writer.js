@@ -54,9 +54,6 @@ export const keelson = $root.keelson = (() => {
                     $root.keelson.v1.Unsubscribe.encode(message.unsubscribe, writer.uint32(34).fork(), _depth + 1).ldelim();
                 if (message.withdraw != null && $Object.hasOwnProperty.call(message, "withdraw"))
                     $root.keelson.v1.Withdraw.encode(message.withdraw, writer.uint32(42).fork(), _depth + 1).ldelim();
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -95,9 +92,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(34).bytes(message.signature);
                 if (message.enrolment != null && $Object.hasOwnProperty.call(message, "enrolment") && message.enrolment.length)
                     writer.uint32(42).bytes(message.enrolment);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -130,9 +124,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(18).bytes(message.body);
                 if (message.signature != null && $Object.hasOwnProperty.call(message, "signature") && message.signature.length)
                     writer.uint32(26).bytes(message.signature);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -165,9 +156,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(16).uint64(message.epoch);
                 if (message.signature != null && $Object.hasOwnProperty.call(message, "signature") && message.signature.length)
                     writer.uint32(26).bytes(message.signature);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -197,9 +185,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(10).bytes(message.studyId);
                 if (message.fromRelease != null && $Object.hasOwnProperty.call(message, "fromRelease") && (typeof message.fromRelease === "object" ? message.fromRelease.low || message.fromRelease.high : message.fromRelease !== 0))
                     writer.uint32(16).uint64(message.fromRelease);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -226,9 +211,6 @@ export const keelson = $root.keelson = (() => {
                     throw $Error("max depth exceeded");
                 if (message.studyId != null && $Object.hasOwnProperty.call(message, "studyId") && message.studyId.length)
                     writer.uint32(10).bytes(message.studyId);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 

@@ -94,9 +94,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(128).uint64(message.cohort);
                 if (message.guarantee != null && $Object.hasOwnProperty.call(message, "guarantee") && message.guarantee !== "")
                     writer.uint32(138).string(message.guarantee);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -272,10 +269,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -320,9 +313,6 @@ export const keelson = $root.keelson = (() => {
                     $root.keelson.v1.Value.encode(message.value, writer.uint32(10).fork(), _depth + 1).ldelim();
                 if (message.refused != null && $Object.hasOwnProperty.call(message, "refused"))
                     $root.keelson.v1.Refused.encode(message.refused, writer.uint32(18).fork(), _depth + 1).ldelim();
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -369,10 +359,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -428,9 +414,6 @@ export const keelson = $root.keelson = (() => {
                 if (message.parts != null && message.parts.length)
                     for (let i = 0; i < message.parts.length; ++i)
                         $root.keelson.v1.Part.encode(message.parts[i], writer.uint32(50).fork(), _depth + 1).ldelim();
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -533,10 +516,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -575,9 +554,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(10).string(message.name);
                 if (message.shape != null && message.shape.length)
                     writer.uint32(18).uint32s(message.shape);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -633,10 +609,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -684,9 +656,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(17).double(message.relativeOperator);
                 if (message.gridSpacing != null && $Object.hasOwnProperty.call(message, "gridSpacing"))
                     writer.uint32(25).double(message.gridSpacing);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -740,10 +709,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -779,9 +744,6 @@ export const keelson = $root.keelson = (() => {
                     throw $Error("max depth exceeded");
                 if (message.standardDeviation != null && message.standardDeviation.length)
                     writer.uint32(10).doubles(message.standardDeviation);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -828,10 +790,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -869,9 +827,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(10).string(message.reason);
                 if (message.text != null && $Object.hasOwnProperty.call(message, "text") && message.text !== "")
                     writer.uint32(18).string(message.text);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -922,10 +877,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -969,9 +920,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(26).string(message.rhoAmount);
                 if (message.deltaAmount != null && $Object.hasOwnProperty.call(message, "deltaAmount") && message.deltaAmount !== "")
                     writer.uint32(34).string(message.deltaAmount);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -1040,10 +988,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -1102,9 +1046,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(65).double(message.epsilonCap);
                 if (message.windowMs != null && $Object.hasOwnProperty.call(message, "windowMs") && (typeof message.windowMs === "object" ? message.windowMs.low || message.windowMs.high : message.windowMs !== 0))
                     writer.uint32(72).uint64(message.windowMs);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -1218,10 +1159,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -1268,9 +1205,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(34).bytes(message.digest);
                 if (message.state != null && $Object.hasOwnProperty.call(message, "state") && message.state !== 0)
                     writer.uint32(40).int32(message.state);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -1348,10 +1282,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)

@@ -117,10 +117,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -221,10 +217,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -328,10 +320,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -425,10 +413,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -584,10 +568,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -681,10 +661,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -805,10 +781,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -902,10 +874,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -999,10 +967,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -1116,10 +1080,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -1193,10 +1153,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)
@@ -1270,10 +1226,6 @@ export const keelson = $root.keelson = (() => {
                         }
                     }
                     reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
                 }
                 if (length !== $undefined) {
                     if (reader.pos !== end)

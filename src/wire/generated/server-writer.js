@@ -60,9 +60,6 @@ export const keelson = $root.keelson = (() => {
                     $root.keelson.v1.Notice.encode(message.notice, writer.uint32(50).fork(), _depth + 1).ldelim();
                 if (message.refusal != null && $Object.hasOwnProperty.call(message, "refusal"))
                     $root.keelson.v1.Refusal.encode(message.refusal, writer.uint32(58).fork(), _depth + 1).ldelim();
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -105,9 +102,6 @@ export const keelson = $root.keelson = (() => {
                 if (message.rotations != null && message.rotations.length)
                     for (let i = 0; i < message.rotations.length; ++i)
                         writer.uint32(42).bytes(message.rotations[i]);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -146,9 +140,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(32).uint32(message.channelsPerSocket);
                 if (message.sequenceWindow != null && $Object.hasOwnProperty.call(message, "sequenceWindow") && message.sequenceWindow !== 0)
                     writer.uint32(40).uint32(message.sequenceWindow);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -184,9 +175,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(24).int32(message.state);
                 if (message.epoch != null && $Object.hasOwnProperty.call(message, "epoch") && (typeof message.epoch === "object" ? message.epoch.low || message.epoch.high : message.epoch !== 0))
                     writer.uint32(32).uint64(message.epoch);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -247,9 +235,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(64).uint32(message.credit);
                 if (message.ownSpend != null && $Object.hasOwnProperty.call(message, "ownSpend"))
                     $root.keelson.v1.Spend.encode(message.ownSpend, writer.uint32(74).fork(), _depth + 1).ldelim();
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -285,9 +270,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(25).double(message.delta);
                 if (message.deltaCap != null && $Object.hasOwnProperty.call(message, "deltaCap") && !$Object.is(message.deltaCap, 0))
                     writer.uint32(33).double(message.deltaCap);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -334,9 +316,6 @@ export const keelson = $root.keelson = (() => {
                     $root.keelson.v1.Spend.encode(message.ownSpend, writer.uint32(50).fork(), _depth + 1).ldelim();
                 if (message.withdrawn != null && $Object.hasOwnProperty.call(message, "withdrawn") && (typeof message.withdrawn === "object" ? message.withdrawn.low || message.withdrawn.high : message.withdrawn !== 0))
                     writer.uint32(56).uint64(message.withdrawn);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -372,9 +351,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(24).bool(message.retryable);
                 if (message.text != null && $Object.hasOwnProperty.call(message, "text") && message.text !== "")
                     writer.uint32(34).string(message.text);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -410,9 +386,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(24).uint64(message.epoch);
                 if (message.closesInMs != null && $Object.hasOwnProperty.call(message, "closesInMs") && (typeof message.closesInMs === "object" ? message.closesInMs.low || message.closesInMs.high : message.closesInMs !== 0))
                     writer.uint32(32).uint64(message.closesInMs);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -454,9 +427,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(42).bytes(message.studyId);
                 if (message.publicKey != null && $Object.hasOwnProperty.call(message, "publicKey") && message.publicKey.length)
                     writer.uint32(50).bytes(message.publicKey);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -486,9 +456,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(10).bytes(message.body);
                 if (message.signature != null && $Object.hasOwnProperty.call(message, "signature") && message.signature.length)
                     writer.uint32(18).bytes(message.signature);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 
@@ -518,9 +485,6 @@ export const keelson = $root.keelson = (() => {
                     writer.uint32(10).bytes(message.body);
                 if (message.signature != null && $Object.hasOwnProperty.call(message, "signature") && message.signature.length)
                     writer.uint32(18).bytes(message.signature);
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
                 return writer;
             };
 

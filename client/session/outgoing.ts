@@ -1,0 +1,136 @@
+import type { WireCode } from '../../src/base/error-codes.js';
+import { KeelsonError, WireError } from '../../src/base/errors.js';
+import type { Outbox } from '../outbox/contract.js';
+import { BatchBook } from './batch-book.js';
+import {
+  countRows, renumberBatch, signContribution, type Batch, type Contribution, type SigningContext,
+} from './contribution.js';
+import { ContributionRoom } from './room.js';
+
+/** After these nothing that waits can ever be taken, whatever happens to the client or the server. */
+const finalCodes: ReadonlySet<WireCode> = new Set<WireCode>(['study-ended', 'budget-exhausted']);
+
+/** Who signs, in which study and epoch, and what it is told. */
+export interface OutgoingOwner {
+  /** Asked only while a socket is there. */
+  signingContext(): SigningContext & { readonly rowsMax: number };
+  /** Batches may be offered that the outbox was still writing. */
+  pump(): void;
+  /** The outbox cannot hold what is signed: nothing may be sent any more. */
+  end(error: KeelsonError): void;
+  /** A contribution is settled. */
+  onSettled(): void;
+}
+
+/**
+ * The life of contributions from being handed over to being settled, once each: they wait for an epoch, are signed, are
+ * durable in the outbox before they may be offered, and are finished or failed. Knows nothing of the wire.
+ */
+export class Outgoing {
+  readonly book = new BatchBook();
+  /** Not signed yet, oldest first. */
+  readonly queue: Contribution[] = [];
+  private readonly room = new ContributionRoom();
+
+  constructor(private readonly outbox: Outbox | undefined, private readonly owner: OutgoingOwner) {}
+
+  /** True when nothing is queued or unsettled. */
+  get isIdle(): boolean {
+    return this.queue.length === 0 && this.book.isEmpty;
+  }
+
+  /** Signs the oldest that waits. */
+  signNext(): void {
+    const contribution = this.queue.shift()!;
+    try {
+      const context = this.owner.signingContext();
+      const rows = countRows(contribution.values!, context.columns, contribution.columns);
+      this.room.take(context.epoch, rows, contribution.last, context.rowsMax);
+      contribution.batches = signContribution(contribution, context);
+    } catch (error) {
+      this.outbox?.settle(contribution.id);
+      if (error instanceof WireError) refuse(contribution, error);
+      else contribution.fail(asKeelsonError(error));
+      return;
+    }
+    contribution.values = null;
+    for (const batch of contribution.batches) this.book.add(batch, 'signing');
+    this.afterStored(contribution, contribution.batches);
+  }
+
+  /** Signs the same rows under a fresh sequence: those of the batch never counted. */
+  renumber(batch: Batch): void {
+    const { contribution } = batch;
+    const context = this.owner.signingContext();
+    const epoch = context.epoch > batch.epoch ? context.epoch : batch.epoch;
+    const replacement = renumberBatch(batch, { ...context, epoch });
+    this.book.remove(batch);
+    this.book.add(replacement, 'signing');
+    contribution.batches = contribution.batches.map((other) => (other === batch ? replacement : other));
+    this.afterStored(contribution, [replacement]);
+  }
+
+  /** Batches may be offered once the outbox holds them: a crash must not lead to other bytes under their sequences. */
+  private afterStored(contribution: Contribution, batches: readonly Batch[]): void {
+    const offer = (): void => {
+      for (const batch of batches) if (batch.place === 'signing') this.book.move(batch, 'waiting');
+    };
+    if (this.outbox === undefined) {
+      offer();
+      return;
+    }
+    this.outbox.sign(contribution.id, contribution.last, contribution.batches).then(
+      () => {
+        offer();
+        this.owner.pump();
+      },
+      (error: unknown) => this.owner.end(asKeelsonError(error)),
+    );
+  }
+
+  /**
+   * The server's last word on a batch.
+   * @param refusal null when it counts.
+   * @param openEpoch open when the server said so.
+   */
+  settle(batch: Batch, refusal: WireError | null, openEpoch: bigint): void {
+    const { contribution } = batch;
+    this.book.move(batch, 'settled');
+    this.book.remove(batch);
+    contribution.refusal ??= refusal;
+    if (contribution.batches.some((other) => other.place !== 'settled')) return;
+    this.outbox?.settle(contribution.id);
+    if (contribution.refusal !== null) {
+      refuse(contribution, contribution.refusal);
+    } else {
+      const sequences = contribution.batches.map((other) => other.sequence);
+      contribution.finish({ kind: 'accepted', epoch: batch.epoch, openEpoch, sequences });
+    }
+    this.owner.onSettled();
+  }
+
+  /** Nothing more goes out. @returns what tells those who wait: refused by a study that has stopped, else failed. */
+  close(error: KeelsonError): () => void {
+    const open = new Set([...this.book.contributions(), ...this.queue.splice(0)]);
+    this.book.clear();
+    const final = error instanceof WireError && finalCodes.has(error.code);
+    if (final) for (const contribution of open) this.outbox?.settle(contribution.id);
+    return () => {
+      for (const contribution of open) {
+        if (final) refuse(contribution, error);
+        else contribution.fail(error);
+      }
+    };
+  }
+}
+
+/** Settles a contribution that the server, or the study as it stands, does not take. */
+export function refuse(contribution: Contribution, error: WireError): void {
+  contribution.finish({ kind: 'refused', error, sequences: contribution.batches.map((batch) => batch.sequence) });
+}
+
+/** What went wrong, as the SDK's callers know errors. */
+export function asKeelsonError(error: unknown): KeelsonError {
+  if (error instanceof KeelsonError) return error;
+  return new KeelsonError('invariant', 'the client failed unexpectedly', { cause: error });
+}

@@ -1,0 +1,46 @@
+import type { KeelsonError } from '../../src/base/errors.js';
+import type { ChannelLink } from './channel-contract.js';
+
+interface Asked {
+  readonly resolve: (epoch: bigint) => void;
+  readonly reject: (error: KeelsonError) => void;
+  /** 0n until it is first sent, if none was named. */
+  epoch: bigint;
+  /** Where it was sent last. */
+  link: ChannelLink | null;
+}
+
+/** A wish to take back what counts in an epoch: at most one, asked again on each socket until it is answered. */
+export class Withdrawal {
+  private asked: Asked | null = null;
+
+  /** @param epoch 0n: the one that is open when it is sent. @returns the epoch, once the server has answered. */
+  ask(epoch: bigint): Promise<bigint> {
+    return new Promise((resolve, reject) => {
+      this.asked = { resolve, reject, epoch, link: null };
+    });
+  }
+
+  /** The epoch to ask for on this socket now; null when there is nothing to ask, or it was asked there. */
+  due(link: ChannelLink | null, openEpoch: bigint): bigint | null {
+    const { asked } = this;
+    if (asked === null || asked.link === link) return null;
+    asked.link = link;
+    return (asked.epoch ||= openEpoch);
+  }
+
+  /** The server put it off: it may be asked again on the same socket. */
+  again(): void {
+    if (this.asked !== null) this.asked.link = null;
+  }
+
+  answer(epoch: bigint): void {
+    this.asked?.resolve(epoch);
+    this.asked = null;
+  }
+
+  fail(error: KeelsonError): void {
+    this.asked?.reject(error);
+    this.asked = null;
+  }
+}
