@@ -22,7 +22,7 @@ export function createErrorChart(
     axes: [
       { ...axis, size: 28, gap: 6, label: 'round', labelSize: 18, labelGap: -2, grid: { show: false }, labelFont: axis.font, incrs: [1, 2, 5, 10, 20, 50, 100] },
       { ...axis, size: 52, filter: (_, splits) => splits.map(powerOfTen), grid: { ...axis.grid, filter: (_, splits) => splits.map(powerOfTen) },
-        values: (_, splits) => splits.map((value) => (value === null ? '' : value.toLocaleString('en-GB', { maximumFractionDigits: 6 }))) },
+        values: (_, splits) => splits.map((value) => (value === null ? '' : powerText(value))) },
     ],
     series: [{}, ...lines.map(({ isPrivate }, i) => ({
       stroke: colours[i]!, width: isPrivate ? 2.5 : 1.5, ...(!isPrivate && { dash: [5, 4] }), points: { size: 5 },
@@ -42,6 +42,13 @@ export function createErrorChart(
 function dataOf(lines: readonly Line[], rounds: readonly number[]): uPlot.AlignedData {
   const errors = lines.map((line) => line.errors.map((error) => (error === null ? null : Math.max(floor, error))));
   return [[...rounds], ...errors];
+}
+
+/** 0.01, 1, 1,000; from there on 10⁴: an axis has no room for a million. */
+function powerText(value: number): string {
+  if (value < 1e4) return value.toLocaleString('en-GB', { maximumFractionDigits: 6 });
+  const digits = String(Math.round(Math.log10(value)));
+  return `10${[...digits].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')}`;
 }
 
 /** Null for what lies between: a line for each would hide the chart. */
