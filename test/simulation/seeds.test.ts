@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { calm, faultKinds, noFaults } from '../support/simulation/faults.js';
+import { calm, faultKinds, noFaults, rough } from '../support/simulation/faults.js';
 import { plantNames, type PlantName } from '../support/simulation/planted.js';
 import { replayCommand, simulate, type SimulationOptions, type SimulationResult } from '../support/simulation/simulate.js';
 
 async function holds(options: SimulationOptions): Promise<SimulationResult> {
   const result = await simulate(options);
-  expect(result.failure, replayCommand(options.seed, options.steps ?? 500)).toBeNull();
+  expect(result.failure, replayCommand(options.seed, options.steps ?? 500, null, options.rates)).toBeNull();
   return result;
 }
 
@@ -29,6 +29,15 @@ describe('a simulated world', () => {
       for (const kind of faultKinds) totals[kind] += counts[kind];
     }
     for (const kind of faultKinds) expect(totals[kind], kind).toBeGreaterThan(0);
+  });
+
+  it('counts nothing that was withdrawn, and loses nothing else, under every kind of fault', async () => {
+    let withdrawals = 0;
+    for (let seed = 1; seed <= 12; seed++) {
+      const { checks } = await holds({ seed, rates: { ...rough, withdraw: 0.1 } });
+      withdrawals += checks['withdrawals']!;
+    }
+    expect(withdrawals).toBeGreaterThan(10);
   });
 
   /** Each once showed a defect of the product. */

@@ -1,5 +1,5 @@
 import { toHex } from '../../../src/base/bytes.js';
-import { WireError } from '../../../src/base/errors.js';
+import { KeelsonError, WireError } from '../../../src/base/errors.js';
 import { createContributor, type Contributor } from '../../../client/index.js';
 import type { Settled } from '../../../client/session/settled.js';
 import type { Chance } from './chance.js';
@@ -61,6 +61,27 @@ export class SimulatedContributor {
     const settled = this.#client.send(rows, { last: chance.happens(0.3) });
     if (state.kind === 'ended' && isFinal(state.error)) this.#expectRefusal(settled, state.error);
     else this.#owe(settled);
+  }
+
+  /** Takes back what the open epoch has of it. That the epoch closed first, or the study stopped, is no defect. */
+  withdraw(): void {
+    const { model, studyId, onBroken } = this.world;
+    const timers = this.#timers;
+    this.#client.withdraw().then(
+      (epoch) => {
+        if (!timers.alive) return;
+        try {
+          model.withdrawalAcked(studyId, this.#key, epoch);
+        } catch (error) {
+          onBroken(error);
+        }
+      },
+      (error: unknown) => {
+        const isExpected = error instanceof KeelsonError
+          && ['too-late', 'study-ended', 'budget-exhausted', 'closed'].includes(error.code);
+        if (timers.alive && !isExpected) onBroken(error);
+      },
+    );
   }
 
   crash(): void {

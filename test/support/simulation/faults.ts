@@ -29,6 +29,8 @@ export interface FaultRates {
   readonly corrupted: number;
   readonly duplicated: number;
   readonly reordered: number;
+  /** Per thought of a contributor: it takes back what it gave to the open epoch. No fault, but it meets all of them. */
+  readonly withdraw: number;
   /** Mean virtual time between two of the kind, in milliseconds; Infinity for never. */
   readonly crashEveryMs: number;
   readonly stopEveryMs: number;
@@ -42,7 +44,7 @@ export interface FaultRates {
 
 /** A good day. */
 export const calm: FaultRates = {
-  fsyncFailed: 0, diskFull: 0, slowDisk: 0, crashInSync: 0, clientCrashInSync: 0, broken: 0, delayed: 0, corrupted: 0, duplicated: 0, reordered: 0,
+  fsyncFailed: 0, diskFull: 0, slowDisk: 0, crashInSync: 0, clientCrashInSync: 0, broken: 0, delayed: 0, corrupted: 0, duplicated: 0, reordered: 0, withdraw: 0,
   crashEveryMs: Infinity, stopEveryMs: Infinity, clientCrashEveryMs: Infinity, halfOpenEveryMs: Infinity,
   partitionEveryMs: Infinity, slowReaderEveryMs: Infinity, clockJumpEveryMs: Infinity, hostileEveryMs: Infinity,
 };
@@ -51,6 +53,6 @@ export const calm: FaultRates = {
 export const rough: FaultRates = {
   fsyncFailed: 0.03, diskFull: 0.03, slowDisk: 0.03, crashInSync: 0.02, clientCrashInSync: 0.03, broken: 0.01,
   delayed: 0.03, corrupted: 0.012, duplicated: 0.06, reordered: 0.15, crashEveryMs: 1_500, stopEveryMs: 800,
-  clientCrashEveryMs: 1_000,
+  clientCrashEveryMs: 1_000, withdraw: 0,
   halfOpenEveryMs: 2_000, partitionEveryMs: 900, slowReaderEveryMs: 2_000, clockJumpEveryMs: 2_000, hostileEveryMs: 120,
 };

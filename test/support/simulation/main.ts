@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
-import { faultKinds, noFaults } from './faults.js';
+import { faultKinds, noFaults, rough, type FaultRates } from './faults.js';
 import { plantNames, type PlantName } from './planted.js';
-import { replayCommand, simulate, type SimulationResult } from './simulate.js';
+import { replayCommand, simulate, type SimulationOptions, type SimulationResult } from './simulate.js';
 
 /* eslint-disable no-console -- a command of developers: what it prints is its purpose. */
 
 const usage = `simulate --seed N                       one seed, twice, with its trace hash; --log prints each step
 simulate --seeds N [--from N] [--minutes N]   many seeds, until the first failure; the fault counts at the end
 simulate --planted [--seeds N]          each planted fault, and the first seed that finds it
-Everywhere: --steps N (500), --plant NAME (${plantNames.join(', ')})`;
+Everywhere: --steps N (500), --withdraw P (chance that a contributor takes rows back, at each thought; 0), --plant NAME (${plantNames.join(', ')})`;
 
 /** The command behind `npm run simulate`. @returns the exit code: 1 when a promise was broken, 2 for usage. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -16,25 +16,26 @@ export async function main(args: readonly string[]): Promise<number> {
     args: [...args],
     options: {
       seed: { type: 'string' }, seeds: { type: 'string' }, from: { type: 'string', default: '1' },
-      minutes: { type: 'string' }, steps: { type: 'string', default: '500' }, plant: { type: 'string' },
+      minutes: { type: 'string' }, steps: { type: 'string', default: '500' }, withdraw: { type: 'string', default: '0' }, plant: { type: 'string' },
       planted: { type: 'boolean' }, log: { type: 'boolean' }, help: { type: 'boolean' },
     },
   });
   const plant = (values.plant ?? null) as PlantName | null;
   const steps = Number(values.steps);
+  const rates = { ...rough, withdraw: Number(values.withdraw) };
   if (values.help === true || (plant !== null && !plantNames.includes(plant))) {
     console.log(usage);
     return 2;
   }
   if (values.planted === true) return planted(Number(values.seeds ?? 200), steps);
-  if (values.seed !== undefined) return one(Number(values.seed), steps, plant, values.log === true);
+  if (values.seed !== undefined) return one({ seed: Number(values.seed), steps, plant, rates }, values.log === true);
   const untilMs = values.minutes === undefined ? Infinity : performance.now() + Number(values.minutes) * 60_000;
-  return many(Number(values.from), Number(values.seeds ?? (values.minutes === undefined ? 100 : Infinity)), steps, untilMs);
+  return many(Number(values.from), Number(values.seeds ?? (values.minutes === undefined ? 100 : Infinity)), { steps, rates }, untilMs);
 }
 
-async function one(seed: number, steps: number, plant: PlantName | null, log: boolean): Promise<number> {
-  const result = await simulate({ seed, steps, plant, ...(log && { log: (line: string) => console.log(line) }) });
-  const again = await simulate({ seed, steps, plant });
+async function one(options: SimulationOptions, log: boolean): Promise<number> {
+  const result = await simulate({ ...options, ...(log && { log: (line: string) => console.log(line) }) });
+  const again = await simulate(options);
   console.log(JSON.stringify(result, null, 2));
   if (again.traceHash !== result.traceHash) {
     console.log(`not deterministic: the second run has trace ${again.traceHash}`);
@@ -43,13 +44,15 @@ async function one(seed: number, steps: number, plant: PlantName | null, log: bo
   return result.failure === null ? 0 : 1;
 }
 
-async function many(from: number, seeds: number, steps: number, untilMs: number): Promise<number> {
+async function many(
+  from: number, seeds: number, options: { readonly steps: number; readonly rates: FaultRates }, untilMs: number,
+): Promise<number> {
   const totals = noFaults();
   const checks: Record<string, number> = {};
   let [done, taken, virtualMs] = [0, 0, 0];
   let failed: SimulationResult | null = null;
   for (let seed = from; seed < from + seeds && performance.now() < untilMs; seed++) {
-    const result = await simulate({ seed, steps });
+    const result = await simulate({ seed, ...options });
     done += 1;
     taken += result.steps;
     virtualMs += result.virtualMs;
@@ -65,7 +68,7 @@ async function many(from: number, seeds: number, steps: number, untilMs: number)
   console.table(totals);
   console.table(checks);
   if (failed === null) return 0;
-  console.log(`seed ${failed.seed} failed: ${failed.failure}\nreplay: ${replayCommand(failed.seed, steps)}`);
+  console.log(`seed ${failed.seed} failed: ${failed.failure}\nreplay: ${replayCommand(failed.seed, options.steps, null, options.rates)}`);
   return 1;
 }
 

@@ -5,7 +5,9 @@ import { ReleaseChain, chainStart } from '../../../src/log/index.js';
 import { batchRows, decodeBatchBody } from '../../../src/wire/index.js';
 import { fromHex } from '../../../src/base/bytes.js';
 import type { Engine } from '../../../server/store/sqlite/engine.js';
-import type { AdmissionRequest, AdmissionResult, ReleaseRecord } from '../../../server/store/contract.js';
+import type {
+  AdmissionRequest, AdmissionResult, ReleaseRecord, WithdrawalRequest, WithdrawalResult,
+} from '../../../server/store/contract.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
 import { columnCount, type SeenRow } from './study.js';
 
@@ -38,7 +40,10 @@ export class Model {
   readonly #acked = new Map<string, Set<bigint>>();
   /** Which epoch holds a row: by key and first two entries; honest rows are all different. */
   readonly #rowHomes = new Map<string, string>();
-  readonly checks = { acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0 };
+  /** Rows that were taken back, by study, key, sequence; and whose withdrawal from which epoch was acknowledged. */
+  readonly #withdrawn = new Set<string>();
+  readonly #withdrawals = new Map<string, boolean>();
+  readonly checks = { withdrawals: 0, acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0 };
 
   /** @param onNote gets every fact. */
   constructor(private readonly server: Verifier, private readonly onNote: (text: string) => void) {}
@@ -81,6 +86,9 @@ export class Model {
     }
     const journal = getOrSet(study.journals, epoch, () => new Map<string, Map<bigint, Float64Array>>());
     getOrSet(journal, contributor, () => new Map<bigint, Float64Array>()).set(sequence, values);
+    // A withdrawal that a crash took with it.
+    this.#withdrawn.delete(`${studyId} ${contributor} ${sequence}`);
+    this.#mustBeWithdrawn(studyId, contributor, epoch);
   }
 
   /** A process starts over a disk: epochs that are not over hold what the disk says; acknowledged rows must be there. */
@@ -113,13 +121,47 @@ export class Model {
 
   #forget(studyId: string, study: StudyModel, epoch: bigint): void {
     for (const [contributor, batches] of study.journals.get(epoch) ?? []) {
-      for (const values of batches.values()) {
-        for (let at = 0; at < values.length; at += columnCount) {
-          this.#rowHomes.delete(`${studyId} ${contributor} ${values[at]} ${values[at + 1]}`);
-        }
-      }
+      for (const values of batches.values()) this.#forgetRows(studyId, contributor, values);
     }
     study.journals.delete(epoch);
+  }
+
+  /** Executed by the store; not yet durable. From here on the journal has none of the rows. */
+  withdrawn({ studyId, contributor, epoch }: WithdrawalRequest, result: WithdrawalResult): void {
+    this.note(`withdrawal ${contributor.slice(0, 8)} ${epoch} ${result.kind}`);
+    if (result.kind !== 'withdrawn' || !result.undone) return;
+    const study = this.#study(studyId);
+    if (study.releasedEpochs.has(epoch)) throw new BrokenPromise(`epoch ${epoch} gave rows back after its release`);
+    const journal = study.journals.get(epoch)!;
+    for (const [sequence, values] of journal.get(contributor) ?? []) {
+      this.#forgetRows(studyId, contributor, values);
+      this.#withdrawn.add(`${studyId} ${contributor} ${sequence}`);
+    }
+    journal.delete(contributor);
+    this.#withdrawals.set(`${studyId} ${contributor} ${epoch}`, false);
+  }
+
+  /** A contributor was told that nothing of it counts in the epoch. */
+  withdrawalAcked(studyId: string, contributor: string, epoch: bigint): void {
+    const name = `${studyId} ${contributor} ${epoch}`;
+    // It had nothing there.
+    if (!this.#withdrawals.has(name)) return;
+    this.checks.withdrawals += 1;
+    this.note(`withdrawn ${contributor.slice(0, 8)} ${epoch}`);
+    this.#withdrawals.set(name, true);
+    this.#mustBeWithdrawn(studyId, contributor, epoch);
+  }
+
+  #mustBeWithdrawn(studyId: string, contributor: string, epoch: bigint): void {
+    if (this.#withdrawals.get(`${studyId} ${contributor} ${epoch}`) !== true) return;
+    const count = this.#study(studyId).journals.get(epoch)?.get(contributor)?.size ?? 0;
+    if (count > 0) throw new BrokenPromise(`withdrawn and counted: ${count} batches of ${contributor.slice(0, 8)} in ${epoch}`);
+  }
+
+  #forgetRows(studyId: string, contributor: string, values: Float64Array): void {
+    for (let at = 0; at < values.length; at += columnCount) {
+      this.#rowHomes.delete(`${studyId} ${contributor} ${values[at]} ${values[at + 1]}`);
+    }
   }
 
   /** A contributor was told that its batch counts. */
@@ -139,7 +181,7 @@ export class Model {
 
   #mustBeJournalled(studyId: string, contributor: string, sequence: bigint, when: string): void {
     const homes = this.#homesOf(studyId, contributor, sequence);
-    if (homes === 1) return;
+    if (homes === 1 || (homes === 0 && this.#withdrawn.has(`${studyId} ${contributor} ${sequence}`))) return;
     const what = homes === 0 ? 'lost' : 'counted twice';
     throw new BrokenPromise(`${what}: sequence ${sequence} of ${contributor.slice(0, 8)} is in ${homes} epochs ${when}`);
   }

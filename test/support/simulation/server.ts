@@ -108,6 +108,7 @@ export class ServerProcess {
           if (studies[0]!.document.budget.scope !== 'contributor') return;
           for (const { studyId, contributor } of requests) model.ownLedger(this.#engine, studyId, contributor);
         }),
+        onWithdrawn: (request, result) => this.#guard(() => model.withdrawn(request, result)),
         onDurable: (method, _args, engine) => {
           model.note(method);
           this.#guard(() => model.ledger(engine));

@@ -97,6 +97,7 @@ function textOf(error: unknown): string {
 }
 
 /** What to type to see it again. */
-export function replayCommand(seed: number, steps: number, plant: PlantName | null = null): string {
-  return `npm run simulate -- --seed ${seed} --steps ${steps}${plant === null ? '' : ` --plant ${plant}`}`;
+export function replayCommand(seed: number, steps: number, plant: PlantName | null = null, rates = rough): string {
+  const rest = `${plant === null ? '' : ` --plant ${plant}`}${rates.withdraw === 0 ? '' : ` --withdraw ${rates.withdraw}`}`;
+  return `npm run simulate -- --seed ${seed} --steps ${steps}${rest}`;
 }

@@ -1,5 +1,5 @@
 import { StorageError } from '../../../src/base/errors.js';
-import type { AdmissionRequest, AdmissionResult } from '../../../server/store/contract.js';
+import type { AdmissionRequest, AdmissionResult, WithdrawalRequest, WithdrawalResult } from '../../../server/store/contract.js';
 import type { Engine } from '../../../server/store/sqlite/engine.js';
 import type { Caller } from '../../../server/store/sqlite/facade.js';
 import type { NamedMethod } from '../../../server/store/sqlite/messages.js';
@@ -12,6 +12,8 @@ import type { ProcessTimers } from './scheduler.js';
 export interface StorageWatcher {
   /** Executed: visible to later calls, not durable yet. */
   onAdmitted(requests: readonly AdmissionRequest[], results: readonly AdmissionResult[]): void;
+  /** The same of a withdrawal. */
+  onWithdrawn(request: WithdrawalRequest, result: WithdrawalResult): void;
   /** A call is durable and about to be answered. */
   onDurable(method: string, args: readonly unknown[], engine: Engine): void;
 }
@@ -56,7 +58,13 @@ export class SimulatedCaller implements Caller {
 
   call(method: NamedMethod, args: readonly unknown[]): Promise<unknown> {
     const methods = this.options.engine as unknown as Readonly<Record<string, (...given: readonly unknown[]) => unknown>>;
-    return this.#enqueue(method, args, () => methods[method]!(...args));
+    return this.#enqueue(method, args, () => {
+      const result = methods[method]!(...args);
+      if (method === 'withdraw') {
+        this.options.watcher.onWithdrawn(args[0] as WithdrawalRequest, result as WithdrawalResult);
+      }
+      return result;
+    });
   }
 
   async admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]> {

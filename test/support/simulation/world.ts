@@ -129,10 +129,12 @@ export class World {
     const contributor = new SimulatedContributor(this.#worldOf(study, `contributor ${number}`), number);
     this.contributors.push(contributor);
     const chance = this.#chance.fork(`sends ${number}`);
+    const regrets = this.#chance.fork(`withdraws ${number}`);
     const again = (): void => {
       this.scheduler.after(chance.between(10, everyMs / 2), `contributor-${number} thinks`, () => {
         if (this.rates === calm && this.#healed) return;
         if (contributor.alive && contributor.owed < 8) contributor.send();
+        if (contributor.alive && this.rates.withdraw > 0 && regrets.happens(this.rates.withdraw)) contributor.withdraw();
         again();
       });
     };
