@@ -162,15 +162,23 @@ function firstHostile(
   const sums = [0];
   for (let bin = 0; bin < profileBins; bin++) sums.push(sums[bin]! + countOf(bin));
   const beyond = (bin: number): number => normalUpperTail((edgeOf(bin) - middle) / spread);
-  const isHostile = (from: number, to: number): boolean => {
-    const normal = total * (beyond(from) - (to === profileBins ? 0 : beyond(to)));
-    const least = tailFactor * normal + leastShare * total;
-    return sums[to]! - sums[from]! > least + chance * Math.hypot(noise * Math.sqrt(to - from), Math.sqrt(normal));
+  const normalIn = (from: number, to: number): number => total * (beyond(from) - (to === profileBins ? 0 : beyond(to)));
+  const doubt = (from: number, to: number): number => Math.hypot(noise * Math.sqrt(to - from), Math.sqrt(normalIn(from, to)));
+  const isHostile = (from: number, to: number): boolean =>
+    sums[to]! - sums[from]! > tailFactor * normalIn(from, to) + leastShare * total + chance * doubt(from, to);
+  /** Leaves the honest rows between the least cut and a crowd farther out: as long as nothing is seen among them. */
+  const outwards = (from: number, to: number): number => {
+    let start = from;
+    while (start + 1 < to && isHostile(start + 1, to)
+      && sums[start + 1]! - sums[from]! <= normalIn(from, start + 1) + doubt(from, start + 1)) start += 1;
+    return start;
   };
   for (let bin = 1; bin < profileBins; bin++) {
     if ((edgeOf(bin) - middle) / spread < leastCut) continue;
-    for (let size = 1; bin + size < profileBins; size *= 2) if (isHostile(bin, bin + size)) return bin;
-    if (isHostile(bin, profileBins)) return bin;
+    for (let size = 1; bin + size < profileBins; size *= 2) {
+      if (isHostile(bin, bin + size)) return outwards(bin, bin + size);
+    }
+    if (isHostile(bin, profileBins)) return outwards(bin, profileBins);
   }
   return profileBins;
 }
