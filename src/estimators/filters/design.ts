@@ -49,8 +49,8 @@ export interface DesignAsked {
   readonly cohort: string;
   readonly facts: StudyFacts;
   readonly corruption: number;
-  /** In scales. */
-  readonly radius: number;
+  /** In scales; null: what fits the noise. */
+  readonly radius: number | null;
   readonly looks: number;
   readonly centreShare: number;
   readonly finalShare: number;
@@ -69,12 +69,12 @@ export function designOf(asked: DesignAsked): Design {
   const { cohort, facts, corruption, looks: count, centreShare, finalShare } = asked;
   const { dimension, target } = facts;
   const rowsMax = surplus * facts.cohort;
-  const ball = clipBall(asked.radius, { products: true, rowsMax });
+  const rhoLook = shareOf(target.rho, (1 - centreShare - finalShare) / count);
+  const ball = clipBall(asked.radius ?? radiusFor(facts, rhoLook), { products: true, rowsMax });
   const edges = scoreEdges(ball.radius);
   const [bins, median] = centreEvents({
     cohort, dimension, rho: shareOf(target.rho, centreShare), delta: target.delta,
   });
-  const rhoLook = shareOf(target.rho, (1 - centreShare - finalShare) / count);
   const planned = Array.from({ length: count }, (_, t) => looksOf(asked, `look-${t + 1}`, rhoLook, ball, edges.length));
   const leftAlone = spreadMax(facts, corruption, planned[0]!.square.sigma);
   const looks = isBlind(leftAlone, corruption, ball) ? [] : planned;
@@ -88,6 +88,26 @@ export function designOf(asked: DesignAsked): Design {
     events: [bins, median, ...looks.flatMap(eventsOf), sum, present],
     cohortForCentre: Math.ceil(wanted / (fullestBin * (1 - corruption))),
   };
+}
+
+/** Spread that noise may hide before the ball is made as small as honest rows allow. */
+const hiddenMax = 0.02;
+
+/**
+ * The radius of the ball, in scales. Honest rows are about sqrt(d) from their mean, and the wide ball holds them also
+ * where scale is a third too small. Noise hides spread in proportion to its square, so where that is much, the ball is
+ * one that hardly any honest row is beyond, about a centre that a tenth of the rows has moved: what was hidden is
+ * halved. Of public numbers.
+ */
+function radiusFor({ dimension, cohort }: StudyFacts, rhoLook: number): number {
+  const wide = 1.35 * Math.sqrt(dimension) + 3;
+  const sigma = wide ** 2 / Math.sqrt(shareOf(rhoLook, parts.square));
+  return hiddenByNoise(sigma, dimension, cohort) > hiddenMax ? 1.1 * Math.sqrt(dimension) + 2.5 : wide;
+}
+
+/** Spread that the noise of the second moments may show; its norm is about sigma sqrt(2 d). */
+function hiddenByNoise(sigma: number, dimension: number, cohort: number): number {
+  return (1.3 * sigma * Math.sqrt(2 * dimension)) / cohort;
 }
 
 /** Looks are planned as if at least this share of the rows were hostile. */
@@ -141,11 +161,11 @@ export function countEvent(name: string, cohort: string, rho: number): GaussianE
 
 /**
  * The spread that honest rows may show: what the assumed share of unlucky ones adds, sampling, and the noise of the
- * second moments (the norm of such noise is about sigma sqrt(2 d)).
+ * second moments.
  */
 function spreadMax({ dimension, cohort }: StudyFacts, corruption: number, sigma: number): number {
   const unlucky = corruption === 0 ? 0 : 2 * corruption * Math.log(1 / corruption);
-  return unlucky + 3 * Math.sqrt(dimension / cohort) + (1.3 * sigma * Math.sqrt(2 * dimension)) / cohort;
+  return unlucky + 3 * Math.sqrt(dimension / cohort) + hiddenByNoise(sigma, dimension, cohort);
 }
 
 /**

@@ -45,7 +45,8 @@ export const filterParameters: readonly ParameterSpec[] = [
   },
   {
     name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e6, unit: 'scales',
-    description: 'rows farther than this from the centre are pulled in; 1.35 sqrt(columns) + 3 when absent',
+    description: 'rows farther than this from the centre are pulled in; 1.35 sqrt(columns) + 3 when absent, '
+      + 'and 1.1 sqrt(columns) + 2.5 where noise hides more than that ball is worth',
   },
   {
     name: 'profile', type: 'choice', choices: ['default', 'paper'], default: 'default',
@@ -96,7 +97,7 @@ export function planFilter(kind: FilterKind, values: ParameterValues, facts: Stu
   const corruption = numberOf(values, 'corruption');
   const design = designOf({
     cohort: cohortName, facts: choice.facts, corruption, centreShare, finalShare,
-    radius: optionalNumberOf(values, 'radius') ?? 1.35 * Math.sqrt(dimension) + 3,
+    radius: optionalNumberOf(values, 'radius') ?? null,
     looks: numberOf(values, 'looks'),
   });
   if (facts.cohort < design.cohortForCentre) {

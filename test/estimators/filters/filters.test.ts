@@ -110,6 +110,22 @@ describe('filters', () => {
     expect(large.expectedError(0.06).total).toBe(Infinity);
   });
 
+  it('makes the ball as small as honest rows allow where noise hides much, and only there', () => {
+    const factOf = (name: string, cohort: number, epsilon: number, extra: object = {}): number =>
+      planOf('prime', { scale: 1, ...extra }, factsOf(10, cohort, epsilon)).facts[name] as number;
+    const radius = 'clipRadiusInScales';
+    const wide = 1.35 * Math.sqrt(10) + 3;
+    expect(factOf(radius, 100_000, 1)).toBeCloseTo(1.1 * Math.sqrt(10) + 2.5, 3);
+    expect(factOf(radius, 100_000, 1, { radius: 7 })).toBeCloseTo(7, 3);
+    expect(factOf(radius, 200_000, 20)).toBeCloseTo(wide, 3);
+    // Noise and sampling add to the spread that is left alone; its noise is as the squared radius.
+    const least = 0.1 * Math.log(20) + 3 * Math.sqrt(10 / 100_000);
+    const [small, large] = [{}, { radius: wide }].map((extra) =>
+      factOf('spreadThatIsLeftAlone', 100_000, 1, { corruption: 0.05, ...extra }) - least);
+    expect(small! / large!).toBeCloseTo(((1.1 * Math.sqrt(10) + 2.5) / wide) ** 2, 2);
+    expect(large!).toBeGreaterThan(0.02);
+  });
+
   it('leaves out the rows beyond what can be counted exactly, without a word about how many there were', async () => {
     const plan = planOf('prime', { scale: 1 }, factsOf(1, 3000, 4));
     const rows = rowsOf(13_000, 1, 'surplus');
