@@ -57,12 +57,15 @@ export const contribute = defineCommand({
   ],
   stopsGently: true,
   async run({ args, io, output }) {
+    if (args.input === undefined && args.withdraw !== true) {
+      throw new UsageError('--input is missing: give a file of rows, or --withdraw to take back what was sent');
+    }
+    if (args.input !== undefined && args.withdraw === true) {
+      throw new UsageError('--input sends rows and --withdraw takes them back: give one of them');
+    }
     const seed = readKeyFile(args.key);
     const serverKey = args['server-key'] === undefined ? undefined : publicKeyFlag(args['server-key'], '--server-key');
     const enrolment = args.enrolment === undefined ? undefined : readEnrolmentFile(args.enrolment, publicKeyOf(seed));
-    if ((args.input === undefined) !== (args.withdraw === true)) {
-      throw new UsageError('give --input and a file of rows, or --withdraw to take back what was sent');
-    }
     const rows = args.input === undefined ? [] : await allRows(args.input, args.format, listFlag(args.columns, '--columns'), io);
     const outboxPath = args.outbox ?? `${args.key}.${args.study.slice(0, 64)}.outbox`;
     const outbox = await openOutbox(outboxPath);
