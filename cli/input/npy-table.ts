@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { isLittleEndian } from '../../src/base/byte-order.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { limits } from '../../src/base/limits.js';
 import { sharedDoubles } from '../../src/numerics/kernels/shards.js';
@@ -118,5 +119,3 @@ class Decoder {
     );
   }
 }
-
-const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;

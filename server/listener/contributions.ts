@@ -60,11 +60,8 @@ export class Contributions {
 
   batch(frame: SignedBatch): void {
     const { context, voice } = this;
-    const channel = this.#channels.get(frame.channel);
-    if (channel === undefined) {
-      voice.refuse('unknown-channel', { channel: frame.channel });
-      return voice.strike('stray');
-    }
+    const channel = this.#channelOf(frame);
+    if (channel === undefined) return;
     const { setup } = channel;
     const subject = { channel: setup.id, studyId: setup.signatures.studyId, facts: setup.facts };
     // It was drained and left: no verdict on one batch could free the others of the channel.
@@ -87,11 +84,8 @@ export class Contributions {
 
   withdraw(frame: Withdraw): void {
     const { context, voice } = this;
-    const channel = this.#channels.get(frame.channel);
-    if (channel === undefined) {
-      voice.refuse('unknown-channel', { channel: frame.channel });
-      return voice.strike('stray');
-    }
+    const channel = this.#channelOf(frame);
+    if (channel === undefined) return;
     const { setup } = channel;
     const { studyId } = setup.signatures;
     const subject = { channel: setup.id, studyId, facts: setup.facts };
@@ -123,6 +117,16 @@ export class Contributions {
       context.metrics.totals.queuedBatches -= 1;
       context.settled.fire();
     });
+  }
+
+  /** The channel that a frame names; one that there is not is refused, and counts against the socket. */
+  #channelOf({ channel }: SignedBatch | Withdraw): Channel | undefined {
+    const found = this.#channels.get(channel);
+    if (found === undefined) {
+      this.voice.refuse('unknown-channel', { channel });
+      this.voice.strike('stray');
+    }
+    return found;
   }
 
   async #open(hello: Hello, admitted: Admitted): Promise<void> {

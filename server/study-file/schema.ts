@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { printable } from '../../src/base/facts-limits.js';
 import { limits } from '../../src/base/limits.js';
 import { durationForm, parseDuration } from './durations.js';
 
@@ -8,7 +9,7 @@ import { durationForm, parseDuration } from './durations.js';
  */
 const named = `a name of 1 to ${limits.nameLength} printable characters`;
 const name = ruled(
-  named, v.pipe(v.string(named), v.regex(/^[^\p{C}]+$/u, named), v.maxLength(limits.nameLength, named)),
+  named, v.pipe(v.string(named), v.regex(printable, named), v.maxLength(limits.nameLength, named)),
 );
 
 const above0 = 'a number above 0';

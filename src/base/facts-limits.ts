@@ -11,3 +11,6 @@ export const factsLimits = {
   /** Nominal contributors per epoch. */
   cohortMax: 10_000_000,
 } as const;
+
+/** What names are made of: no control characters, since they are printed to terminals. */
+export const printable = /^[^\p{C}]+$/u;

@@ -1,3 +1,4 @@
+import { highWord } from '../base/byte-order.js';
 import { sharedIndexes } from '../numerics/kernels/shards.js';
 import type { RowBlock } from './rows.js';
 
@@ -108,6 +109,3 @@ export function slotOf(tag: bigint, slots: number): number {
 function slotOfWords(high: number, low: number, slots: number): number {
   return Math.floor(((high * 2 ** 21 + (low >>> 11)) / 2 ** 53) * slots);
 }
-
-/** Which word of a tag in memory is its high one. */
-const highWord = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 1 : 0;

@@ -1,13 +1,12 @@
 import { concatBytes, fromUtf8, utf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
-import { factsLimits } from '../base/facts-limits.js';
+import { factsLimits, printable } from '../base/facts-limits.js';
 import type { Signer, Signing, Verifier } from './contract.js';
 import { checkPublicKey } from './keys.js';
-import { signedMessage } from './message.js';
+import { noStudy, signedMessage } from './message.js';
 
 const signatureBytes = 64;
 const expiryBytes = 8;
-const nobodysStudy = new Uint8Array(32);
 
 /** A token is never longer: signature, expiry, and the longest name of a study in UTF-8. */
 export const enrolmentBytesMax = signatureBytes + expiryBytes + 4 * factsLimits.nameLength;
@@ -69,11 +68,11 @@ export function verifyEnrolment(
 }
 
 function messageOf(issuer: Uint8Array, contributor: Uint8Array, body: Uint8Array, hashing: Hashing): Uint8Array {
-  return signedMessage('enrol', { serverKey: issuer, studyId: nobodysStudy }, contributor, hashing.sha512(body));
+  return signedMessage('enrol', { serverKey: issuer, studyId: noStudy }, contributor, hashing.sha512(body));
 }
 
 function isName(text: string): boolean {
-  return text.length <= factsLimits.nameLength && /^[^\p{C}]+$/u.test(text);
+  return text.length <= factsLimits.nameLength && printable.test(text);
 }
 
 function textOf(bytes: Uint8Array): string | undefined {

@@ -10,6 +10,8 @@ export const signedMessageBytes = 180;
 
 const keyOffset = 20;
 const noContributor = new Uint8Array(32);
+/** In the place of a study id, where a signature is about no one study. */
+export const noStudy = new Uint8Array(32);
 
 /** What a signature speaks about. All public. */
 export interface SignatureContext {

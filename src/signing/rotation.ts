@@ -1,7 +1,7 @@
 import { concatBytes, equalBytes } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
 import type { Signer, Signing, Verifier } from './contract.js';
-import { signedMessage } from './message.js';
+import { noStudy, signedMessage } from './message.js';
 
 /**
  * The record that a server's key gave way to another, 192 bytes: the key until then (32), the key from then on (32), and
@@ -13,8 +13,6 @@ export type KeyRotation = Uint8Array;
 
 /** Bytes of a KeyRotation. */
 export const keyRotationBytes = 192;
-
-const noStudy = new Uint8Array(32);
 
 /** The keys that a rotation names, as views. */
 export function keysOfRotation(rotation: KeyRotation): { readonly previousKey: Uint8Array; readonly nextKey: Uint8Array } {

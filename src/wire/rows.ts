@@ -1,3 +1,4 @@
+import { isLittleEndian } from '../base/byte-order.js';
 import { InvalidParameterError } from '../base/errors.js';
 import type { BatchBody } from './messages.js';
 import { malformed } from './reader.js';
@@ -8,8 +9,6 @@ type BatchNumbers = Pick<BatchBody, 'rows' | 'columns' | 'dataType' | 'data'>;
 /** Bytes of one number. */
 export const numberBytes: Readonly<Record<DataType, number>> = { float32: 4, float64: 8 };
 
-const hostIsLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
-
 /**
  * The rows of a batch, widened to doubles: rows * columns numbers, row-major, in memory of their own.
  * Values may be NaN or infinite: see `firstNonFinite`.
@@ -17,7 +16,7 @@ const hostIsLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
  */
 export function batchRows(body: BatchNumbers): Float64Array {
   checkSize(body);
-  return readNumbers(body.data, body.dataType, hostIsLittleEndian);
+  return readNumbers(body.data, body.dataType, isLittleEndian);
 }
 
 /**
@@ -28,10 +27,10 @@ export function batchRows(body: BatchNumbers): Float64Array {
 export function viewBatchRows(body: BatchNumbers): Float64Array {
   checkSize(body);
   const { data, dataType } = body;
-  const inPlace = dataType === 'float64' && hostIsLittleEndian && data.byteOffset % 8 === 0;
+  const inPlace = dataType === 'float64' && isLittleEndian && data.byteOffset % 8 === 0;
   return inPlace
     ? new Float64Array(data.buffer, data.byteOffset, data.length / 8)
-    : readNumbers(data, dataType, hostIsLittleEndian);
+    : readNumbers(data, dataType, isLittleEndian);
 }
 
 function checkSize(body: BatchNumbers): void {
@@ -68,7 +67,7 @@ export function encodeRows(values: Float64Array, dataType: DataType): Uint8Array
       { index: bad, dataType },
     );
   }
-  return writeNumbers(numbers, dataType, hostIsLittleEndian);
+  return writeNumbers(numbers, dataType, isLittleEndian);
 }
 
 /** @internal `nativeOrder` false takes the path of a big-endian machine; tests compare the two. */

@@ -154,7 +154,10 @@ function cutTails(counts: Float64Array, noise: number, leastCut: number, shape: 
   return { from: profileBins - mirrored, to: outwards };
 }
 
-/** The first bin, counted from below, at which a stretch upwards is hostile; `profileBins` when none is. */
+/**
+ * The first bin, counted from below, at which a stretch upwards is hostile, less the honest bins that it begins with;
+ * `profileBins` when there is none.
+ */
 function firstHostile(
   countOf: (bin: number) => number, edgeOf: (bin: number) => number, noise: number, leastCut: number,
   { middle, spread, total }: Shape,
@@ -166,8 +169,8 @@ function firstHostile(
   const doubt = (from: number, to: number): number => Math.hypot(noise * Math.sqrt(to - from), Math.sqrt(normalIn(from, to)));
   const isHostile = (from: number, to: number): boolean =>
     sums[to]! - sums[from]! > tailFactor * normalIn(from, to) + leastShare * total + chance * doubt(from, to);
-  /** Leaves the honest rows between the least cut and a crowd farther out: as long as nothing is seen among them. */
-  const outwards = (from: number, to: number): number => {
+  /** Past the bins between the least cut and a crowd farther out, as long as they hold no more than chance adds. */
+  const pastHonest = (from: number, to: number): number => {
     let start = from;
     while (start + 1 < to && isHostile(start + 1, to)
       && sums[start + 1]! - sums[from]! <= normalIn(from, start + 1) + doubt(from, start + 1)) start += 1;
@@ -176,9 +179,9 @@ function firstHostile(
   for (let bin = 1; bin < profileBins; bin++) {
     if ((edgeOf(bin) - middle) / spread < leastCut) continue;
     for (let size = 1; bin + size < profileBins; size *= 2) {
-      if (isHostile(bin, bin + size)) return outwards(bin, bin + size);
+      if (isHostile(bin, bin + size)) return pastHonest(bin, bin + size);
     }
-    if (isHostile(bin, profileBins)) return outwards(bin, profileBins);
+    if (isHostile(bin, profileBins)) return pastHonest(bin, profileBins);
   }
   return profileBins;
 }

@@ -1,12 +1,11 @@
+import { highWord } from '../../base/byte-order.js';
+
 /** Rows side by side, with their tags. */
 export interface TaggedRows {
   count: number;
   values: Float64Array;
   tags: BigUint64Array;
 }
-
-/** Where the high word of a 64-bit number is among its two, whatever the platform's byte order. */
-export const highWord = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 1 : 0;
 
 /** Up to so many rows, sorting keys is faster than counting them into 65,536 places. */
 const sortedRowsMax = 1 << 14;
