@@ -2,8 +2,8 @@ import { highWord } from '../base/byte-order.js';
 import { sharedIndexes } from '../numerics/kernels/shards.js';
 import type { RowBlock } from './rows.js';
 
-/** Rows with their tags, in any order. */
-export interface TaggedRows extends RowBlock {
+/** Rows, in any order, and the tags by which they are put in slots and paired: drawn already, or still to draw. */
+export interface RowsToPair extends RowBlock {
   readonly tags: BigUint64Array;
   /** Where there are no tags yet: fills in those of the next rows, until all rows have had theirs. */
   readonly drawTags?: (into: BigUint64Array) => void;
@@ -27,7 +27,7 @@ class Slots {
   readonly #one: Place = { row: 0, high: 0, low: 0 };
   found = 0;
 
-  constructor(private readonly block: TaggedRows, private readonly slots: number) {
+  constructor(private readonly block: RowsToPair, private readonly slots: number) {
     this.#rows = new Uint32Array(2 * slots).fill(nobody);
     this.#tags = new Uint32Array(4 * slots);
   }
@@ -87,7 +87,7 @@ class Slots {
  * next one. A function of the set of rows but for their order. O(count + slots), 24 bytes for each slot; tags that are
  * drawn are not kept.
  */
-export function pairsOf(block: TaggedRows, slots: number): Uint32Array {
+export function pairsOf(block: RowsToPair, slots: number): Uint32Array {
   const { count, tags, drawTags } = block;
   const held = new Slots(block, slots);
   const piece = drawTags === undefined ? tags : new BigUint64Array(Math.min(count, pieceRows));

@@ -6,9 +6,9 @@ import type { GaussianHistogramEvent } from './events.js';
 import { keepingCount } from './mechanisms/bounds.js';
 import type { Mechanisms } from './mechanisms/contract.js';
 import { deviationOf } from './scale-of-bins.js';
-import { pairsOf, type TaggedRows } from './scale-pairs.js';
+import { pairsOf, type RowsToPair } from './scale-pairs.js';
 
-export { slotOf, type TaggedRows } from './scale-pairs.js';
+export { slotOf, type RowsToPair } from './scale-pairs.js';
 
 /**
  * P9, a private scale: per coordinate, the deviation of normal rows that are as far apart, two by two. Nothing
@@ -87,7 +87,7 @@ export const pairsInFullestBin = 0.5 * 0.59 * 0.3;
  */
 export function privateScale(
   mechanisms: Mechanisms,
-  rows: Sensitive<TaggedRows>,
+  rows: Sensitive<RowsToPair>,
   dimension: number,
   slots: number,
   name = 'scale',
@@ -99,7 +99,7 @@ export function privateScale(
 export async function privateScaleOn(
   runner: KernelRunner,
   mechanisms: Mechanisms,
-  rows: Sensitive<TaggedRows>,
+  rows: Sensitive<RowsToPair>,
   slots: number,
   name = 'scale',
 ): Promise<Released<FoundScale>> {

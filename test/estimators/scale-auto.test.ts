@@ -3,7 +3,7 @@ import { Sensitive } from '../../src/base/brands.js';
 import { countPairBins } from '../../src/numerics/kernels/column-counts.js';
 import { pairsOf } from '../../src/privacy/scale-pairs.js';
 import {
-  privateScale, privateScaleOn, scaleEvent, slotsFor, slotsForScale, type TaggedRows,
+  privateScale, privateScaleOn, scaleEvent, slotsFor, slotsForScale, type RowsToPair,
 } from '../../src/privacy/scale.js';
 import { inlineCompute } from '../../src/estimators/compute.js';
 import { keepingCount } from '../../src/privacy/mechanisms/bounds.js';
@@ -31,7 +31,7 @@ function members(data: DataSource, count: number, deviation = 1): Member[] {
   }));
 }
 
-function rowsOf(list: readonly Member[]): Sensitive<TaggedRows> {
+function rowsOf(list: readonly Member[]): Sensitive<RowsToPair> {
   const sorted = [...list].sort((left, right) => (left.tag < right.tag ? -1 : 1));
   return Sensitive.of({
     count: sorted.length,

@@ -1,6 +1,6 @@
 import { highWord } from '../../base/byte-order.js';
 
-/** Rows side by side, with their tags. */
+/** What a summary of rows holds: rows side by side, each with its tag. */
 export interface TaggedRows {
   count: number;
   values: Float64Array;
