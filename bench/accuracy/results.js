@@ -5,18 +5,20 @@ const keys = ['rows', 'dimension', 'contributors', 'corruption', 'epsilon', 'del
 const keyOf = (at) => keys.map((key) => at[key]).join(' ');
 
 /**
- * Reads a file of results, or keeps them in memory only without one. Several lines of one place are merged.
+ * Reads files of results, or keeps them in memory only without one. Several lines of one place are merged.
  * @param file - appended to, line by line, so that an interrupted run loses the seed at hand only.
+ * @param others - read as well.
  */
-export function openResults(file) {
+export function openResults(file, ...others) {
   const byKey = new Map();
   const keep = (line) => {
     const known = byKey.get(keyOf(line));
     if (known === undefined) byKey.set(keyOf(line), line);
     else Object.assign(known.errors, line.errors);
   };
-  if (file !== undefined && existsSync(file)) {
-    for (const text of readFileSync(file, 'utf8').split('\n')) {
+  for (const one of [file, ...others]) {
+    if (one === undefined || !existsSync(one)) continue;
+    for (const text of readFileSync(one, 'utf8').split('\n')) {
       // The last line may have been cut short.
       if (text.endsWith('}')) keep(JSON.parse(text));
     }

@@ -7,6 +7,7 @@ import { readOptions } from './options.js';
 import { openPeer } from './peer.js';
 import { closePool, locationEstimators, planOf, release } from './private.js';
 import { openResults } from './results.js';
+import { briefOf } from './brief.js';
 import { boundsTable, cellsOf, cellTitle, markdownOf, rowOf } from './table.js';
 
 const distance = (left, right) => Math.hypot(...left.map((entry, j) => entry - right[j]));
@@ -39,6 +40,15 @@ async function errorsOf({ attack, seed, ...cell }, wanted, plans, options, peer)
   return errors;
 }
 
+/** What does not depend on the privacy asked, where another target of the same rows has it already. */
+function publicErrors(results, at, targets) {
+  const others = targets.map((target) => results.errorsAt({ ...at, ...target }));
+  return Object.fromEntries(['filter', 'clean'].flatMap((method) => {
+    const found = others.find((errors) => Object.hasOwn(errors, method));
+    return found === undefined ? [] : [[method, found[method]]];
+  }));
+}
+
 async function measure(options) {
   const peer = await openPeer(options.peer);
   if ('missing' in peer) console.log(peer.missing);
@@ -55,9 +65,11 @@ async function measure(options) {
       for (const attack of shape.corruption === 0 ? ['none'] : options.attacks) {
         for (let seed = 0; seed < options.seeds; seed++) {
           const at = { ...cell, attack, seed };
-          const known = results.errorsAt(at);
+          const own = results.errorsAt(at);
+          const known = { ...publicErrors(results, at, options.targets), ...own };
           const wanted = methods.filter((method) => !Object.hasOwn(known, method));
-          if (wanted.length > 0) results.add(at, await errorsOf(at, wanted, plans, options, peer));
+          const found = wanted.length > 0 ? await errorsOf(at, wanted, plans, options, peer) : {};
+          if (methods.some((method) => !Object.hasOwn(own, method))) results.add(at, { ...known, ...found });
         }
         const row = rowOf(results.lines, { ...cell, attack });
         console.log([attack.padEnd(14), ...methods.map((method) => row.text(method).padEnd(18))].join(''));
@@ -72,9 +84,13 @@ async function main() {
   const options = readOptions(process.argv.slice(2));
   if (options.table === undefined) await measure(options);
   else {
-    const text = markdownOf(options.table.flatMap((file) => openResults(file).lines));
-    if (options.into === undefined) console.log(text);
-    else writeFileSync(options.into, replacedIn(options.into, text));
+    const { lines } = openResults(...options.table);
+    if (options.into === undefined) console.log(`${briefOf(lines)}\n${markdownOf(lines)}`);
+    else {
+      const whole = options.into.replace(/(\.md)?$/, '-tables.md');
+      writeFileSync(options.into, replacedIn(options.into, briefOf(lines)));
+      writeFileSync(whole, replacedIn(whole, markdownOf(lines)));
+    }
   }
   await closePool();
 }
