@@ -1,6 +1,6 @@
 import { partsByName, type Nested, type ReleaseBody } from '../client/index.js';
 import { exact } from './format.js';
-import type { StudyEntry } from './model.js';
+import { intervalOf, type StudyEntry } from './model.js';
 
 type Value = Extract<ReleaseBody['outcome'], { kind: 'value' }>;
 
@@ -28,16 +28,31 @@ export interface Bin {
   readonly high: number | null;
 }
 
+/** A square of one number for every two columns. */
+export interface MatrixPicture {
+  readonly kind: 'matrix';
+  readonly name: string;
+  /** Of covariances; else its entries are shares of directions. */
+  readonly isCovariance: boolean;
+  readonly size: number;
+  readonly entries: readonly number[];
+  /** Half of the 95 % interval of each entry; null where the release says nothing. */
+  readonly halves: readonly (number | null)[];
+  /** Where the entries begin in the estimate. */
+  readonly offset: number;
+  /** The mean in front of the matrix; null where there is none. */
+  readonly centre: readonly number[] | null;
+}
+
 /** What an estimate is, as far as a page can draw it as more than numbers over time. */
 export type Picture =
-  | { readonly kind: 'matrix'; readonly name: string; readonly size: number; readonly entries: readonly number[];
-    readonly centre: readonly number[] | null; }
+  | MatrixPicture
   | { readonly kind: 'mixture'; readonly components: readonly Component[] }
   | { readonly kind: 'clouds'; readonly clouds: readonly Cloud[] }
   | { readonly kind: 'bins'; readonly bins: readonly Bin[] }
   | { readonly kind: 'choice'; readonly chosen: number; readonly names: readonly string[] };
 
-/** The picture of an estimate, and which of its numbers are drawn over epochs: the first `charts` of them. */
+/** The picture of an estimate, and how many of the numbers that `numbersOf` lists are drawn over epochs. */
 export function pictureOf(
   entry: StudyEntry, outcome: Value,
 ): { readonly picture: Picture | null; readonly charts: number } {
@@ -45,26 +60,37 @@ export function pictureOf(
   const picture = mixtureOf(entry, outcome) ?? cloudsOf(entry, outcome) ?? matrixOf(entry, outcome) ?? binsOf(entry, outcome)
     ?? choiceOf(entry, outcome);
   if (picture === null) return { picture, charts: size };
-  // A mean in front of a matrix goes over time like any other.
-  return { picture, charts: picture.kind === 'matrix' && picture.centre !== null ? picture.centre.length : 0 };
+  // A mean and variances go over time like any other numbers.
+  const isOverTime = picture.kind === 'matrix' && picture.isCovariance;
+  return { picture, charts: isOverTime ? (picture.centre?.length ?? 0) + picture.size : 0 };
 }
 
-function matrixOf({ document }: StudyEntry, { estimate, shape, parts }: Value): Picture | null {
+/** The square that an estimate is or has among its parts; null where there is none. */
+export function matrixOf({ document }: StudyEntry, outcome: Value): MatrixPicture | null {
+  const { estimate, shape, parts } = outcome;
   const size = document.columns.length;
+  const squareAt = (offset: number, name: string, centre: readonly number[] | null): MatrixPicture => {
+    const entries = estimate.slice(offset, offset + size * size);
+    const halves = entries.map((_, place) => {
+      const interval = intervalOf(outcome, offset + place);
+      return interval === null ? null : (interval[1] - interval[0]) / 2;
+    });
+    return { kind: 'matrix', name, isCovariance: name === 'covariance', size, entries, halves, offset, centre };
+  };
   const isSquare = (lengths: readonly number[]): boolean =>
     lengths.length === 2 && lengths[0] === size && lengths[1] === size;
   if (parts === undefined) {
     // One column's square is a number like any other.
     if (!isSquare(shape) || size < 2) return null;
-    return { kind: 'matrix', name: 'matrix', size, entries: estimate, centre: null };
+    return squareAt(0, 'matrix', null);
   }
   let offset = 0;
   let centre: readonly number[] | null = null;
   for (const part of parts) {
-    const entries = estimate.slice(offset, offset + part.shape.reduce((product, length) => product * length, 1));
-    if (isSquare(part.shape) && size > 1) return { kind: 'matrix', name: part.name, size, entries, centre };
-    if (offset === 0 && part.shape.length === 1 && part.shape[0] === size) centre = entries;
-    offset += entries.length;
+    if (isSquare(part.shape) && size > 1) return squareAt(offset, part.name, centre);
+    const length = part.shape.reduce((product, each) => product * each, 1);
+    if (offset === 0 && part.shape.length === 1 && length === size) centre = estimate.slice(0, length);
+    offset += length;
   }
   return null;
 }

@@ -42,10 +42,11 @@ export interface Row {
   readonly refusal: { readonly reason: string; readonly text: string } | null;
 }
 
-type Value = Extract<ReleaseBody['outcome'], { kind: 'value' }>;
+/** An outcome with an estimate. */
+export type ValueOutcome = Extract<ReleaseBody['outcome'], { kind: 'value' }>;
 
 /** The interval of one number of an estimate: the release's own, or that of its noise; null when it says nothing. */
-export function intervalOf(outcome: Value, place: number): readonly [number, number] | null {
+export function intervalOf(outcome: ValueOutcome, place: number): readonly [number, number] | null {
   const { interval95: interval, uncertainty } = outcome;
   if (interval !== undefined) return [interval.low[place]!, interval.high[place]!];
   const deviation = uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation[place] : undefined;
@@ -71,9 +72,15 @@ export class History {
   refused = 0;
   last: ReleaseBody | null = null;
   /** The newest with an estimate: a refusal does not take away what was released before. */
-  lastValue: (ReleaseBody & { readonly outcome: Value }) | null = null;
+  lastValue: (ReleaseBody & { readonly outcome: ValueOutcome }) | null = null;
+  /** Which numbers of an estimate are kept, by their place in it. Estimates have one size: the first one decides. */
+  #places: readonly number[] | null = null;
 
-  constructor(private readonly kept = releasesKept) {}
+  /** @param choose the places of the numbers to keep, the most telling first; a dozen of them are kept. */
+  constructor(
+    private readonly kept = releasesKept,
+    private readonly choose = (outcome: ValueOutcome): readonly number[] => outcome.estimate.map((_, place) => place),
+  ) {}
 
   take(release: ReleaseBody): void {
     const { outcome } = release;
@@ -82,37 +89,41 @@ export class History {
     const isValue = outcome.kind === 'value';
     if (isValue) this.lastValue = { ...release, outcome };
     else this.refused += 1;
-    if (isValue) this.#widen(Math.min(outcome.estimate.length, chartsMax));
+    if (isValue && this.#places === null) {
+      this.#places = this.choose(outcome).slice(0, chartsMax);
+      this.#widen(this.#places.length);
+    }
     this.rows.push({ epoch: release.epoch, closedAtMs: release.closedAtMs, refusal: isValue ? null : outcome });
     this.epochs.push(Number(release.epoch));
     this.refusals.push(isValue ? null : outcome.reason);
-    this.#values.forEach((values, place) => {
+    this.#values.forEach((values, slot) => {
+      const place = this.#places![slot]!;
       const interval = isValue ? intervalOf(outcome, place) : null;
       values.push(isValue ? (outcome.estimate[place] ?? null) : null);
-      this.#lows[place]!.push(interval?.[0] ?? null);
-      this.#highs[place]!.push(interval?.[1] ?? null);
+      this.#lows[slot]!.push(interval?.[0] ?? null);
+      this.#highs[slot]!.push(interval?.[1] ?? null);
     });
     // Halved at twice the size, so that forgetting costs O(1) per release.
     if (this.epochs.length >= 2 * this.kept) this.#forget();
   }
 
-  /** The number at `place` of the estimates. The newest `kept` releases. */
-  series(place: number): Series {
+  /** The number that was chosen as `slot`. The newest `kept` releases. */
+  series(slot: number): Series {
     const newest = <T>(list: readonly T[] | undefined): readonly T[] => list?.slice(-this.kept) ?? [];
     return {
       epochs: newest(this.epochs), refusals: newest(this.refusals),
-      values: newest(this.#values[place]), lows: newest(this.#lows[place]), highs: newest(this.#highs[place]),
+      values: newest(this.#values[slot]), lows: newest(this.#lows[slot]), highs: newest(this.#highs[slot]),
     };
   }
 
-  /** The number at `place` of the estimate of one release, `row` counted in `rows`, and half of its interval. */
-  at(place: number, row: number): { readonly value: number | null; readonly half: number | null } {
-    const [low, high] = [this.#lows[place]?.[row] ?? null, this.#highs[place]?.[row] ?? null];
+  /** The number chosen as `slot` of one release, `row` counted in `rows`, and half of its interval. */
+  at(slot: number, row: number): { readonly value: number | null; readonly half: number | null } {
+    const [low, high] = [this.#lows[slot]?.[row] ?? null, this.#highs[slot]?.[row] ?? null];
     const half = low === null || high === null ? null : (high - low) / 2;
-    return { value: this.#values[place]?.[row] ?? null, half };
+    return { value: this.#values[slot]?.[row] ?? null, half };
   }
 
-  /** Estimates have one size; before the first, there are only refusals. */
+  /** Before the first estimate there are only refusals. */
   #widen(places: number): void {
     while (this.#values.length < places) {
       const nothing = (): null[] => this.epochs.map(() => null);

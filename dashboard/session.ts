@@ -3,6 +3,7 @@ import {
   KeelsonError, LogError, subscribe, systemRuntime, type ReleaseSubscription, type StudyNews,
 } from '../client/index.js';
 import { History, type StudyEntry } from './model.js';
+import { numbersOf } from './numbers.js';
 
 /** How this page hears of a study, which is what it says in its status line. */
 export type Link =
@@ -79,7 +80,8 @@ function adopt(entries: readonly StudyEntry[]): void {
 
 function followable(entry: StudyEntry): Followed {
   return {
-    entry, history: new History(), version: signal(0), link: signal<Link>({ kind: 'idle' }), waiting: null,
+    entry, version: signal(0), link: signal<Link>({ kind: 'idle' }), waiting: null,
+    history: new History(undefined, (outcome) => numbersOf(entry, outcome).map(({ place }) => place)),
     news: signal({ state: entry.state, epoch: BigInt(entry.epoch), closesAtMs: null }),
   };
 }

@@ -1,4 +1,4 @@
-import type { Picture } from './answer.js';
+import type { MatrixPicture, Picture } from './answer.js';
 import { amount, binText, percent, spoken, whole } from './format.js';
 
 type Line = readonly [what: string, much: string];
@@ -18,22 +18,41 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
     case 'choice':
       return [['best fit', (picture.names[picture.chosen] ?? 'none').split(',')[0]!]];
     case 'matrix':
-      return picture.name === 'matrix' ? [['directions of', `${columns.length} columns`]] : strongest(picture, columns);
+      return !picture.isCovariance ? [['directions of', `${columns.length} columns`]] : strongest(picture, columns);
   }
 }
 
 /** The three pairs of columns that go together most, whichever way. */
-function strongest(
-  { size, entries }: Extract<Picture, { kind: 'matrix' }>, columns: readonly string[],
-): readonly Line[] {
-  const pairs: { readonly what: string; readonly correlation: number }[] = [];
-  for (let i = 0; i < size; i++) {
-    for (let j = 0; j < i; j++) {
-      const both = Math.sqrt(Math.max(0, entries[i * size + i]! * entries[j * size + j]!));
-      const correlation = both > 0 ? Math.max(-1, Math.min(1, entries[i * size + j]! / both)) : 0;
-      pairs.push({ what: `${spoken(columns[j] ?? '')} and ${spoken(columns[i] ?? '')}`, correlation });
+function strongest(picture: MatrixPicture, columns: readonly string[]): readonly Line[] {
+  return pairsOf(picture).slice(0, 3).map(({ across, up, correlation }) => [
+    `${spoken(columns[across] ?? '')} and ${spoken(columns[up] ?? '')}`, correlation.toFixed(2).replace(/^-/, '−'),
+  ]);
+}
+
+/** Two columns of a matrix of covariances. */
+export interface Pair {
+  readonly across: number;
+  readonly up: number;
+  /** From -1 to 1. */
+  readonly correlation: number;
+  readonly covariance: number;
+  /** Half of the 95 % interval of the covariance; null where the release says nothing. */
+  readonly half: number | null;
+  /** Zero is outside the interval; true where there is none. */
+  readonly isSure: boolean;
+}
+
+/** Every two columns, those that go together most first, whichever way. */
+export function pairsOf({ size, entries, halves }: MatrixPicture): readonly Pair[] {
+  const pairs: Pair[] = [];
+  for (let up = 0; up < size; up++) {
+    for (let across = 0; across < up; across++) {
+      const covariance = entries[across * size + up]!;
+      const both = Math.sqrt(Math.max(0, entries[up * size + up]! * entries[across * size + across]!));
+      const correlation = both > 0 ? Math.max(-1, Math.min(1, covariance / both)) : 0;
+      const half = halves[across * size + up] ?? null;
+      pairs.push({ across, up, correlation, covariance, half, isSure: half === null || Math.abs(covariance) > half });
     }
   }
-  return pairs.sort((one, two) => Math.abs(two.correlation) - Math.abs(one.correlation)).slice(0, 3)
-    .map(({ what, correlation }) => [what, correlation.toFixed(2).replace(/^-/, '−')]);
+  return pairs.sort((one, two) => Math.abs(two.correlation) - Math.abs(one.correlation));
 }

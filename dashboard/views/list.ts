@@ -3,7 +3,8 @@ import { pictureOf } from '../answer.js';
 import { summaryOf } from '../summary.js';
 import { counted, shown, spoken, whole } from '../format.js';
 import { html } from '../html.js';
-import { labelsOf, reasonInWords, type Series } from '../model.js';
+import { reasonInWords, type Series } from '../model.js';
+import { numbersOf } from '../numbers.js';
 import { studyAddress } from '../route.js';
 import { historyOf, type Followed } from '../session.js';
 import { BudgetLine } from './budget.js';
@@ -45,10 +46,12 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
       : 'No answer yet'}</p>`;
   }
   const { picture, charts } = pictureOf(entry, lastValue.outcome);
-  if (charts === 0 && picture !== null) return html`<dl class="newest">
+  // How columns go together says more than how far each one spreads.
+  const isPair = picture?.kind === 'matrix' && picture.centre === null;
+  if (picture !== null && (charts === 0 || isPair)) return html`<dl class="newest">
     ${summaryOf(picture, entry.document.columns).map(([what, much]) =>
     html`<div class="plain" key=${what}><dt>${what}</dt><dd>${much}</dd></div>`)}</dl>`;
-  const names = labelsOf(entry, lastValue.outcome.estimate.length);
+  const names = numbersOf(entry, lastValue.outcome).map(({ name }) => name);
   const series = names.slice(0, Math.min(numbersShown, charts)).map((_, place) => history.series(place));
   return html`<dl class="newest">${series.map((each, place) => {
     const at = each.values.findLastIndex((value) => value !== null);

@@ -1,11 +1,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Picture } from '../answer.js';
+import type { MatrixPicture } from '../answer.js';
 import { amount, percent, spoken } from '../format.js';
 import { html } from '../html.js';
 import { coloursOf, paint } from '../theme.js';
-
-type MatrixPicture = Extract<Picture, { kind: 'matrix' }>;
+import { MatrixNumbers } from './matrix-numbers.js';
 
 /** More columns than this are drawn without their numbers. */
 const numberedMax = 8;
@@ -14,10 +13,9 @@ const numberedMax = 8;
 export function Matrix(
   { picture, columns }: { readonly picture: MatrixPicture; readonly columns: readonly string[] },
 ): VNode {
-  const { size } = picture;
+  const { size, isCovariance } = picture;
   const [pair, setPair] = useState<readonly [number, number]>([0, 1]);
   // A projector is no covariance: its entries are shares of directions already.
-  const isCovariance = picture.name !== 'matrix';
   const share = isCovariance ? correlationsOf(picture) : picture.entries;
   const names = columns.map(spoken);
   return html`<section class="card matrix-card">
@@ -33,7 +31,8 @@ export function Matrix(
       <div class="heat-scale" aria-hidden="true"><span>−1</span><span class="heat-ramp"></span>
         <span>+1</span></div></div>
       ${isCovariance && html`<${Pair} picture=${picture} names=${names} pair=${pair} onPair=${setPair} />`}
-    </div></section>`;
+    </div>
+    ${isCovariance && html`<${MatrixNumbers} picture=${picture} names=${names} onPair=${setPair} />`}</section>`;
 }
 
 interface HeatFacts {

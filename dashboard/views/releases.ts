@@ -1,7 +1,8 @@
 import { Component, type VNode } from 'preact';
 import { clockTime, shown, spoken, whole } from '../format.js';
 import { html } from '../html.js';
-import { chartsMax, labelsOf, reasonInWords, type History, type Row } from '../model.js';
+import { chartsMax, reasonInWords, type History, type Row } from '../model.js';
+import { numbersOf } from '../numbers.js';
 import { historyOf, type Followed } from '../session.js';
 
 const rowsShown = 50;
@@ -32,8 +33,9 @@ class Line extends Component<LineFacts> {
 export function Releases({ followed }: { readonly followed: Followed }): VNode {
   const { entry } = followed;
   const history = historyOf(followed);
-  const size = history.lastValue?.outcome.estimate.length ?? 0;
-  const names = thatFit(labelsOf(entry, size).slice(0, Math.min(columnsShown, chartsMax)));
+  const outcome = history.lastValue?.outcome;
+  const numbers = outcome === undefined ? [] : numbersOf(entry, outcome);
+  const names = thatFit(numbers.slice(0, Math.min(columnsShown, chartsMax)).map(({ name }) => name));
   const { rows } = history;
   const first = Math.max(0, rows.length - rowsShown);
   const newest = rows.slice(first).map((row, i) => html`<${Line} key=${String(row.epoch)} history=${history} row=${row}
@@ -48,7 +50,7 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
           ${names.map((name) => html`<th scope="col" key=${name}>${spoken(name)}</th>`)}
           <th scope="col" class="when">Closed</th></tr></thead>
         <tbody>${newest}</tbody></table></div>
-        <p class="quiet small">${footnote(history.count, newest.length, size - names.length)}</p>`}</section>`;
+        <p class="quiet small">${footnote(history.count, newest.length, (outcome?.estimate.length ?? 0) - names.length)}</p>`}</section>`;
 }
 
 /** As many as a wide page has room for, by the length of their names; always one. */

@@ -3,7 +3,8 @@ import { useMemo } from 'preact/hooks';
 import { pictureOf } from '../answer.js';
 import { clockTime, sentence, whole } from '../format.js';
 import { html } from '../html.js';
-import { chartsMax, labelsOf, reasonInWords } from '../model.js';
+import { chartsMax, reasonInWords } from '../model.js';
+import { numbersOf } from '../numbers.js';
 import { historyOf, studies, type Followed } from '../session.js';
 import { Notice } from '../shell.js';
 import { Budget, Guarantee } from './budget.js';
@@ -43,7 +44,6 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
   const { entry, link, version } = followed;
   const history = historyOf(followed);
   const found = history.lastValue === null ? null : pictureOf(entry, history.lastValue.outcome);
-  const size = history.lastValue?.outcome.estimate.length ?? 0;
   const charts = Math.min(found?.charts ?? 0, chartsMax);
   const series = useMemo(
     () => Array.from({ length: charts }, (_, place) => history.series(place)), [version.value, charts],
@@ -51,7 +51,7 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
   if (history.lastValue === null || found === null) {
     return html`<${NoAnswer} isReading=${!['live', 'ended'].includes(link.value.kind)} />`;
   }
-  const names = labelsOf(entry, size);
+  const names = numbersOf(entry, history.lastValue.outcome).map(({ name }) => name);
   const { columns, parameters } = entry.document;
   const column = columns[typeof parameters['column'] === 'number' ? parameters['column'] : 0] ?? '';
   const { epoch, closedAtMs } = history.lastValue;

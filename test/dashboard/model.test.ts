@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { pictureOf } from '../../dashboard/answer.js';
+import { matrixOf, pictureOf } from '../../dashboard/answer.js';
 import { budgetOf, guaranteeInWords } from '../../dashboard/budget.js';
 import { amount, decimalsFor, duration, exact, percent, roundTicks, shown, spoken } from '../../dashboard/format.js';
 import { History, intervalOf, labelsOf, reasonInWords, type StudyEntry } from '../../dashboard/model.js';
-import { summaryOf } from '../../dashboard/summary.js';
+import { numbersOf } from '../../dashboard/numbers.js';
+import { pairsOf, summaryOf } from '../../dashboard/summary.js';
 import { refusalReasons } from '../../src/base/outcome.js';
 import type { ReleaseBody } from '../../src/wire/index.js';
 import { document, releaseBody } from '../support/wire-samples.js';
@@ -135,9 +136,36 @@ describe('pictures', () => {
   it('of a mean before a covariance draw both', () => {
     const parts = [{ name: 'mean', shape: [2] }, { name: 'covariance', shape: [2, 2] }];
     const { picture, charts } = of([1, 2, 4, -3, -3, 9], { parts });
-    expect(picture).toEqual({ kind: 'matrix', name: 'covariance', size: 2, entries: [4, -3, -3, 9], centre: [1, 2] });
-    expect(charts).toBe(2);
+    expect(picture).toEqual({
+      kind: 'matrix', name: 'covariance', isCovariance: true, size: 2, entries: [4, -3, -3, 9], centre: [1, 2], offset: 2,
+      halves: [null, null, null, null],
+    });
+    expect(charts).toBe(4);
     expect(summaryOf(picture!, document.columns)).toEqual([['delay minutes and distance miles', '−0.50']]);
+  });
+
+  it('of a covariance give every variance before any pair, and of a projector its own entries', () => {
+    const columns = ['a', 'b', 'c'];
+    const three = { ...entry, document: { ...document, columns } };
+    const square = valueOf([4, 1, 0.1, 1, 9, -3, 0.1, -3, 16], [1, 0.5, 0.2, 0.5, 2, 0.5, 0.2, 0.5, 4], {
+      shape: [3, 3], parts: [{ name: 'covariance', shape: [3, 3] }],
+    });
+    if (square.kind !== 'value') throw new Error('a value');
+    expect(numbersOf(three, square)).toEqual([
+      [0, 'variance of a'], [4, 'variance of b'], [8, 'variance of c'], [1, 'covariance of a and b'],
+      [2, 'covariance of a and c'], [5, 'covariance of b and c'],
+    ].map(([place, name]) => ({ place, name })));
+    const history = new History(undefined, (outcome) => numbersOf(three, outcome).map(({ place }) => place));
+    history.take(release(1, square));
+    expect([0, 1, 2].map((slot) => history.at(slot, 0))).toEqual(
+      [{ value: 4, half: 1 }, { value: 9, half: 2 }, { value: 16, half: 4 }]);
+    const pairs = pairsOf(matrixOf(three, square)!);
+    expect(pairs.map(({ across, up, half, isSure }) => [across, up, half, isSure])).toEqual(
+      [[1, 2, 0.5, true], [0, 1, 0.5, true], [0, 2, 0.2, false]]);
+    const parts = [{ name: 'projector', shape: [2, 2] }, { name: 'rank', shape: [1] }];
+    const { picture, charts } = of([0.5, 0.5, 0.5, 0.5, 1], { parts }, {}, 'subspace');
+    expect([picture, charts]).toMatchObject([{ kind: 'matrix', isCovariance: false }, 0]);
+    expect(summaryOf(picture!, document.columns)).toEqual([['directions of', '2 columns']]);
   });
 
   it('of mixtures are drawn by their named parts, or by the form of mixture-1d', () => {

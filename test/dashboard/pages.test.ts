@@ -256,6 +256,14 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
     expect(await page.$$eval('.heat tbody td', (cells) => cells.map((cell) => cell.textContent))).toEqual(
       ['37.7', '−0.23', '0.84', '−0.23', '590', '0.21', '0.84', '0.21', '9.49'],
     );
+    const text = (cells: readonly Element[]): string[] => cells.map((cell) => cell.textContent);
+    expect(await page.$$eval('.variances tbody tr', (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent))))
+      .toEqual([['delay', '1,420 ± 30', '37.7'], ['distance', '348,000 ± 9,000', '590'], ['taxi', '90.0 ± 5.0', '9.49']]);
+    expect(await page.$$eval('.pairs tbody tr', text)).toEqual(
+      ['delay and taxi0.84300 ± 20', 'delay and distance−0.23−5,200 ± 900', 'distance and taxi0.211,200 ± 100']);
+    expect(await page.$$eval('.releases thead th', text)).toEqual(['Epoch', 'variance of delay', 'variance of distance',
+      'variance of taxi', 'Closed']);
+    expect(await page.$$('.column canvas')).toHaveLength(3);
     await page.select('.pair select', '2');
     const said = 'taxi and distance: correlation 0.21';
     await page.waitForFunction((text) => document.querySelector('.ellipse')!.ariaLabel!.startsWith(text), { polling }, said);

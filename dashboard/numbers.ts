@@ -1,0 +1,31 @@
+import { matrixOf } from './answer.js';
+import { labelsOf, type StudyEntry, type ValueOutcome } from './model.js';
+
+/** One number of an estimate and what it is called. */
+export interface NamedNumber {
+  readonly place: number;
+  readonly name: string;
+}
+
+/**
+ * The numbers of an estimate in the order in which people want them. Of a matrix: the mean in front of it, then what
+ * stands on its diagonal, then each pair of columns once. Else as they come.
+ */
+export function numbersOf(entry: StudyEntry, outcome: ValueOutcome): readonly NamedNumber[] {
+  const labels = labelsOf(entry, outcome.estimate.length);
+  const all = labels.map((name, place) => ({ place, name }));
+  const matrix = matrixOf(entry, outcome);
+  if (matrix === null) return all;
+  const { size, offset, isCovariance } = matrix;
+  const { columns } = entry.document;
+  const named = (i: number, j: number): NamedNumber => {
+    const place = offset + i * size + j;
+    if (!isCovariance) return { place, name: labels[place]! };
+    return { place, name: i === j ? `variance of ${columns[i]!}` : `covariance of ${columns[i]!} and ${columns[j]!}` };
+  };
+  const indices = columns.map((_, i) => i);
+  const [before, after] = [all.slice(0, offset), all.slice(offset + size * size)];
+  const diagonal = indices.map((i) => named(i, i));
+  const pairs = indices.flatMap((i) => indices.slice(i + 1).map((j) => named(i, j)));
+  return [...before, ...after, ...diagonal, ...pairs];
+}

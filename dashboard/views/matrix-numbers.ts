@@ -1,0 +1,55 @@
+import type { VNode } from 'preact';
+import type { MatrixPicture } from '../answer.js';
+import { amount, counted, shown } from '../format.js';
+import { html } from '../html.js';
+import { pairsOf } from '../summary.js';
+
+/** A table of more pairs than this is for the log. */
+const pairsShown = 8;
+
+interface NumbersFacts {
+  readonly picture: MatrixPicture;
+  readonly names: readonly string[];
+  readonly onPair: (pair: readonly [number, number]) => void;
+}
+
+/** The covariances as numbers: how far each column spreads, then the pairs that go together beyond the noise. */
+export function MatrixNumbers({ picture, names, onPair }: NumbersFacts): VNode {
+  return html`<div class="matrix-parts numbers"><${Variances} picture=${picture} names=${names} />
+    <${Pairs} picture=${picture} names=${names} onPair=${onPair} /></div>`;
+}
+
+function Variances({ picture: { size, entries, halves }, names }: Omit<NumbersFacts, 'onPair'>): VNode {
+  const at = (i: number): number => i * size + i;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Variances"><table class="even variances">
+    <thead><tr><th scope="col">Column</th><th scope="col">Variance</th>
+      <th scope="col">Standard deviation</th></tr></thead>
+    <tbody>${names.map((name, i) => html`<tr key=${i}><th scope="row">${name}</th>
+      <td><${WithHalf} value=${entries[at(i)]!} half=${halves[at(i)] ?? null} /></td>
+      <td>${amount(Math.sqrt(Math.max(0, entries[at(i)]!)))}</td></tr>`)}</tbody></table></div>`;
+}
+
+function Pairs({ picture, names, onPair }: NumbersFacts): VNode {
+  const all = pairsOf(picture);
+  const sure = all.filter(({ isSure }) => isSure);
+  const listed = sure.slice(0, pairsShown);
+  const left = all.length - listed.length;
+  return html`<div class="pairs">
+    ${listed.length === 0
+      ? html`<p class="quiet small">No two columns go together by more than the intervals leave open.</p>`
+      : html`<div class="scroll" tabindex="0" role="region" aria-label="Correlations"><table class="even">
+      <thead><tr><th scope="col">Pair</th><th scope="col">Correlation</th><th scope="col">Covariance</th></tr></thead>
+      <tbody>${listed.map(({ across, up, correlation, covariance, half }) => html`<tr key=${`${across} ${up}`}>
+        <th scope="row"><button type="button" class="plain" onClick=${() => onPair([across, up])}
+          title="Show its ellipse">${names[across]} and ${names[up]}</button></th>
+        <td>${correlation.toFixed(2).replace('-', '−')}</td>
+        <td><${WithHalf} value=${covariance} half=${half} /></td></tr>`)}</tbody></table></div>`}
+    ${left > 0 && listed.length > 0 && html`<p class="quiet small">${sure.length === listed.length
+      ? `${counted(left, 'other pair')} may as well not go together: the interval has zero in it.`
+      : `${counted(left, 'pair')} more in the log, all weaker.`}</p>`}</div>`;
+}
+
+function WithHalf({ value, half }: { readonly value: number; readonly half: number | null }): VNode {
+  return html`<span>${shown(value, half)}${half !== null && half > 0
+    && html`<span class="quiet"> ± ${shown(half, half)}</span>`}</span>`;
+}
