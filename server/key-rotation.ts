@@ -36,7 +36,7 @@ export async function rotateServerKey(path: string, store: RotationStore, nowMs:
     );
   }
   createSecret(nextOf(path), () => toHex(signing.generateSeed()));
-  const [previous, next] = [path, nextOf(path)].map((file) => signing.createSigner(seedIn(file)));
+  const [previous, next] = [path, nextOf(path)].map((file) => signing.createSigner(serverSeedIn(file)));
   const rotation = signRotation(previous!, next!, signing);
   await store.addRotation(rotation, nowMs);
   settleRotation(path, [...before, rotation]);
@@ -63,5 +63,10 @@ export function settleRotation(path: string, rotations: readonly KeyRotation[]):
 }
 
 function holds(path: string, publicKey: Uint8Array): boolean {
-  return equalBytes(signing.createSigner(seedIn(path)).publicKey, publicKey);
+  return equalBytes(signing.createSigner(serverSeedIn(path)).publicKey, publicKey);
+}
+
+/** The 32 bytes in a file of the server's key. @throws InvalidInputError as `seedIn`. */
+export function serverSeedIn(path: string): Uint8Array {
+  return seedIn(path, 'restore it from a copy; with another key, clients that pinned this server will refuse it');
 }

@@ -4,8 +4,8 @@ import { signing } from '#signing';
 import { toBase64, toHex } from '../src/base/bytes.js';
 import { InvalidInputError } from '../src/base/errors.js';
 import type { KeyRotation } from '../src/signing/index.js';
-import { settleRotation } from './key-rotation.js';
-import { createSecret, readSecret, seedIn } from './secret-files.js';
+import { serverSeedIn, settleRotation } from './key-rotation.js';
+import { createSecret, readSecret } from './secret-files.js';
 
 /** The secrets of a data folder. Their paths may be printed, their values never. */
 export interface ServerKeys {
@@ -36,7 +36,7 @@ export function openServerKeys(directory: string, rotations: readonly KeyRotatio
   // A key that was changed is never made anew: what is missing then must be restored.
   if (rotations.length === 0) read(paths.serverKey, () => toHex(signing.generateSeed()));
   settleRotation(paths.serverKey, rotations);
-  const seed = seedIn(paths.serverKey);
+  const seed = serverSeedIn(paths.serverKey);
   const operatorToken = read(paths.operatorToken, () => urlText(signing.randomBytes(32)));
   if (!/^[A-Za-z0-9_-]{32,128}$/.test(operatorToken)) {
     throw new InvalidInputError(

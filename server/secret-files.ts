@@ -1,14 +1,19 @@
 import {
   closeSync, fchmodSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync,
 } from 'node:fs';
+import { platform } from 'node:os';
 import { join } from 'node:path';
 import { signing } from '#signing';
 import { fromHex, toHex } from '../src/base/bytes.js';
 import { InvalidInputError } from '../src/base/errors.js';
 
+/** It has no modes, and opens no folders. */
+const isWindows = platform() === 'win32';
+
 /**
  * Makes a file with mode 0600 and a secret in it; false when the file is there. Written under another name and linked,
  * so that a crash leaves either nothing or the whole secret, and two starts at once agree on one.
+ * @throws InvalidInputError when its folder is missing or may not be written.
  */
 export function createSecret(path: string, make: () => string): boolean {
   const draft = `${path}.${toHex(signing.randomBytes(6))}.new`;
@@ -17,7 +22,7 @@ export function createSecret(path: string, make: () => string): boolean {
     closeSync(existing);
     return false;
   }
-  const file = openSync(draft, 'wx', 0o600);
+  const file = openDraft(draft, path);
   try {
     // The umask can only narrow the mode asked for; this restores the owner's own access.
     fchmodSync(file, 0o600);
@@ -41,10 +46,12 @@ export function createSecret(path: string, make: () => string): boolean {
  */
 export function readSecret(path: string): string {
   const file = openIfThere(path);
-  if (file === undefined) throw unreadable(path, undefined);
+  if (file === undefined) {
+    throw new InvalidInputError(`${path} is missing: there is no such file; check the path, or restore it`, { path });
+  }
   try {
     const { mode, size } = fstatSync(file);
-    if ((mode & 0o077) !== 0) {
+    if (!isWindows && (mode & 0o077) !== 0) {
       const text = (mode & 0o777).toString(8).padStart(4, '0');
       throw new InvalidInputError(
         `${path} has mode ${text}, so others on this machine can read it: run chmod 600 ${path}, `
@@ -57,13 +64,15 @@ export function readSecret(path: string): string {
   }
 }
 
-/** The 32 bytes in the file of a server's key. @throws InvalidInputError as above. */
-export function seedIn(path: string): Uint8Array {
+/**
+ * The 32 bytes in the file of a key.
+ * @param remedy what to do when it holds something else.
+ * @throws InvalidInputError as `readSecret`, and when there are no 64 hexadecimal digits in it.
+ */
+export function seedIn(path: string, remedy: string): Uint8Array {
   const text = readSecret(path);
-  if (/^[0-9a-f]{64}$/.test(text)) return fromHex(text);
-  throw new InvalidInputError(
-    `${path} does not hold a key of 64 hexadecimal digits: restore it from a copy; with another key, `
-    + 'clients that pinned this server will refuse it', { path });
+  if (/^[0-9a-f]{64}$/i.test(text)) return fromHex(text);
+  throw new InvalidInputError(`${path} does not hold a key of 64 hexadecimal digits: ${remedy}`, { path });
 }
 
 /** True when the file is there. @throws InvalidInputError when that cannot be found out. */
@@ -113,11 +122,21 @@ export function eraseSecret(path: string): void {
  * The name itself must survive a power cut: a server that came back with another key would be refused by its clients.
  */
 function syncFolder(path: string): void {
+  if (isWindows) return;
   const folder = openSync(join(path, '..'), 'r');
   try {
     fsyncSync(folder);
   } finally {
     closeSync(folder);
+  }
+}
+
+function openDraft(draft: string, path: string): number {
+  try {
+    return openSync(draft, 'wx', 0o600);
+  } catch (error) {
+    const why = codeOf(error) === 'ENOENT' ? 'there is no such folder' : `${codeOf(error) ?? 'unknown'}`;
+    throw new InvalidInputError(`${path} cannot be made (${why}): check its folder, and who may write there`, { path });
   }
 }
 
@@ -132,7 +151,7 @@ function openIfThere(path: string): number | undefined {
 
 function unreadable(path: string, cause: unknown): InvalidInputError {
   return new InvalidInputError(
-    `${path} cannot be read (${codeOf(cause) ?? 'missing'}): check its owner and mode 0600`, { path },
+    `${path} cannot be read (${codeOf(cause) ?? 'unknown'}): check its owner and mode 0600`, { path },
   );
 }
 
