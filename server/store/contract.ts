@@ -327,8 +327,13 @@ export interface Store {
    * `withdrawn` also after the close, until the epoch after the next is open. An epoch that is not open any more: `too-late`.
    */
   withdraw(input: WithdrawalRequest): Promise<WithdrawalResult>;
-  /** Entries of an epoch after `position`, in journal order, at most `limit`; without those that were withdrawn. */
-  journal(studyId: StudyId, epoch: bigint, afterPosition: bigint, limit: number): Promise<readonly JournalEntry[]>;
+  /**
+   * Entries of an epoch after `position`, in journal order, without those that were withdrawn: at most `limit`, and no
+   * further than the first one with which their bodies reach `bytesMost` (by default there is no such bound).
+   */
+  journal(
+    studyId: StudyId, epoch: bigint, afterPosition: bigint, limit: number, bytesMost?: number,
+  ): Promise<readonly JournalEntry[]>;
   /** Contributors with at least one accepted batch in the epoch, without those who withdrew. For the operator. */
   contributorCount(studyId: StudyId, epoch: bigint): Promise<number>;
   /** Contributors that the epoch left out because their own budget did not pay for it. For the operator. */

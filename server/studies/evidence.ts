@@ -2,12 +2,12 @@ import { toHex } from '../../src/base/bytes.js';
 import type { StudyView } from '../hub.js';
 import type { Store } from '../store/contract.js';
 import type { ContributorEvidence, EpochEvidence } from './evidence-contract.js';
+import { journalPages } from './journal-pages.js';
 import { newestPoint, OwnRows, scaleOf } from './own-rows.js';
 
-/** Epochs looked at, newest first; journal entries looked through in all, and at a time. */
+/** Epochs looked at, newest first; journal entries looked through in all. */
 const epochsMax = 8;
 const entriesMax = 200_000;
-const pageEntries = 512;
 
 /**
  * Reads the contributor's rows out of the journal and measures them against the newest answer. Distances are Euclidean
@@ -29,11 +29,8 @@ export async function gatherEvidence(
   // The open epoch first: it is what an operator asks about.
   for (const { epoch, released } of wanted.toReversed()) {
     const own = new OwnRows(document.columns.length, answer?.point ?? null, scale);
-    for (let after = 0n; left > 0;) {
-      const page = await store.journal(studyId, epoch, after, Math.min(pageEntries, left));
-      if (page.length === 0) break;
+    for await (const page of journalPages(store, studyId, epoch, left)) {
       left -= page.length;
-      after = page.at(-1)!.position;
       for (const entry of page) if (entry.contributor === key) own.add(entry.body, entry.complete);
     }
     if (own.rows > 0) epochs.unshift({ epoch, released, ...own.measured() });

@@ -1,10 +1,8 @@
 import type { StudyView } from '../hub.js';
 import type { Quarantine } from '../store/contract.js';
 import type { HubContext } from './context.js';
+import { journalPages } from './journal-pages.js';
 import { newestPoint, OwnRows, scaleOf } from './own-rows.js';
-
-/** Journal entries read at a time: batches are admitted in between. */
-const pageEntries = 512;
 
 type Study = Pick<StudyView, 'studyId' | 'document'>;
 
@@ -34,10 +32,7 @@ export async function excludeFar(
   if (answer === null) return;
   const scale = scaleOf(document);
   const everybody = new Map<string, OwnRows>();
-  for (let after = 0n; ;) {
-    const page = await store.journal(studyId, epoch, after, pageEntries);
-    if (page.length === 0) break;
-    after = page.at(-1)!.position;
+  for await (const page of journalPages(store, studyId, epoch)) {
     for (const { contributor, body, complete } of page) {
       const own = everybody.get(contributor) ?? new OwnRows(document.columns.length, answer.point, scale);
       everybody.set(contributor, own);

@@ -6,14 +6,10 @@ import type { EpochRecord, JournalEntry } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { heldEpochOf, setupOf, type HeldEpoch } from './held-epoch.js';
+import { journalPages } from './journal-pages.js';
 
 /** Attempts to rebuild an epoch before it is given up: one that stops the server each time must not do so for ever. */
 export const recoveriesMax = 2;
-
-/** Bytes of journal that one page should hold, and its bounds in entries. */
-const pageBytes = 16 * 1024 * 1024;
-const pageEntriesMin = 16;
-const pageEntriesMax = 2_048;
 
 /**
  * Rebuilds an epoch's summaries from the journal: the same assignment key, work seed and order as the first time, hence
@@ -42,17 +38,10 @@ export async function summarise(
   const { epoch } = held;
   await runner.open(setupOf(studyId, definition, held));
   held.complete = 0;
-  let after = 0n;
-  let limit = pageEntriesMin;
-  for (;;) {
-    const page = await store.journal(studyId, epoch, after, limit);
-    if (page.length === 0) return;
+  for await (const page of journalPages(store, studyId, epoch)) {
     runner.add(studyId, epoch, page.map((entry) => partOf(definition, held, entry)));
     held.complete += page.filter((entry) => entry.complete).length;
     await runner.progress(studyId, epoch);
-    after = page.at(-1)!.position;
-    const bytes = page.reduce((sum, entry) => sum + entry.body.length, 0);
-    limit = Math.min(Math.max(Math.floor((pageBytes * page.length) / bytes), pageEntriesMin), pageEntriesMax);
   }
 }
 

@@ -289,6 +289,12 @@ function admissionTests(bench: Bench): void {
     });
     expect((await store.journal(idOf('s'), 1n, positions[0]!, 1)).map((entry) => entry.position))
       .toEqual([positions[1]]);
+    // Three bytes a body: the one that reaches the bound is the last, and there is always one.
+    for (const [bytesMost, entries] of [[1, 1], [3, 1], [4, 2], [6, 2], [7, 3], [100, 3]] as const) {
+      const page = await store.journal(idOf('s'), 1n, 0n, 10, bytesMost);
+      expect(page.map((entry) => entry.position)).toEqual(positions.slice(0, entries));
+    }
+    expect(await store.journal(idOf('s'), 1n, positions[0]!, 1, 100)).toHaveLength(1);
     expect(await store.contributorCount(idOf('s'), 1n)).toBe(2);
   });
 

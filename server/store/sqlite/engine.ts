@@ -108,7 +108,7 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     addRotation: (record, nowMs) => writes(() => addRotation(queries, record, nowMs)),
     contributorState: (studyId, contributor) => reads(() => admission.contributorState(studyId, contributor)),
     withdraw: (input) => writes(() => withdraw(queries, spending, input)),
-    journal: (studyId, epoch, after, limit) => reads(() => journal.read(studyId, epoch, after, limit)),
+    journal: (...page) => reads(() => journal.read(...page)),
     contributorCount: (studyId, epoch) => reads(() => epochs.contributorCount(queries, studyId, epoch)),
     leftOutCount: (studyId, epoch) => reads(() => epochs.leftOutCount(queries, studyId, epoch)),
     releases: (studyId, from, limit) => reads(() => studies.readReleases(queries, studyId, from, limit)),

@@ -49,7 +49,9 @@ export class Journal {
     this.#nowMs = nowMs;
   }
 
-  read(studyId: StudyId, epoch: bigint, afterPosition: bigint, limit: number): JournalEntry[] {
+  read(
+    studyId: StudyId, epoch: bigint, afterPosition: bigint, limit: number, bytesMost = Infinity,
+  ): JournalEntry[] {
     const study = studyRow(this.#queries, studyId);
     const row = study === undefined ? undefined : epochRow(this.#queries, study.study_key, epoch);
     if (row === undefined || row.purged !== kept) return [];
@@ -58,11 +60,18 @@ export class Journal {
         AS entry JOIN contributors USING (contributor_id) WHERE position > ? AND NOT EXISTS (SELECT 1 FROM withdrawals
         WHERE withdrawals.epoch_key = ? AND withdrawals.contributor_id = entry.contributor_id)
         ORDER BY position LIMIT ?`,
-    ).all(afterPosition, row.epoch_key, limit);
-    return rows.map((entry) => ({
-      position: entry.position, contributor: toHex(entry.public_key), sequence: entry.sequence,
-      body: plainBytes(entry.body), signature: plainBytes(entry.signature), complete: entry.complete === 1n,
-    }));
+    );
+    const entries: JournalEntry[] = [];
+    let bytes = 0;
+    for (const entry of rows.iterate(afterPosition, row.epoch_key, limit)) {
+      entries.push({
+        position: entry.position, contributor: toHex(entry.public_key), sequence: entry.sequence,
+        body: plainBytes(entry.body), signature: plainBytes(entry.signature), complete: entry.complete === 1n,
+      });
+      bytes += entry.body.length;
+      if (bytes >= bytesMost) break;
+    }
+    return entries;
   }
 
   /**
