@@ -15,12 +15,7 @@ export type ClientAddress = (request: IncomingMessage) => string;
  */
 export function clientAddressOf(trustedProxies: readonly string[]): ClientAddress {
   if (trustedProxies.length === 0) return (request) => addressKey(request.socket.remoteAddress);
-  const proxies = new BlockList();
-  for (const proxy of trustedProxies) addProxy(proxies, proxy);
-  const isTrusted = (address: string): boolean => {
-    const family = isIP(address);
-    return family !== 0 && proxies.check(address, family === 6 ? 'ipv6' : 'ipv4');
-  };
+  const isTrusted = trustedProxyCheck(trustedProxies);
   return (request) => {
     let address = plainAddress(request.socket.remoteAddress ?? '');
     // Several headers of this name arrive joined by commas.
@@ -32,6 +27,20 @@ export function clientAddressOf(trustedProxies: readonly string[]): ClientAddres
       address = next;
     }
     return addressKey(address === '' ? undefined : address);
+  };
+}
+
+/**
+ * Whether an address, as a socket has it, is that of a listed proxy.
+ * @param trustedProxies - as above. @throws InvalidParameterError for what is neither address nor network.
+ */
+export function trustedProxyCheck(trustedProxies: readonly string[]): (address: string | undefined) => boolean {
+  const proxies = new BlockList();
+  for (const proxy of trustedProxies) addProxy(proxies, proxy);
+  return (written) => {
+    const address = plainAddress(written ?? '');
+    const family = isIP(address);
+    return family !== 0 && proxies.check(address, family === 6 ? 'ipv6' : 'ipv4');
   };
 }
 

@@ -16,6 +16,8 @@ export interface ListenerContext {
   readonly metrics: ServerMetrics;
   readonly audience: Audience;
   readonly clientAddress: ClientAddress;
+  /** Whether a connection comes from a reverse proxy, and so counts for no address of its own. */
+  readonly isTrustedProxy: (address: string | undefined) => boolean;
   readonly helloRates: AddressRates;
   /** Fires when a batch is settled or a socket is gone. */
   readonly settled: Signal;

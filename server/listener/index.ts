@@ -2,12 +2,15 @@ import { createServer, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { InvalidInputError } from '../../src/base/errors.js';
+import { limits as defaultLimits } from '../../src/base/limits.js';
 import { createHttpHandler } from '../operator/http.js';
 import { observeServer } from '../operator/server-metrics.js';
+import { boundArrivals } from './arrivals.js';
 import { Connections } from './connections.js';
 import type { ListenerContext } from './context.js';
+import { descriptorLimit, withinDescriptors } from './descriptors.js';
 import { contextOf, followHub } from './new-context.js';
-import type { Listener, ListenerOptions, TlsIdentity } from './options.js';
+import type { Listener, ListenerLimits, ListenerOptions, TlsIdentity } from './options.js';
 
 export type { Listener, ListenerLimits, ListenerLogger, ListenerOptions, TlsIdentity } from './options.js';
 
@@ -16,7 +19,7 @@ export type { Listener, ListenerLimits, ListenerLogger, ListenerOptions, TlsIden
  * @throws the system's error (e.g. EADDRINUSE) when it cannot listen.
  */
 export async function createListener(options: ListenerOptions): Promise<Listener> {
-  const context = contextOf(options);
+  const context = contextOf({ ...options, limits: attainableLimits(options) });
   const { hub, clock } = options;
   const rules = { allowedOrigins: options.allowedOrigins ?? [], allowedHosts: options.allowedHosts ?? [] };
   observeServer(context.metrics.registry, hub, options.storeHealth);
@@ -56,6 +59,17 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   };
 }
 
+/** The limits that the process can keep with the descriptors it may have; says so when they are lower than they were meant. */
+function attainableLimits({ limits, descriptors, logger }: ListenerOptions): ListenerLimits {
+  const wanted = { ...defaultLimits, ...limits };
+  const attainable = withinDescriptors(wanted, descriptors ?? descriptorLimit());
+  const { sockets, socketsPerAddress } = attainable;
+  if (sockets < wanted.sockets) {
+    logger.warn({ sockets, socketsPerAddress }, 'the limit on open files (LimitNOFILE, ulimit -n) bounds how many may connect');
+  }
+  return attainable;
+}
+
 /** Bounds what a slow or silent HTTP client can hold. */
 function createHttpServer(context: ListenerContext, tls: TlsIdentity | undefined): Server {
   const { limits, logger } = context;
@@ -71,8 +85,7 @@ function createHttpServer(context: ListenerContext, tls: TlsIdentity | undefined
   }));
   // A reader that takes nothing for this long is cut. WebSockets leave this behind at their upgrade.
   server.timeout = limits.subscriberStallMs;
-  // Above the sockets' own limit, so that one client too many is told so instead of being reset.
-  server.maxConnections = limits.sockets + 1_000;
+  boundArrivals(server, context);
   server.on('clientError', (error: Error, raw) => {
     logger.debug({ reason: error.name }, 'a request could not be read');
     if (!raw.writable) return void raw.destroy();

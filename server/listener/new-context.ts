@@ -1,7 +1,7 @@
 import { limits as defaultLimits } from '../../src/base/limits.js';
 import { createServerMetrics } from '../operator/server-metrics.js';
 import { Audience } from './audience.js';
-import { clientAddressOf } from './client-address.js';
+import { clientAddressOf, trustedProxyCheck } from './client-address.js';
 import type { ListenerContext } from './context.js';
 import { eventFrame } from './event-frames.js';
 import type { ListenerOptions } from './options.js';
@@ -22,6 +22,7 @@ export function contextOf(options: ContextOptions): ListenerContext {
     metrics: options.metrics ?? createServerMetrics(),
     audience: new Audience(),
     clientAddress: clientAddressOf(options.trustedProxies ?? []),
+    isTrustedProxy: trustedProxyCheck(options.trustedProxies ?? []),
     helloRates: new AddressRates(options.clock, limits.helloPerSecond, limits.helloBurst, limits.rateAddresses),
     settled: new Signal(options.clock),
     stopping: false,

@@ -36,6 +36,8 @@ export interface ListenerOptions {
   readonly trustedProxies?: readonly string[];
   /** Speak TLS (https, wss) with this certificate chain and key, both PEM. Default: plain. */
   readonly tls?: TlsIdentity;
+  /** Descriptors that the process may have open: bounds the limits on connections. Default: what the system says. */
+  readonly descriptors?: number;
   /** Replaces single limits. */
   readonly limits?: Partial<ListenerLimits>;
 }

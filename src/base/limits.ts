@@ -36,6 +36,11 @@ export const limits = {
   coarseBox: 2 ** 40,
   /** Sockets from one address: no single one may take them all. */
   socketsPerAddress: 10_000,
+  /**
+   * TCP connections beside the sockets, over all: HTTP, handshakes under way, and those that are told that there is no room.
+   * An address has half of them.
+   */
+  httpConnections: 1_000,
   /** Channels over all sockets: each holds a key and its acks. */
   channels: 1_000_000,
   /** Addresses (IPv6: networks of 64 bits) whose rates are remembered; the one unused longest is forgotten. */

@@ -52,7 +52,7 @@ async function bench(change: Partial<ListenerLimits> = {}): Promise<Bench> {
   const quiet = (): void => undefined;
   const context: ListenerContext = {
     hub, clock, limits: { ...limits, ...change }, metrics: createServerMetrics(), audience: new Audience(),
-    clientAddress: () => 'unknown',
+    clientAddress: () => 'unknown', isTrustedProxy: () => false,
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     helloRates: new AddressRates(clock, 1000, 1000, 10), settled: new Signal(clock), stopping: false,
   };

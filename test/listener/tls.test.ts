@@ -1,19 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { fileURLToPath } from 'node:url';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import type { TlsIdentity } from '../../server/listener/index.js';
 import { subprotocol } from '../../src/wire/index.js';
+import { tlsIdentity } from '../support/tls/identity.js';
 import { startRig } from './harness.js';
 
-function identity(name: 'first' | 'second'): TlsIdentity {
-  const read = (kind: string): string =>
-    readFileSync(fileURLToPath(new URL(`../support/tls/${name}-${kind}.pem`, import.meta.url)), 'utf8');
-  return { certificate: read('cert'), key: read('key') };
-}
-const [first, second] = [identity('first'), identity('second')];
+const [first, second] = [tlsIdentity('first'), tlsIdentity('second')];
 
 /** Fingerprint of the certificate that the server shows to those who trust `trusted`. */
 function shown(url: string, trusted: TlsIdentity): Promise<{ readonly status: number; readonly fingerprint: string }> {

@@ -26,10 +26,12 @@ export class LiveCommand {
   private changed = new Promise<void>((resolve) => { this.news = resolve; });
 
   constructor(private readonly words: readonly string[], options: LiveOptions = {}) {
-    const { command = `${root}bin/keelson.js`, environment = {}, directory = root } = options;
+    const { command = `${root}bin/keelson.js`, environment = {}, directory = root, descriptors } = options;
+    const limited = descriptors === undefined ? [] : ['prlimit', `--nofile=${descriptors}`];
+    const [program, ...rest] = [...limited, process.execPath, command, ...words] as [string, ...string[]];
     const env = { ...process.env, KEELSON_INSECURE_SEED: '', ...environment };
     const stdio = ['ignore', 'pipe', 'pipe'] as const;
-    this.child = spawn(process.execPath, [command, ...words], { env, cwd: directory, stdio: [...stdio] });
+    this.child = spawn(program, rest, { env, cwd: directory, stdio: [...stdio] });
     this.child.stdout!.on('data', (chunk: Buffer) => this.heard(() => { this.stdout += chunk.toString(); }));
     this.child.stderr!.on('data', (chunk: Buffer) => this.heard(() => { this.stderr += chunk.toString(); }));
     this.ended = new Promise((resolve) => {
@@ -96,6 +98,8 @@ export interface LiveOptions {
   readonly command?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly directory?: string;
+  /** How many it may have open; Linux only. */
+  readonly descriptors?: number;
 }
 
 /** Commands and folders of one test; `end` leaves nothing behind, whatever the test did. */
@@ -130,11 +134,13 @@ export class Stage {
     studies: readonly string[],
     options: {
       readonly data?: string; readonly port?: number; readonly logLevel?: string; readonly flags?: readonly string[];
+      readonly descriptors?: number;
     } = {},
   ): Promise<Served> {
-    const { data = 'data', port = 0, logLevel = 'warn', flags = [] } = options;
+    const { data = 'data', port = 0, logLevel = 'warn', flags = [], descriptors } = options;
     const place = ['--data', this.path(data), '--port', String(port)];
-    const command = this.start(['serve', ...studies, ...place, '--log-level', logLevel, '--json', ...flags]);
+    const words = ['serve', ...studies, ...place, '--log-level', logLevel, '--json', ...flags];
+    const command = this.start(words, descriptors === undefined ? {} : { descriptors });
     const listening = await command.line(({ type }) => type === 'listening');
     const address = String(listening['address']);
     return {

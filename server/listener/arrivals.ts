@@ -1,0 +1,33 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ListenerContext } from './context.js';
+import { addressKey } from './rates.js';
+
+/**
+ * Bounds TCP connections before a byte of them is read: over all, and from one address, whatever they are or become. A WebSocket
+ * too many is told so as long as there is room for that (`Sessions.roomFor`); beyond it, connections are closed unread. A reverse
+ * proxy that is trusted brings everybody's connections, so only the bound over all holds for it.
+ */
+export function boundArrivals(server: Server, context: ListenerContext): void {
+  const { limits, metrics } = context;
+  const perAddress = new Map<string, number>();
+  const perAddressMax = limits.socketsPerAddress + Math.ceil(limits.httpConnections / 2);
+  server.maxConnections = limits.sockets + limits.httpConnections;
+  server.on('drop', () => metrics.socketsClosed.add(1, { reason: 'server-full' }));
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress } = socket;
+    if (context.isTrustedProxy(remoteAddress)) return;
+    const address = addressKey(remoteAddress);
+    const held = (perAddress.get(address) ?? 0) + 1;
+    if (held > perAddressMax) {
+      metrics.socketsClosed.add(1, { reason: 'address-full' });
+      return void socket.destroy();
+    }
+    perAddress.set(address, held);
+    socket.once('close', () => {
+      const left = (perAddress.get(address) ?? 1) - 1;
+      if (left > 0) perAddress.set(address, left);
+      else perAddress.delete(address);
+    });
+  });
+}

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createConnection, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { descriptorLimit, withinDescriptors } from '../../server/listener/descriptors.js';
+import { limits } from '../../src/base/limits.js';
+import { tlsIdentity } from '../support/tls/identity.js';
+import { startRig, type Rig } from './harness.js';
+
+let held: Socket[] = [];
+afterEach(() => {
+  for (const socket of held) socket.destroy();
+  held = [];
+});
+
+/** TCP connections that say nothing, one after the other. @returns those that the server has not closed. */
+async function hold(rig: Rig, count: number, localAddress: string): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (let i = 0; i < count; i++) {
+    const socket = createConnection({ port: rig.listener.port, host: '127.0.0.1', localAddress });
+    socket.on('error', () => undefined).resume();
+    held.push(socket);
+    sockets.push(socket);
+    await once(socket, 'connect');
+  }
+  await new Promise((done) => setTimeout(done, 100));
+  return sockets.filter((socket) => !socket.closed && !socket.readableEnded);
+}
+
+/** `reason` as /metrics counts it. */
+const closedFor = (rig: Rig, reason: string): number => rig.metrics.socketsClosed.total({ reason });
+
+describe('connections that never become more', () => {
+  const tight = { sockets: 30, socketsPerAddress: 10, httpConnections: 8 };
+
+  it.each([['plain', undefined], ['TLS', tlsIdentity('first')]])('take one address\'s share and no more: %s', async (_, tls) => {
+    const rig = await startRig({ limits: tight, ...(tls !== undefined && { tls }) });
+    expect(await hold(rig, 40, '127.0.0.2')).toHaveLength(14);
+    expect(closedFor(rig, 'address-full')).toBe(26);
+    // Others are served meanwhile, and the address again when it lets go.
+    expect(await hold(rig, 5, '127.0.0.3')).toHaveLength(5);
+    for (const socket of held) socket.destroy();
+    await new Promise((done) => setTimeout(done, 100));
+    expect(await hold(rig, 14, '127.0.0.2')).toHaveLength(14);
+    if (tls === undefined) await rig.expectService();
+  });
+
+  it('leave no more than the server\'s bound, from however many addresses', async () => {
+    const rig = await startRig({ limits: tight });
+    const open = [];
+    for (const last of [2, 3, 4, 5]) open.push(...(await hold(rig, 12, `127.0.0.${last}`)));
+    expect(open).toHaveLength(38);
+    expect(closedFor(rig, 'server-full')).toBe(10);
+    for (const socket of held) socket.destroy();
+    await new Promise((done) => setTimeout(done, 100));
+    await rig.expectService();
+  });
+
+  it('count for nobody when a trusted proxy brings them', async () => {
+    const rig = await startRig({ limits: tight, trustedProxies: ['127.0.0.2'] });
+    expect(await hold(rig, 30, '127.0.0.2')).toHaveLength(30);
+  });
+});
+
+describe('descriptors', () => {
+  it('are what the system says, where it says so', () => {
+    const table = join(mkdtempSync(join(tmpdir(), 'keelson-limits-')), 'limits');
+    writeFileSync(table, 'Limit  Soft Limit  Hard Limit  Units\nMax processes  7  7  processes\nMax open files  1024  4096  files\n');
+    expect(descriptorLimit(table)).toBe(1_024);
+    expect(descriptorLimit(`${table}-nowhere`)).toBeUndefined();
+    rmSync(dirname(table), { recursive: true });
+  });
+
+  it.each([1, 64, 512, 1_024, 4_096, 20_000, 65_536, 1_048_576])('%i of them always leave room for files', (descriptors) => {
+    const bounded = withinDescriptors(limits, descriptors);
+    const connections = bounded.sockets + bounded.httpConnections;
+    expect(connections).toBeLessThanOrEqual(Math.max(2, descriptors - 512, descriptors / 4));
+    expect(bounded.socketsPerAddress + bounded.httpConnections / 2).toBeLessThanOrEqual(Math.max(2, connections));
+    expect(bounded.socketsPerAddress).toBeGreaterThan(0);
+    if (descriptors >= 21_512) expect(bounded).toEqual(limits);
+  });
+});
