@@ -31,11 +31,11 @@ export function createComputePool(threads: number, niceness = 0): ComputePool {
   return {
     parallelism: threads,
     start,
-    run<Output>(kernel: string, input: unknown): Promise<Output> {
+    run<Output>(kernel: string, input: unknown, thread?: number): Promise<Output> {
       if (isClosed) return Promise.reject(failure());
       start();
       const idlest = members.reduce((best, next) => (next.load < best.load ? next : best));
-      return idlest.run(kernel, input) as Promise<Output>;
+      return (members[thread ?? -1] ?? idlest).run(kernel, input) as Promise<Output>;
     },
     async close() {
       isClosed = true;

@@ -188,8 +188,11 @@ export type FinishedSummaries = ReadonlyMap<string, Sensitive<readonly Finished[
 export interface Compute {
   /** Worker threads behind it; 0 when inline. */
   readonly parallelism: number;
-  /** Runs a registered kernel by name on structured-cloneable input. Results do not depend on parallelism. */
-  run<Output>(kernel: string, input: unknown): Promise<Output>;
+  /**
+   * Runs a registered kernel by name on structured-cloneable input. Results do not depend on parallelism.
+   * @param thread - which one, below `parallelism`; default: whichever has least to do.
+   */
+  run<Output>(kernel: string, input: unknown, thread?: number): Promise<Output>;
 }
 
 export interface Plan {

@@ -76,6 +76,18 @@ describe('compute pool', () => {
     for (const bins of pairs) expect([...bins.values()].reduce((sum, one) => sum + one, 0)).toBe(40_000);
   });
 
+  it('does not wait for a thread that begins late, and takes the word of one that failed', async () => {
+    const [one] = pools;
+    const late: KernelRunner = {
+      parallelism: 2, run: (kernel, input, thread) => (thread === 1 ? new Promise(() => undefined) : one!.run(kernel, input, 0)),
+    };
+    expect(await momentsOfRows(late, rows)).toEqual(await momentsOfRows(inlineCompute(), rows));
+    const failing: KernelRunner = {
+      parallelism: 2, run: (kernel, input, thread) => (thread === 1 ? Promise.reject(new Error('gone')) : one!.run(kernel, input, 0)),
+    };
+    await expect(momentsOfRows(failing, rows)).rejects.toThrow('gone');
+  });
+
   it('rejects, without telling of the input, what a kernel refuses or a closed pool is asked', async () => {
     const pool = createComputePool(1);
     await expect(pool.run('moments', { rows: 'secret' })).rejects.toThrow('a compute thread ended before its work was done');

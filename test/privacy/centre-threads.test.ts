@@ -47,17 +47,17 @@ describe('the private centre on threads', () => {
       const calls = { bins: 0, cells: 0 };
       const counting: KernelRunner = {
         parallelism: pool.parallelism,
-        run: (kernel, input) => {
-          calls[kernel as keyof typeof calls] += 1;
-          return pool.run(kernel, input);
+        run: (kernel, input, thread) => {
+          expect(kernel).toBe('share');
+          calls[(input as { readonly kernel: keyof typeof calls }).kernel] += 1;
+          return pool.run(kernel, input, thread);
         },
       };
       const [alone, inline, shared] = [await drawn(rows, null), await drawn(rows, inlineCompute()), await drawn(rows, counting)];
       expect(alone.centre.kind).toBe('centre');
       expect(inline).toEqual(alone);
       expect(shared).toEqual(alone);
-      const chunks = Math.ceil(count / chunkRows);
-      expect(calls).toEqual({ bins: chunks, cells: chunks });
+      expect(calls).toEqual({ bins: pool.parallelism, cells: pool.parallelism });
     });
 
   it('is not found by threads either where no bin holds enough', async () => {

@@ -34,6 +34,21 @@ export interface Chunk {
   readonly first: number;
   readonly last: number;
 }
+
+/** A pass that threads share. */
+export interface Share {
+  /** Of `rowKernels`. */
+  readonly kernel: string;
+  /** A chunk but for its first and last row. */
+  readonly input: object;
+  /** Rows, or whatever chunks are of. */
+  readonly length: number;
+  /** One number in shared memory: the next chunk that nobody has taken. */
+  readonly next: Uint32Array;
+}
+/** What one thread did: results by the number of their chunk. */
+export type Shared<Output> = readonly (readonly [chunk: number, output: Output])[];
+
 interface MomentsInput extends Chunk {
   readonly options: PassOptions;
 }
@@ -155,6 +170,20 @@ function pairBins({ rows, first, last, pairs }: PairsInput): Map<number, number>
   return countPairBins(rows.values, rows.dimension, pairs.subarray(2 * first, 2 * last));
 }
 
+/** Chunk `index` of a pass over `length` things. */
+export function chunkOf(input: object, index: number, length: number): object {
+  return { ...input, first: index * chunkRows, last: Math.min(length, (index + 1) * chunkRows) };
+}
+
+/** Does chunks until all are taken. */
+function share({ kernel, input, length, next }: Share): Shared<unknown> {
+  const done: [number, unknown][] = [];
+  for (let chunk = Atomics.add(next, 0, 1); chunk * chunkRows < length; chunk = Atomics.add(next, 0, 1)) {
+    done.push([chunk, rowKernels[kernel]!(chunkOf(input, chunk, length))]);
+  }
+  return done;
+}
+
 /** What worker threads can be asked for, by name. Inputs and outputs are as the functions below make them. */
 export const rowKernels: Readonly<Record<string, (input: unknown) => unknown>> = {
   moments: (input) => moments(input as MomentsInput),
@@ -166,4 +195,5 @@ export const rowKernels: Readonly<Record<string, (input: unknown) => unknown>> =
   bins: (input) => bins(input as CountInput),
   cells: (input) => cells(input as CountInput),
   pairBins: (input) => pairBins(input as PairsInput),
+  share: (input) => share(input as Share),
 };

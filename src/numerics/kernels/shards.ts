@@ -1,6 +1,9 @@
 import { assert } from '../../base/assert.js';
 import type { PassOptions, StepBall } from './index.js';
-import { chunkRows, rowKernels, type Chunk, type RowMoments, type RowSet, type ScoreForm } from './row-kernels.js';
+import {
+  chunkOf, chunkRows, rowKernels, type RowMoments, type RowSet, type ScoreForm, type Share, type Shared,
+} from './row-kernels.js';
+import { sharedIndexes } from './shared.js';
 
 export { rowKernels, type RowMoments, type RowSet, type ScoreForm } from './row-kernels.js';
 export { sharedBytes, sharedDoubles, sharedIndexes } from './shared.js';
@@ -14,7 +17,8 @@ export { sharedBytes, sharedDoubles, sharedIndexes } from './shared.js';
 export interface KernelRunner {
   /** Threads behind it; 0 when there are none. */
   readonly parallelism: number;
-  run<Output>(kernel: string, input: unknown): Promise<Output>;
+  /** @param thread - which one, below `parallelism`; default: whichever has least to do. */
+  run<Output>(kernel: string, input: unknown, thread?: number): Promise<Output>;
 }
 
 /** Moments of all rows. Exact for rows of whole steps, see `Kernels`. Masks and weights should be shared too. */
@@ -128,12 +132,28 @@ async function overChunks<Output>(
   const { values, dimension, count } = rows;
   assert(values.length >= count * dimension, 'rows hold count times dimension numbers');
   const isShared = [values, ...others].every((part) => part === undefined || !(part.buffer instanceof ArrayBuffer));
-  const chunks: (Chunk & object)[] = [];
-  for (let first = 0; first < length; first += chunkRows) {
-    chunks.push({ ...input, rows: { values, dimension, count }, first, last: Math.min(length, first + chunkRows) });
+  const chunks = Math.ceil(length / chunkRows);
+  const all = { ...input, rows: { values, dimension, count } };
+  if (runner.parallelism === 0 || !isShared || chunks < 2) {
+    return Array.from({ length: chunks }, (_, i) => rowKernels[kernel]!(chunkOf(all, i, length)) as Output);
   }
-  if (runner.parallelism === 0 || !isShared || chunks.length < 2) {
-    return chunks.map((chunk) => rowKernels[kernel]!(chunk) as Output);
-  }
-  return Promise.all(chunks.map((chunk) => runner.run<Output>(kernel, chunk)));
+  return shared(runner, { kernel, input: all, length, next: sharedIndexes(1) }, chunks);
+}
+
+/**
+ * Every thread takes the next chunk when it has done one, so that none waits for a slower one, or for one that has
+ * only just begun: what comes from such a one after the last chunk is nothing, and is not waited for.
+ */
+function shared<Output>(runner: KernelRunner, share: Share, chunks: number): Promise<Output[]> {
+  const results = new Array<Output>(chunks);
+  return new Promise((resolve, reject) => {
+    let left = chunks;
+    for (let thread = 0; thread < runner.parallelism; thread++) {
+      runner.run<Shared<Output>>('share', share, thread).then((found) => {
+        for (const [chunk, output] of found) results[chunk] = output;
+        left -= found.length;
+        if (left === 0) resolve(results);
+      }, reject);
+    }
+  });
 }
