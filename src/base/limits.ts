@@ -1,4 +1,5 @@
 import { factsLimits } from './facts-limits.js';
+import { keyRotationsMax } from './key-rotations-max.js';
 
 /**
  * Every limit in one place, each with its reason. Those a client must know are sent in Welcome.
@@ -66,8 +67,8 @@ export const limits = {
   closeTimeoutMs: 5_000,
   /** Studies one server runs. */
   studies: 64,
-  /** Changes of a server's key: each is in every Welcome, some 200 bytes of it. One a month is more than five years. */
-  keyRotations: 64,
+  /** See keyRotationsMax. */
+  keyRotations: keyRotationsMax,
 } as const;
 
 export type Limits = typeof limits;

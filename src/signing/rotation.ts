@@ -1,5 +1,6 @@
 import { concatBytes, equalBytes } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
+import { keyRotationsMax } from '../base/key-rotations-max.js';
 import type { Signer, Signing, Verifier } from './contract.js';
 import { noStudy, signedMessage } from './message.js';
 
@@ -35,12 +36,14 @@ export function signRotation(previous: Signer, next: Signer, signing: Pick<Signi
  * signed from now on, and the earlier ones for what came before.
  * @param rotations in their order; none for a server that never changed its key.
  * @param serverKey 32 bytes: the present key.
- * @throws WireError('bad-signature') for a record that is not signed by both keys or does not continue the one before;
- *   WireError('invalid-key') for keys that prove nothing.
+ * @throws WireError('bad-signature') for a record that is not signed by both keys or does not continue the one before, and
+ *   for more records than a server makes; WireError('invalid-key') for keys that prove nothing.
  */
 export function keyChain(
   rotations: readonly KeyRotation[], serverKey: Uint8Array, signing: Pick<Signing, 'sha512' | 'createVerifier'>,
 ): Verifier[] {
+  // A whole Welcome of them, well signed, would keep a page busy for a minute.
+  if (rotations.length > keyRotationsMax || rotations.some(({ length }) => length !== keyRotationBytes)) throw brokenChain();
   const keys = [signing.createVerifier(rotations[0]?.subarray(0, 32) ?? serverKey)];
   for (const rotation of rotations) {
     const { previousKey, nextKey } = keysOfRotation(rotation);
@@ -48,8 +51,7 @@ export function keyChain(
     const previous = keys.at(-1)!;
     const next = signing.createVerifier(nextKey);
     if (
-      rotation.length !== keyRotationBytes
-      || !equalBytes(previous.publicKey, previousKey)
+      !equalBytes(previous.publicKey, previousKey)
       || !previous.verify(message, rotation.subarray(64, 128))
       || !next.verify(message, rotation.subarray(128))
     ) throw brokenChain();

@@ -4,6 +4,7 @@ import { signing } from '../../src/signing/node.js';
 import { signRotation, signStatement, type Signer } from '../../src/signing/index.js';
 import { encodeStudyDocument, studyId, type SignedStudy, type Welcome } from '../../src/wire/index.js';
 import { fromHex } from '../../src/base/bytes.js';
+import { limits } from '../../src/base/limits.js';
 import { document } from '../support/wire-samples.js';
 
 /** Signatures that were checked, whoever asked. */
@@ -77,6 +78,14 @@ describe('a server that changed its key', () => {
     }
   });
 
+  it('is refused unread where it shows more changes than a server makes', async () => {
+    const back = signRotation(second, first, signing);
+    const many = Array.from({ length: limits.keyRotations + 1 }, (_, i) => (i % 2 === 0 ? rotations[0]! : back));
+    await expect(verifyWelcome(shown(second.publicKey, many), [])).rejects.toMatchObject({ code: 'bad-signature' });
+    expect(checked).toBe(0);
+    expect((await verifyWelcome(shown(first.publicKey, many.slice(0, -1)), [])).keys.length).toBe(limits.keyRotations + 1);
+  });
+
   it('is refused where a link is forged, missing, out of order, or older than what is known', async () => {
     const forged = rotations[0]!.slice();
     forged.set(stranger.sign(new Uint8Array(180)), 64);
@@ -88,6 +97,11 @@ describe('a server that changed its key', () => {
       [stranger.publicKey, [signRotation(stranger, stranger, signing)], first, 'server-key-mismatch'],
       [second.publicKey, [rotations[0]!], third, 'server-key-mismatch'],
       [second.publicKey, [], first, 'server-key-mismatch'],
+      ...[0, 31, 40, 64, 191, 193].map((length) => {
+        const cut = new Uint8Array(length);
+        cut.set(rotations[1]!.subarray(0, length));
+        return [third.publicKey, [rotations[0]!, cut], first, 'bad-signature'] as const;
+      }),
     ];
     for (const [key, changes, pinned, code] of cases) {
       await expect(verifyWelcome(shown(key, changes), [pinned.publicKey])).rejects.toMatchObject({ code });

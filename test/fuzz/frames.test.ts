@@ -13,7 +13,8 @@ describe('frames made to harm', () => {
       'refusal unknown-channel', 'refusal unknown-study', 'rejected malformed', 'rejected mutated',
       'rejected not-finite',
       'rejected sequence-too-far', 'rejected wrong-dimension', 'rejected too-many-rows', 'rejected epoch-not-open',
-      'rejected contribution-full', 'rejected study-ended',
+      'rejected contribution-full', 'rejected study-ended', 'refusal too-late', 'refusal epoch-not-open',
+      'client: followed', 'client: bad-signature', 'client: server-key-mismatch',
     ]) expect(tally.outcomes.get(met) ?? 0, met).toBeGreaterThan(0);
   });
 });

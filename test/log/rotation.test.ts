@@ -60,6 +60,7 @@ describe('a log over changes of the server\'s key', () => {
     ['left out', [toThird], '1 server-key-mismatch'],
     ['missing at the end', [toSecond], '3 rotation-invalid'],
     ['too short', [toSecond.subarray(0, 191)], '2 rotation-invalid'],
+    ['without its keys', [toSecond, toThird.subarray(0, 20)], '3 rotation-invalid'],
     ['too long', [new Uint8Array(193)], '2 rotation-invalid'],
   ])('refuses a change %s', async (_, changes, expected) => {
     const { lines } = await sampleLog(6, { ...inTurn, rotations: changes });

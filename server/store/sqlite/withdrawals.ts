@@ -31,8 +31,10 @@ export function withdraw(
   return queries.transaction(() => {
     const { database } = queries;
     const study = existingStudy(queries, input.studyId);
+    // Before anything is looked up by it: a client may name any of 2^64 epochs, and SQLite has only half as many numbers.
+    if (input.epoch > study.last_epoch) return { kind: 'refused', code: 'epoch-not-open' };
     const row = epochRow(queries, study.study_key, input.epoch);
-    if (row === undefined) return { kind: 'refused', code: input.epoch > study.last_epoch ? 'epoch-not-open' : 'too-late' };
+    if (row === undefined) return { kind: 'refused', code: 'too-late' };
     const key = Buffer.from(input.contributor, 'hex');
     const found = contributorId(database, key);
     if (found !== undefined && isWithdrawn(database, row.epoch_key, found)) {

@@ -2,13 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KeelsonError } from '../../../../src/base/errors.js';
 import { logLines, verifyReleaseLog } from '../../../../src/log/index.js';
+import { signRotation } from '../../../../src/signing/index.js';
 import { signing } from '../../../../src/signing/node.js';
 import { readCsv } from '../../../../cli/input/csv.js';
 import { readNdjson } from '../../../../cli/input/ndjson.js';
 import { readNpy } from '../../../../cli/input/npy.js';
 import type { RowBatch, RowOptions } from '../../../../cli/input/rows.js';
 import { parseStudyText } from '../../../../server/study-file/index.js';
-import { sampleLog } from '../../log-samples.js';
+import { sampleLog, type SampleLogOptions } from '../../log-samples.js';
 import { server } from '../../wire-samples.js';
 import { Dice } from '../dice.js';
 import { must } from '../frames/oracle.js';
@@ -32,11 +33,17 @@ export interface Samples {
   readonly log: readonly string[];
 }
 
+/** Of a server that changed its key after its second release. */
+const before = signing.createSigner(new Uint8Array(32).fill(88));
+const twoKeys: SampleLogOptions = {
+  rotations: [signRotation(before, server, signing)], signerOf: (index) => (index < 2 ? before : server),
+};
+
 /** @param root of the project. */
 export async function readSamples(root: string): Promise<Samples> {
   const folder = join(root, 'studies');
   const names = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
-  return { studies: names.map((name) => readFileSync(join(folder, name), 'utf8')), log: (await sampleLog(3)).lines };
+  return { studies: names.map((name) => readFileSync(join(folder, name), 'utf8')), log: (await sampleLog(3, twoKeys)).lines };
 }
 
 /** Reads one file made from a seed. @throws whatever is neither an answer nor a refusal by name. */

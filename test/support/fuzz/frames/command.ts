@@ -52,7 +52,7 @@ function progress(tally: Tally, startedMs: number): string {
     new Date().toISOString(), `${tally.frames} frames`, `${(tally.frames / seconds).toFixed(0)}/s`,
     `${(process.cpuUsage().user / tally.frames).toFixed(1)} us CPU each`,
     `${(100 * tally.passedSignature / tally.frames).toFixed(1)} % past the signature check`,
-    `${tally.sessions} sessions, ${tally.worlds} servers`, `slowest burst ${tally.slowestMs.toFixed(0)} ms`,
+    `${tally.welcomes} chains of keys`, `${tally.sessions} sessions, ${tally.worlds} servers`, `slowest burst ${tally.slowestMs.toFixed(0)} ms`,
     `rss ${mebibytes(memory.rss)} (most ${mebibytes(tally.rssPeakBytes)}), heap ${mebibytes(memory.heapUsed)} MiB`,
   ].join(', ');
 }

@@ -1,22 +1,32 @@
 import { fromHex, toHex } from '../../../../src/base/bytes.js';
 import { signing } from '../../../../src/signing/node.js';
-import { signBatch } from '../../../../src/signing/index.js';
+import { signBatch, signWithdrawal } from '../../../../src/signing/index.js';
 import { encodeClientFrame } from '../../../../src/wire/index.js';
 import { Dice } from '../dice.js';
 import { bodyRecipes, makeBody } from './bodies.js';
 import { FrameMaker } from './frames.js';
 import { Peer } from './peer.js';
+import { chainRecipes, makeWelcome, offerWelcome } from './rotations.js';
 import { serverSigner } from './study.js';
 import { Tally } from './tally.js';
 import { World } from './world.js';
 
-/** One message that is kept, and what the server says to it. A body is signed anew, by one who sent nothing yet. */
+/**
+ * One message that is kept, and what is said to it. A body is signed anew, by one who sent nothing yet; of a withdrawal the
+ * epoch is kept, and one asks for it who gave a row before and gives another after; a welcome is what a client reads.
+ */
 export interface KeptFrame {
   readonly recipe: string;
-  readonly kind: 'body' | 'frame';
+  readonly kind: 'body' | 'frame' | 'withdrawal' | 'welcome';
   readonly hex: string;
   readonly outcome: string;
 }
+
+/** By the epoch that is open when the corpus is played, which is the first. */
+const withdrawn: readonly (readonly [string, bigint])[] = [
+  ['open epoch', 1n], ['closed epoch', 0n], ['unknown epoch', 2n], ['more than the store counts to', 2n ** 63n],
+  ['the largest', 2n ** 64n - 1n],
+];
 
 /** A server that answers one message at a time. */
 export class Bench {
@@ -31,6 +41,7 @@ export class Bench {
 
   /** What it says, in a fresh contributor's name on a fresh socket. */
   async outcome(kind: KeptFrame['kind'], bytes: Uint8Array): Promise<string> {
+    if (kind === 'welcome') return `client: ${await offerWelcome(bytes)}`;
     const { world, tally } = this;
     const seed = new Uint8Array(32).fill(77);
     new DataView(seed.buffer).setUint32(0, ++this.#senders);
@@ -40,12 +51,32 @@ export class Bench {
     await world.settled();
     const [{ channel, studyId }] = peer.channels as [Peer['channels'][number]];
     tally.outcomes.clear();
-    const signature = signBatch(signer, { serverKey: serverSigner.publicKey, studyId }, signing.sha512(bytes));
-    peer.receive(kind === 'frame' ? bytes : encodeClientFrame({ kind: 'batch', channel, body: bytes, signature }));
+    const context = { serverKey: serverSigner.publicKey, studyId };
+    const send = async (body: Uint8Array): Promise<void> => {
+      const signature = signBatch(signer, context, signing.sha512(body));
+      peer.receive(encodeClientFrame({ kind: 'batch', channel, body, signature }));
+      await world.settled();
+    };
+    if (kind === 'frame') peer.receive(bytes);
+    else if (kind === 'body') await send(bytes);
+    else {
+      const epoch = Buffer.from(bytes).readBigUInt64BE();
+      await send(this.#row(1n));
+      peer.receive(encodeClientFrame({ kind: 'withdraw', channel, epoch, signature: signWithdrawal(signer, context, epoch) }));
+      await world.settled();
+      await send(this.#row(2n));
+    }
     await world.settled();
     const said = [...tally.outcomes.keys()].filter((name) => !['notice', 'head', 'release'].includes(name));
     peer.end();
     return said.sort().join(', ');
+  }
+
+  /** The body of an honest batch, the same each time. */
+  #row(sequence: bigint): Uint8Array {
+    const [studyId, otherStudyId] = this.world.studies.map(fromHex) as [Uint8Array, Uint8Array];
+    const epoch = this.world.epochOf(this.world.studies[0]!);
+    return makeBody({ studyId, otherStudyId, sequence, epoch }, new Dice(1), 'honest').body;
   }
 
   async close(): Promise<void> {
@@ -67,6 +98,17 @@ export class Bench {
     const context = { studyId, otherStudyId, sequence: 1n, epoch: world.epochOf(world.studies[0]!) };
     for (const name of bodyRecipes) {
       for (let i = 0; i < tries; i++) await keep(name, 'body', makeBody(context, dice, name).body);
+    }
+    for (const [name, epoch] of withdrawn) {
+      const bytes = new Uint8Array(8);
+      new DataView(bytes.buffer).setBigUint64(0, epoch);
+      await keep(`withdraw: ${name}`, 'withdrawal', bytes);
+    }
+    for (const name of chainRecipes) {
+      for (let i = 0; i < tries; i++) {
+        const { recipe, bytes } = makeWelcome(dice, name);
+        await keep(recipe, 'welcome', bytes);
+      }
     }
     for (let i = 0; i < 12 * tries; i++) {
       const made = dice.happens(0.8) ? maker.broken() : maker.stray();

@@ -7,7 +7,8 @@ import type { OpenChannel, Peer } from './peer.js';
 import {
   bytesField, encodeFields, extreme, flipped, mutateFields, numberField, resized, type Field,
 } from './protobuf.js';
-import { contributors, serverSigner } from './study.js';
+import { contributors, earlierSigner, serverSigner } from './study.js';
+import { WithdrawalMaker } from './withdrawals.js';
 import type { World } from './world.js';
 
 /** One message, and the name of how it was made. */
@@ -27,7 +28,16 @@ const badKeys = ['01' + '00'.repeat(31), '00'.repeat(32), 'ec' + 'ff'.repeat(30)
 export class FrameMaker {
   readonly #kept = new Map<string, Kept[]>();
 
-  constructor(private readonly world: World, private readonly dice: Dice) {}
+  readonly #withdrawals: WithdrawalMaker;
+
+  constructor(private readonly world: World, private readonly dice: Dice) {
+    this.#withdrawals = new WithdrawalMaker(world, dice);
+  }
+
+  /** A Withdraw, good or not. */
+  withdrawal(channel: OpenChannel): MadeFrame {
+    return this.#withdrawals.withdrawal(channel);
+  }
 
   /** A batch for the channel whose signature holds. */
   signed(channel: OpenChannel): MadeFrame {
@@ -43,7 +53,8 @@ export class FrameMaker {
       sequence: dice.happens(0.1) && channel.sequence > 1n ? channel.sequence - 1n : channel.sequence,
       epoch: this.world.epochOf(Buffer.from(channel.studyId).toString('hex')),
     }, dice);
-    const context = { serverKey: serverSigner.publicKey, studyId: channel.studyId };
+    const { publicKey: serverKey } = dice.happens(0.05) ? earlierSigner : serverSigner;
+    const context = { serverKey, studyId: channel.studyId };
     const made = { body, signature: signBatch(channel.signer, context, signing.sha512(body)) };
     channel.sequence += 1n;
     if (kept.length < 24) kept.push(made);
@@ -111,7 +122,7 @@ export class FrameMaker {
       case 5: return { recipe: 'broken: outer fields', bytes: encodeFields(mutateFields([this.#inner()], dice)) };
       case 6: {
         const parts = new Array<Field>(1 + dice.below(dice.happens(0.001) ? 60_000 : 40));
-        parts.fill(bytesField(1 + dice.below(4), new Uint8Array(0)));
+        parts.fill(bytesField(1 + dice.below(5), new Uint8Array(0)));
         return { recipe: 'broken: parts', bytes: encodeFields(parts) };
       }
       case 7: return { recipe: 'broken: nested', bytes: nested(dice) };
@@ -138,8 +149,9 @@ export class FrameMaker {
       ],
       [bytesField(1, bytes(32)), numberField(2, extreme(dice))],
       [bytesField(1, bytes(32))],
+      [numberField(1, BigInt(dice.below(4))), numberField(2, extreme(dice)), bytesField(3, bytes(64))],
     ];
-    const kind = dice.below(4);
+    const kind = dice.below(kinds.length);
     const fields = faulty ? mutateFields(kinds[kind]!, dice) : kinds[kind]!;
     return bytesField(kind + 1, encodeFields(fields));
   }
@@ -157,6 +169,6 @@ function nested(dice: Dice): Uint8Array {
     return new Uint8Array(1 + dice.below(dice.happens(0.001) ? 200_000 : 300)).fill(dice.pick([0x0b, 0x13, 0x0c]));
   }
   let bytes = dice.bytes(dice.below(10));
-  for (let depth = dice.below(40); depth >= 0; depth--) bytes = encodeFields([bytesField(1 + dice.below(4), bytes)]);
+  for (let depth = dice.below(40); depth >= 0; depth--) bytes = encodeFields([bytesField(1 + dice.below(5), bytes)]);
   return bytes;
 }

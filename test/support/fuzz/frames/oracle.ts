@@ -1,7 +1,9 @@
 import { toHex } from '../../../../src/base/bytes.js';
-import type { SubmitResult, VerifiedBatch } from '../../../../server/hub.js';
+import type { StudyHub, SubmitResult, VerifiedBatch } from '../../../../server/hub.js';
 import { columns, ratedKeys, ratedPerMs, rowsMax } from './study.js';
 
+type WithdrawalAsked = Parameters<StudyHub['withdraw']>[0];
+type WithdrawalAnswer = Awaited<ReturnType<StudyHub['withdraw']>>;
 interface Contribution { epoch: bigint; rows: number; complete: boolean }
 
 /** A promise of the server that did not hold. */
@@ -21,6 +23,8 @@ export class Oracle {
   readonly #known = new Set<string>();
   readonly #taken = new Map<number, number>();
   readonly #contiguous = new Map<string, bigint>();
+  /** `study key epoch` of what was taken back. */
+  readonly #withdrawn = new Set<string>();
 
   /** @param openEpoch of the study when the batch was handed over. */
   judge(batch: VerifiedBatch, result: SubmitResult, openEpoch: bigint): void {
@@ -53,6 +57,27 @@ export class Oracle {
       this.#taken.set(period, taken);
       must(taken <= ratedKeys, 'a period takes so many new keys');
     }
+  }
+
+  /**
+   * Of one that was answered: only the open epoch gives back, or one that did before. From then on the contribution is
+   * complete, if the key was known: who never sent anything leaves no trace.
+   * @param openEpoch of the study when the Withdraw was handed over.
+   */
+  judgeWithdrawal(request: WithdrawalAsked, result: WithdrawalAnswer, openEpoch: bigint): void {
+    const who = `${request.studyId} ${request.contributor}`;
+    const name = `${who} ${request.epoch}`;
+    if (result.kind === 'refused') {
+      must(openEpoch === 0n || request.epoch !== openEpoch, 'what the open epoch has may be taken back');
+      const isRemembered = openEpoch > 0n && request.epoch + 1n >= openEpoch;
+      must(!isRemembered || !this.#withdrawn.has(name), 'what was taken back lately is answered so again');
+      return;
+    }
+    must(request.epoch === openEpoch && openEpoch > 0n || this.#withdrawn.has(name), 'a closed epoch keeps what it has');
+    const contribution = this.#contributions.get(who);
+    if (contribution === undefined) return;
+    this.#withdrawn.add(name);
+    if (request.epoch === openEpoch) this.#contributions.set(who, { epoch: openEpoch, rows: 0, complete: true });
   }
 
   #contribute(who: string, batch: VerifiedBatch, epoch: bigint): void {

@@ -1,6 +1,7 @@
 import { Dice } from '../dice.js';
 import { FrameMaker, type MadeFrame } from './frames.js';
 import { Peer } from './peer.js';
+import { makeWelcome, offerWelcome } from './rotations.js';
 import { contributors, everyMs } from './study.js';
 import { Tally } from './tally.js';
 import { World } from './world.js';
@@ -70,6 +71,7 @@ class Crowd {
     }
     await world.settled();
     world.busy = false;
+    await this.#offer();
     if (dice.happens(0.1)) for (const peer of this.#peers) peer.drain();
     tally.slowestMs = Math.max(tally.slowestMs, performance.now() - startedMs);
   }
@@ -82,6 +84,14 @@ class Crowd {
   leave(): void {
     for (const peer of this.#peers) peer.end();
     this.#peers = [];
+  }
+
+  /** What a client makes of the records of a server's keys. */
+  async #offer(): Promise<void> {
+    const { recipe, bytes } = makeWelcome(this.dice);
+    this.tally.made(recipe);
+    this.tally.welcomes += 1;
+    this.tally.count(`client: ${await offerWelcome(bytes)}`);
   }
 
   async #refresh(): Promise<void> {
@@ -108,7 +118,7 @@ class Crowd {
   #volley(peer: Peer, count: number): void {
     for (let i = 0; i < count && !peer.closed; i++) {
       const made = this.#make(peer);
-      this.tally.recipes.set(made.recipe, (this.tally.recipes.get(made.recipe) ?? 0) + 1);
+      this.tally.made(made.recipe);
       peer.receive(made.bytes, made.isText !== true);
     }
     if (this.dice.happens(0.2) && !peer.closed) peer.receive(this.#maker.stray().bytes, true);
@@ -120,6 +130,7 @@ class Crowd {
     const share = dice.below(1_000);
     const { channels } = peer;
     if (share < this.signedShare && channels.length > 0) return maker.signed(dice.pick(channels));
+    if (share < this.signedShare + 15 && channels.length > 0) return maker.withdrawal(dice.pick(channels));
     const rest = dice.below(600);
     if (rest < 10 && channels.length > 0) return maker.forged(dice.pick(channels));
     if (rest < 20) return maker.hello(peer);

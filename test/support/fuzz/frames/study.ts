@@ -17,6 +17,8 @@ const signerOf = (fill: number, index: number): Signer => {
 
 /** The same keys for every run: frames that are kept stay valid. */
 export const serverSigner = signerOf(7, 0);
+/** The server's key before: what was signed for it and not answered still counts. */
+export const earlierSigner = signerOf(8, 0);
 export const contributors: readonly Signer[] = Array.from({ length: 48 }, (_, i) => signerOf(9, i + 1));
 
 const issuer = signerOf(11, 0);

@@ -3,6 +3,8 @@ export class Tally {
   frames = 0;
   bytes = 0;
   sessions = 0;
+  /** Offered to a client, with records of the server's keys. */
+  welcomes = 0;
   worlds = 0;
   releases = 0;
   /** Hellos and batches whose signature was found good. */
@@ -14,6 +16,10 @@ export class Tally {
   /** The longest time that one burst took, and its size: a hang would show here. */
   slowestMs = 0;
   rssPeakBytes = 0;
+
+  made(recipe: string): void {
+    this.recipes.set(recipe, (this.recipes.get(recipe) ?? 0) + 1);
+  }
 
   count(outcome: string, by = 1): void {
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + by);

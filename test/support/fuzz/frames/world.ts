@@ -2,6 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toHex } from '../../../../src/base/bytes.js';
+import { signing } from '../../../../src/signing/node.js';
+import { signRotation } from '../../../../src/signing/index.js';
 import { seededNoise } from '../../../../src/random/insecure.js';
 import { InlineEpochRunner } from '../../../../server/epochs/inline-runner.js';
 import type { StudyHub } from '../../../../server/hub.js';
@@ -14,7 +16,7 @@ import { openInlineSqliteStore } from '../../../../server/store/sqlite/open.js';
 import { createStudyHub, type RunningHub } from '../../../../server/studies/hub.js';
 import { settle, VirtualClock } from '../../virtual-clock.js';
 import { must, Oracle } from './oracle.js';
-import { fuzzStudies, serverSigner } from './study.js';
+import { earlierSigner, fuzzStudies, serverSigner } from './study.js';
 import type { Tally } from './tally.js';
 
 const shelf = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -41,7 +43,8 @@ export class World {
     const { clock } = world;
     world.#store = await openInlineSqliteStore({ directory: world.#directory, clock });
     world.#hub = await createStudyHub({
-      store: world.#store, clock, signer: serverSigner, studies: fuzzStudies(), logger: world.#logger(),
+      store: world.#store, clock, signer: serverSigner, studies: fuzzStudies(),
+      rotations: [signRotation(earlierSigner, serverSigner, signing)], logger: world.#logger(),
       runnerFactory: () => new InlineEpochRunner({ noise: () => seededNoise('fuzz') }),
       onFatal: (error) => { world.broken ??= error; },
     });
@@ -119,7 +122,17 @@ export class World {
         }
         return result;
       },
-      withdraw: (request) => hub.withdraw(request),
+      withdraw: async (request) => {
+        tally.passedSignature += 1;
+        const epoch = this.epochOf(request.studyId);
+        const result = await hub.withdraw(request);
+        try {
+          oracle.judgeWithdrawal(request, result, epoch);
+        } catch (error) {
+          this.broken ??= error;
+        }
+        return result;
+      },
       overloaded: () => this.busy,
       admits: (id, key) => {
         tally.passedSignature += 1;
