@@ -1,5 +1,5 @@
 /**
- * The library: estimators, privacy accounting and offline runs. The server and the client have their own entries,
+ * The library: estimators, privacy accounting, offline runs, and robust means without privacy. The server and the client have their own entries,
  * `keelson/server` and `keelson/client`.
  */
 export {
@@ -22,6 +22,16 @@ export {
   createGroups, decodeGroups, inlineCompute, mergeGroups, releaseGroups, runOffline, ticketBytes,
   type ByteSource, type Groups, type GroupsProgress, type OfflineRun,
 } from './estimators/run.js';
+
+export { pointSet, type PointSet } from './numerics/points.js';
+export { filteredMean } from './robust/filtered-mean.js';
+export type { Filtered, FilterOptions } from './robust/filtering.js';
+export { geometricMedian } from './robust/geometric-median.js';
+export { multiplicativeFilter } from './robust/multiplicative-filter.js';
+export { robustMean } from './robust/robust-mean.js';
+export { robustScatter } from './robust/robust-scatter.js';
+export type { SpectralPassOptions } from './robust/spectral-pass.js';
+export { trimmedMean } from './robust/trimmed-mean.js';
 
 export type { NoiseSource, WorkRandom } from './random/source.js';
 export { secureNoise } from './random/secure.js';

@@ -1,4 +1,4 @@
-import { assert } from '../base/assert.js';
+import { InvalidInputError } from '../base/errors.js';
 
 /** Points of R^dimension, row-major: `count * dimension` values. */
 export interface PointSet {
@@ -7,11 +7,20 @@ export interface PointSet {
   readonly values: Float64Array;
 }
 
-/** Collects rows of one length into a point set. */
-export function pointSet(rows: readonly ArrayLike<number>[], dimension: number): PointSet {
+/**
+ * Copies rows of one length into a point set.
+ * @param dimension - entries of each row; needed where there may be no row.
+ * @throws InvalidInputError when a row has more or fewer entries.
+ */
+export function pointSet(rows: readonly ArrayLike<number>[], dimension = rows[0]?.length ?? 0): PointSet {
   const values = new Float64Array(rows.length * dimension);
   rows.forEach((row, index) => {
-    assert(row.length === dimension, 'rows of a point set have its dimension');
+    if (row.length !== dimension) {
+      throw new InvalidInputError(
+        `row ${index} has ${row.length} entries, and ${dimension} are expected: give every row as many`,
+        { row: index, entries: row.length, dimension },
+      );
+    }
     values.set(row, index * dimension);
   });
   return { count: rows.length, dimension, values };
@@ -45,8 +54,18 @@ export function meanAround(points: PointSet, origin: Float64Array, keep?: Uint8A
   return count === 0 ? origin.slice() : sum.map((entry, j) => origin[j]! + entry / count);
 }
 
-/** The points without the rows that have a non-finite entry; the same object when there are none. */
+/**
+ * The points without the rows that have a non-finite entry; the same object when there are none.
+ * @throws InvalidInputError when there are not `count * dimension` values.
+ */
 export function finiteRows(points: PointSet): PointSet {
+  const { count, dimension, values } = points;
+  if (values.length !== count * dimension) {
+    throw new InvalidInputError(
+      `${count} rows of ${dimension} columns have ${count * dimension} values, not ${values.length}: `
+      + 'give a point set whose count and dimension say what it holds', { count, dimension, values: values.length },
+    );
+  }
   const kept: Float64Array[] = [];
   for (let i = 0; i < points.count; i++) {
     const row = rowOf(points, i);

@@ -1,6 +1,6 @@
 import { cholesky } from '../numerics/cholesky.js';
 import { normalQuantile } from '../numerics/normal.js';
-import { rowOf, type PointSet } from '../numerics/points.js';
+import { finiteRows, rowOf, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 import { geometricMedian } from './geometric-median.js';
 
@@ -13,11 +13,12 @@ const tolerance = 1e-8;
  * d x x^T / (x^T T^-1 x), which looks at directions only) about the centre from which directions cancel in units of T
  * (Hettmansperger and Randles 2002), times the scale at which the median of x^T T^-1 x is that of Gaussian rows.
  *
- * Rows at the centre have no direction and are left out of the shape. Equivariant under affine maps, up to where the
- * iteration starts and ends.
+ * Rows at the centre have no direction and are left out of the shape; rows with a non-finite entry are left out of
+ * everything. Equivariant under affine maps, up to where the iteration starts and ends.
  * Total: zeros when the rows leave the shape singular. O(100 n d^2) time. Deterministic given the order of the points.
  */
-export function robustScatter(points: PointSet): Float64Array {
+export function robustScatter(given: PointSet): Float64Array {
+  const points = finiteRows(given);
   const { count, dimension } = points;
   const nothing = new Float64Array(dimension ** 2);
   if (count <= dimension) return nothing;

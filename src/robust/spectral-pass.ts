@@ -1,3 +1,4 @@
+import { InvalidParameterError } from '../base/errors.js';
 import { finiteRows, meanAround, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 import { placesAlong, topDirection } from './top-direction.js';
@@ -40,12 +41,14 @@ const scaleRange = { low: 0.7, high: 1.3 } as const;
  * What remains moves the mean by at most (share left) * scale * (sqrt(d) + cut), and along the top
  * direction by (share left) * cut * scale. Deterministic; ties are removed together or, at the
  * removal limit, not at all, so that the order of the rows has no say. O(n d^2 + min(n, d)^3).
+ * @throws InvalidParameterError when an option is out of its range.
  */
 export function hardSpectralPass(
   given: PointSet,
   centre: Float64Array,
   options: SpectralPassOptions = {},
 ): SpectralPass {
+  checkOptions(options);
   const points = finiteRows(given);
   const { count, dimension } = points;
   const cut = options.cut ?? 3;
@@ -95,4 +98,15 @@ function removeBeyond(sizes: Float64Array, limit: number, keep: Uint8Array, budg
     }
   }
   return removed;
+}
+
+function checkOptions({ cut, removedShareMax, scale }: SpectralPassOptions): void {
+  for (const [name, value] of Object.entries({ cut, scale })) {
+    if (value === undefined || (value > 0 && Number.isFinite(value))) continue;
+    throw new InvalidParameterError(`${name} of a spectral pass is a positive number`, { [name]: value });
+  }
+  if (removedShareMax === undefined || (removedShareMax >= 0 && removedShareMax < 0.5)) return;
+  throw new InvalidParameterError(
+    'the share that a spectral pass may remove is at least 0 and below 0.5', { removedShareMax },
+  );
 }
