@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { AddressCounts } from './address-counts.js';
 import type { ListenerContext } from './context.js';
 import { addressKey } from './rates.js';
 
@@ -10,7 +11,7 @@ import { addressKey } from './rates.js';
  */
 export function boundArrivals(server: Server, context: ListenerContext): void {
   const { limits, metrics } = context;
-  const perAddress = new Map<string, number>();
+  const perAddress = new AddressCounts();
   const perAddressMax = limits.socketsPerAddress + Math.ceil(limits.httpConnections / 2);
   server.maxConnections = limits.sockets + limits.httpConnections;
   server.on('drop', () => metrics.socketsClosed.add(1, { reason: 'server-full' }));
@@ -18,16 +19,11 @@ export function boundArrivals(server: Server, context: ListenerContext): void {
     const { remoteAddress } = socket;
     if (context.isTrustedProxy(remoteAddress)) return;
     const address = addressKey(remoteAddress);
-    const held = (perAddress.get(address) ?? 0) + 1;
-    if (held > perAddressMax) {
+    if (perAddress.of(address) >= perAddressMax) {
       metrics.socketsClosed.add(1, { reason: 'address-full' });
       return void socket.destroy();
     }
-    perAddress.set(address, held);
-    socket.once('close', () => {
-      const left = (perAddress.get(address) ?? 1) - 1;
-      if (left > 0) perAddress.set(address, left);
-      else perAddress.delete(address);
-    });
+    perAddress.add(address, 1);
+    socket.once('close', () => perAddress.add(address, -1));
   });
 }

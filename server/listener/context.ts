@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js';
 import type { StudyHub } from '../hub.js';
 import type { ServerMetrics } from '../operator/server-metrics.js';
+import type { AddressCounts } from './address-counts.js';
 import type { Audience } from './audience.js';
 import type { ClientAddress } from './client-address.js';
 import type { ListenerLimits, ListenerLogger } from './options.js';
@@ -18,6 +19,8 @@ export interface ListenerContext {
   readonly clientAddress: ClientAddress;
   /** Whether a connection comes from a reverse proxy, and so counts for no address of its own. */
   readonly isTrustedProxy: (address: string | undefined) => boolean;
+  /** Open channels of each address. */
+  readonly channelsOf: AddressCounts;
   readonly helloRates: AddressRates;
   /** Fires when a batch is settled or a socket is gone. */
   readonly settled: Signal;

@@ -31,7 +31,7 @@ export class Contributions {
   }
 
   close(): void {
-    this.context.metrics.totals.channels -= this.#channels.size;
+    this.#count(-this.#channels.size);
     this.#channels.clear();
   }
 
@@ -137,7 +137,7 @@ export class Contributions {
     const ready = await readyFrom(context, hello, this.serverNonce, id, state);
     if (voice.closed) return;
     this.#channels.set(id, new Channel({ ...setup, id }, state.contiguousSequence, ready.epoch));
-    context.metrics.totals.channels += 1;
+    this.#count(1);
     voice.send(ready);
     voice.follow(view.studyId);
     // It may have stopped since Welcome, and then nothing would ever say so.
@@ -146,9 +146,15 @@ export class Contributions {
   }
 
   #full(): boolean {
-    const { limits, metrics } = this.context;
+    const { channelsOf, limits, metrics } = this.context;
     return this.#channels.size + this.#pendingHellos >= limits.channelsPerSocket
-      || metrics.totals.channels >= limits.channels;
+      || metrics.totals.channels >= limits.channels
+      || channelsOf.of(this.socket.address) >= limits.channelsPerAddress;
+  }
+
+  #count(change: number): void {
+    this.context.metrics.totals.channels += change;
+    this.context.channelsOf.add(this.socket.address, change);
   }
 
   #submit(channel: Channel, batch: VerifiedBatch, startedMs: number): void {

@@ -1,5 +1,6 @@
 import { limits as defaultLimits } from '../../src/base/limits.js';
 import { createServerMetrics } from '../operator/server-metrics.js';
+import { AddressCounts } from './address-counts.js';
 import { Audience } from './audience.js';
 import { clientAddressOf, trustedProxyCheck } from './client-address.js';
 import type { ListenerContext } from './context.js';
@@ -23,6 +24,7 @@ export function contextOf(options: ContextOptions): ListenerContext {
     audience: new Audience(),
     clientAddress: clientAddressOf(options.trustedProxies ?? []),
     isTrustedProxy: trustedProxyCheck(options.trustedProxies ?? []),
+    channelsOf: new AddressCounts(),
     helloRates: new AddressRates(options.clock, limits.helloPerSecond, limits.helloBurst, limits.rateAddresses),
     settled: new Signal(options.clock),
     stopping: false,

@@ -52,7 +52,8 @@ const texts: Readonly<Record<WireCode, Text>> = {
   'rate-limited': ({ limits }) =>
     `more than ${limits.helloPerSecond} requests per second from this address: slow down and try again`,
   'too-many-channels': ({ limits }) =>
-    `a socket holds at most ${limits.channelsPerSocket} channels, a server ${limits.channels}: open another socket`,
+    `a socket holds at most ${limits.channelsPerSocket} channels, an address ${limits.channelsPerAddress}, the server`
+    + ` ${limits.channels}: open another socket, or come back later`,
   'contributor-budget-exhausted':
     'your own privacy budget has no room for this epoch: you are left out of it, and not counted',
   'shutting-down': 'the server is stopping: connect again later',

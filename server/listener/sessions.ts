@@ -1,3 +1,4 @@
+import { AddressCounts } from './address-counts.js';
 import type { ListenerContext, SessionSocket } from './context.js';
 import { Session } from './session.js';
 import type { UpgradeRefusal } from './upgrade.js';
@@ -10,7 +11,7 @@ interface Held {
 /** The open sessions of a listener, whatever carries them: their bounds, and the timer that looks after them. */
 export class Sessions {
   readonly #held = new Map<Session, Held>();
-  readonly #perAddress = new Map<string, number>();
+  readonly #perAddress = new AddressCounts();
   #cancelCheck: () => void = () => undefined;
 
   constructor(private readonly context: ListenerContext) {
@@ -28,7 +29,7 @@ export class Sessions {
     if (this.#held.size >= limits.sockets) {
       return { status: 503, text: `the server holds its ${limits.sockets} connections: connect again later` };
     }
-    if ((this.#perAddress.get(address) ?? 0) >= limits.socketsPerAddress) {
+    if (this.#perAddress.of(address) >= limits.socketsPerAddress) {
       const text = `an address may hold ${limits.socketsPerAddress} connections: put more contributors on each`;
       return { status: 429, text };
     }
@@ -41,7 +42,7 @@ export class Sessions {
     const { address } = socket;
     const session = new Session(context, socket);
     this.#held.set(session, { socket, address });
-    this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1);
+    this.#perAddress.add(address, 1);
     context.metrics.totals.sockets += 1;
     return session;
   }
@@ -53,9 +54,7 @@ export class Sessions {
     this.#held.delete(session);
     this.context.metrics.totals.sockets -= 1;
     this.context.settled.fire();
-    const left = (this.#perAddress.get(held.address) ?? 1) - 1;
-    if (left > 0) this.#perAddress.set(held.address, left);
-    else this.#perAddress.delete(held.address);
+    this.#perAddress.add(held.address, -1);
   }
 
   /** Every session says goodbye. */

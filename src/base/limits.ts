@@ -42,8 +42,10 @@ export const limits = {
    * An address has half of them.
    */
   httpConnections: 1_000,
-  /** Channels over all sockets: each holds a key and its acks. */
-  channels: 1_000_000,
+  /** Channels over all sockets: each holds a key and its acks, 5 KiB in all, so these are 2 GiB. */
+  channels: 400_000,
+  /** Channels from one address, on however many sockets: no single one may take them all. */
+  channelsPerAddress: 200_000,
   /** Addresses (IPv6: networks of 64 bits) whose rates are remembered; the one unused longest is forgotten. */
   rateAddresses: 65_536,
   /** A socket without a channel or a subscription for this long is closed, in milliseconds. */

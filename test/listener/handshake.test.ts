@@ -235,6 +235,24 @@ describe('hello', () => {
     await rig.expectService();
   });
 
+  it('limits the channels of an address, on however many sockets, and frees them', async () => {
+    const rig = await startRig({ limits: { channelsPerAddress: 3, channels: 5 } });
+    const openFrom = async (localAddress: string, count: number): Promise<WireClient> => {
+      const client = await WireClient.open(rig.listener.port, { localAddress });
+      for (let i = 0; i < count; i++) await client.hello(newSigner(), rig.study);
+      return client;
+    };
+    const first = await openFrom('127.0.0.2', 2);
+    const second = await openFrom('127.0.0.2', 1);
+    await expect(openFrom('127.0.0.2', 1)).rejects.toThrow('too-many-channels');
+    const other = await openFrom('127.0.0.3', 2);
+    await expect(openFrom('127.0.0.4', 1)).rejects.toThrow('too-many-channels');
+    first.close();
+    await eventually(() => rig.metrics.totals.channels === 3);
+    const third = await openFrom('127.0.0.2', 2);
+    for (const client of [second, other, third]) client.close();
+  });
+
   it('answers internal when the store fails, and says nothing about why', async () => {
     const rig = await startRig();
     const client = await rig.open();

@@ -6,6 +6,7 @@ import { Audience } from '../../server/listener/audience.js';
 import type { ListenerContext, SessionSocket } from '../../server/listener/context.js';
 import { eventFrame } from '../../server/listener/event-frames.js';
 import type { ListenerLimits } from '../../server/listener/options.js';
+import { AddressCounts } from '../../server/listener/address-counts.js';
 import { AddressRates } from '../../server/listener/rates.js';
 import { Session } from '../../server/listener/session.js';
 import { Signal } from '../../server/listener/signal.js';
@@ -52,7 +53,7 @@ async function bench(change: Partial<ListenerLimits> = {}): Promise<Bench> {
   const quiet = (): void => undefined;
   const context: ListenerContext = {
     hub, clock, limits: { ...limits, ...change }, metrics: createServerMetrics(), audience: new Audience(),
-    clientAddress: () => 'unknown', isTrustedProxy: () => false,
+    clientAddress: () => 'unknown', isTrustedProxy: () => false, channelsOf: new AddressCounts(),
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     helloRates: new AddressRates(clock, 1000, 1000, 10), settled: new Signal(clock), stopping: false,
   };

@@ -1,0 +1,16 @@
+/** How many of something each address holds now; addresses that hold nothing take no memory. */
+export class AddressCounts {
+  readonly #counts = new Map<string, number>();
+
+  /** @param address as `addressKey` writes it. */
+  of(address: string): number {
+    return this.#counts.get(address) ?? 0;
+  }
+
+  /** @param amount may be negative: what was added and is gone. */
+  add(address: string, amount: number): void {
+    const count = this.of(address) + amount;
+    if (count > 0) this.#counts.set(address, count);
+    else this.#counts.delete(address);
+  }
+}
