@@ -116,7 +116,12 @@ describe('clipRows', () => {
     const ball = clipBall(radius, { products: true, rowsMax: 1e6 });
     const found = new Float64Array(count * d);
     const present = new Uint8Array(count);
-    kernels.clipRows(rows, d, count, { ...ball, centre, ...(unit ? { unit } : {}) }, found, present);
+    const added = { sums: new Float64Array(d).fill(1), products: new Float64Array(d * d).fill(2) };
+    kernels.clipRows(rows, d, count, { ...ball, centre, ...(unit ? { unit } : {}) }, found, present, added);
+    const [sums, products] = [new Float64Array(d).fill(1), new Float64Array(d * d).fill(2)];
+    kernels.gram(found, d, count, {}, products, sums);
+    // Whole numbers: exact in any order.
+    expect(added).toEqual({ sums, products });
     const steps = new Float64Array(d);
     for (let r = 0; r < count; r++) {
       const there = clipToBall(Float64Array.from(rows), r * d, centre, ball, steps, unit);
@@ -129,6 +134,27 @@ describe('clipRows', () => {
     for (const scale of [1e-300, 1e-3, 1, 30, 1e6, 1e150, 1e308]) {
       expectSame(numbers(40 * d, scale), d, 40, 2.5, numbers(d).map((entry) => 0.5 + Math.abs(entry)));
       expectSame(numbers(40 * d, scale), d, 40, 0.7);
+    }
+  });
+
+  it.each([1, 2, 7, 10])('gives the bits of clipToBall in %i columns about the edge of the ball, in any grid', (d) => {
+    const count = 2_000;
+    const rows = numbers(count * d);
+    for (let r = 0; r < count; r++) {
+      const own = rows.subarray(r * d, (r + 1) * d);
+      // On the edge, within some parts in 2^15, 2^25, ... of it, or off it.
+      const length = (1 + own[0]! * 2 ** (-10 * (r % 6))) / Math.hypot(...own);
+      own.forEach((entry, j) => (own[j] = entry * length));
+    }
+    for (const grid of [2 ** -20, 0.3e-6]) {
+      const ball = { grid, steps: Math.floor(1 / grid), radius: 1 };
+      const [found, steps] = [new Float64Array(count * d), new Float64Array(d)];
+      const centre = new Float64Array(d);
+      kernels.clipRows(rows, d, count, { ...ball, centre }, found);
+      for (let r = 0; r < count; r++) {
+        clipToBall(rows, r * d, centre, ball, steps);
+        expect(found.subarray(r * d, (r + 1) * d)).toEqual(steps);
+      }
     }
   });
 

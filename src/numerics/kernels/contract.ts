@@ -20,6 +20,14 @@ export interface StepBall {
   readonly unit?: Float64Array;
 }
 
+/** What clipped rows add up to. */
+export interface AddedMoments {
+  /** One per column, in steps. */
+  readonly sums: Float64Array;
+  /** Of products, d x d, in steps squared. */
+  readonly products: Float64Array;
+}
+
 export interface SymmetricEigen {
   /** Ascending. All NaN when the matrix was not finite. */
   readonly values: Float64Array;
@@ -61,8 +69,11 @@ export interface Kernels {
    * Writes each row's whole grid steps inside the ball, bit for bit those of `clipToBall` of src/privacy/clip.ts, whose
    * proof therefore holds. `into` may be the rows themselves, or single precision when ball.steps <= 2^24.
    * @param present - gets 0 for a null row (an entry that is not finite), which becomes zeros, and 1 otherwise.
+   * @param added - gets what `gram` would add for the steps, with its sums.
    */
-  clipRows(rows: Rows, dimension: number, count: number, ball: StepBall, into: Rows, present?: Uint8Array): void;
+  clipRows(
+    rows: Rows, dimension: number, count: number, ball: StepBall, into: Rows, present?: Uint8Array, added?: AddedMoments,
+  ): void;
   /** The n x m product of row-major a (n x k) and b (k x m). Both are copied: for matrices, not for data. */
   product(a: Float64Array, b: Float64Array, n: number, k: number, m: number): Float64Array;
   /** Of the symmetric part. Residual and orthogonality within a few d * 2^-53 of the norm, repeated values included. */

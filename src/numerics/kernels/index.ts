@@ -1,7 +1,8 @@
 import { Arena } from './arena.js';
+import { clipRows } from './clipping.js';
 import type { Kernels, PassOptions, Rows } from './contract.js';
 import { eigenSymmetric, exponentialSymmetric, product } from './matrices.js';
-import { clipRows, columnSums, gram, quadraticForms } from './passes.js';
+import { columnSums, gram, quadraticForms } from './passes.js';
 
 export type { Kernels, PassOptions, Rows, StepBall, SymmetricEigen } from './contract.js';
 

@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.js';
 import type { Arena } from './arena.js';
-import type { PassOptions, Rows, StepBall } from './contract.js';
+import type { PassOptions, Rows } from './contract.js';
 
 /** Numbers of a block: with its packed copy it stays in a core's second-level cache. */
 const blockNumbers = 65_536;
@@ -39,9 +39,11 @@ export class Blocks {
     private readonly dimension: number,
     private readonly count: number,
     private readonly options: PassOptions,
+    /** Rows of a block, a multiple of 4. */
+    size = blockRowsOf(dimension),
   ) {
     checkRows(rows, dimension, count, options);
-    this.size = Math.min(padded(count), blockRowsOf(dimension));
+    this.size = Math.min(padded(count), size);
   }
 
   /** Doubles for: the block, its mask (bytes), its weights, the centre. */
@@ -109,8 +111,14 @@ export function gram(
     if (weights) packWide(from, held, dimension, weights, right.byteOffset, 0, held, added);
     addGram(weights ? right.byteOffset : left.byteOffset, left.byteOffset, held, width, sum.byteOffset);
   });
+  addSymmetric(sum, dimension, into);
+  sums?.forEach((_, i) => (sums[i]! += columns[i]!));
+}
+
+/** Adds what `addGram` made, of which the upper triangle counts, to a d x d matrix. */
+export function addSymmetric(sum: Float64Array, dimension: number, into: Float64Array): void {
+  const width = padded(dimension);
   for (let i = 0; i < dimension; i++) {
-    if (sums) sums[i]! += columns[i]!;
     for (let j = 0; j < dimension; j++) {
       into[i * dimension + j]! += sum[Math.min(i, j) * width + Math.max(i, j)]!;
     }
@@ -166,31 +174,5 @@ export function quadraticForms(
     const right = matrix === null ? block.rows : images.byteOffset;
     rowProducts(block.rows, right, block.count, dimension, matrix === null ? dimension : width, out.byteOffset);
     into.set(out.subarray(0, block.count), block.first);
-  });
-}
-
-/** See `Kernels.clipRows`. */
-export function clipRows(
-  arena: Arena, rows: Rows, dimension: number, count: number, ball: StepBall, into: Rows, present?: Uint8Array,
-): void {
-  assert(into.length >= count * dimension, 'there is room for every clipped row');
-  assert(ball.centre.length === dimension, 'a centre has the dimension of the rows');
-  assert(ball.unit === undefined || ball.unit.length === dimension, 'there is a unit for every column');
-  assert(into instanceof Float64Array || ball.steps <= 2 ** 24, 'single precision holds whole steps up to 2^24');
-  assert(present === undefined || present.length >= count, 'every row may be said to be present');
-  if (count === 0) return;
-  const blocks = new Blocks(arena, rows, dimension, count, {});
-  const [centre, unit, there, ...parts] = arena.layout(dimension, dimension, blocks.size / 4 + 1, ...blocks.lengths);
-  centre.set(ball.centre);
-  if (ball.unit === undefined) unit.fill(1);
-  else unit.set(ball.unit);
-  const flags = new Uint8Array(there.buffer, there.byteOffset, there.byteLength);
-  blocks.each(parts, (block) => {
-    const { grid, steps } = ball;
-    arena.exports.clipRows(
-      block.rows, block.count, dimension, centre.byteOffset, unit.byteOffset, grid, steps, there.byteOffset,
-    );
-    into.set(parts[0].subarray(0, block.count * dimension), block.first * dimension);
-    present?.set(flags.subarray(0, block.count), block.first);
   });
 }

@@ -138,23 +138,14 @@ function clip(input: ClipInput): void {
   kernels().clipRows(valuesOf(input), dimension, last - first, ball, target, present.subarray(first, last));
 }
 
-/** Rows of a part that is clipped and then added up before it leaves the cache. */
-const fusedNumbers = 32_768;
-
 function clipAndAdd(input: ClipInput): RowMoments {
-  const { rows, first, last, into, present } = input;
-  const { dimension } = rows;
-  const size = Math.max(4, Math.floor(fusedNumbers / dimension) & ~3);
-  const sums = new Float64Array(dimension);
-  const products = new Float64Array(dimension ** 2);
+  const { rows: { dimension }, first, last, ball, into, present } = input;
+  const target = into.subarray(first * dimension, last * dimension);
+  const there = present.subarray(first, last);
+  const [sums, products] = [new Float64Array(dimension), new Float64Array(dimension ** 2)];
+  kernels().clipRows(valuesOf(input), dimension, last - first, ball, target, there, { sums, products });
   let count = 0;
-  for (let from = first; from < last; from += size) {
-    const to = Math.min(last, from + size);
-    clip({ ...input, first: from, last: to });
-    const mask = present.subarray(from, to);
-    kernels().gram(into.subarray(from * dimension, to * dimension), dimension, to - from, { mask }, products, sums);
-    for (const there of mask) count += there;
-  }
+  for (const flag of there) count += flag;
   return { count, sums, products };
 }
 

@@ -110,18 +110,43 @@ export function addColumnSums(rows: usize, count: i32, d: i32, weights: usize, o
 }
 
 /**
- * Rows to whole steps of a grid inside a ball about `centre`, in place, toward zero; `unit` has a width per column.
- * The same operations in the same order as `clipToBall` of src/privacy/clip.ts, whose proof holds here for that reason.
+ * Writes rows as whole steps of a grid inside a ball about `centre`, toward zero, to `out`, which is not `rows`; `unit`
+ * has a width per column. The same bits as `clipToBall` of src/privacy/clip.ts, whose proof holds here for that reason.
  * `present` gets 0 for a row with an entry that is not finite, which becomes zeros, and 1 otherwise.
+ *
+ * A row well inside the ball is cut to whole steps as it is read: it is not shortened, and a square below a bound is
+ * that of finite entries. All other rows are read again. `perGrid` is 1 / grid where that is exact, as for a power of
+ * two, so that a product is what the quotient would be; else NaN, and no row is well inside.
  */
 export function clipRows(
-  rows: usize, count: i32, d: i32, centre: usize, unit: usize, grid: f64, bound: f64, present: usize,
+  rows: usize, count: i32, d: i32, centre: usize, unit: usize, grid: f64, perGrid: f64, bound: f64, present: usize,
+  out: usize,
 ): void {
-  for (let i = 0; i < count; i++, rows += <usize>d << 3) {
-    const largest = toSteps(rows, d, centre, unit, grid);
-    store<u8>(present + <usize>i, largest < 0 ? 0 : 1);
-    if (largest < 0) memory.fill(rows, 0, <usize>d << 3);
-    else shorten(rows, d, largest, bound);
+  const size = <usize>d << 3, even = size & ~15, per = f64x2.splat(perGrid), zero = f64x2.splat(0);
+  const inside = bound * bound * 0.999998;
+  for (let i = 0; i < count; i++, rows += size, out += size) {
+    let squares = zero;
+    for (let at: usize = 0; at < even; at += 16) {
+      const away = f64x2.sub(v128.load(rows + at), v128.load(centre + at));
+      const step = f64x2.mul(f64x2.div(away, v128.load(unit + at)), per);
+      squares = f64x2.add(squares, f64x2.mul(step, step));
+      v128.store(out + at, f64x2.add(f64x2.trunc(step), zero));
+    }
+    let square = f64x2.extract_lane(squares, 0) + f64x2.extract_lane(squares, 1);
+    if (even != size) {
+      const step = (load<f64>(rows + even) - load<f64>(centre + even)) / load<f64>(unit + even) * perGrid;
+      square += step * step;
+      store<f64>(out + even, trunc(step) + 0);
+    }
+    let isThere = true;
+    if (!(square < inside)) {
+      memory.copy(out, rows, size);
+      const largest = toSteps(out, d, centre, unit, grid);
+      isThere = largest >= 0;
+      if (isThere) shorten(out, d, largest, bound);
+      else memory.fill(out, 0, size);
+    }
+    store<u8>(present + <usize>i, isThere ? 1 : 0);
   }
 }
 

@@ -1,0 +1,63 @@
+import { assert } from '../../base/assert.js';
+import type { Arena } from './arena.js';
+import type { AddedMoments, Rows, StepBall } from './contract.js';
+import { addSymmetric, Blocks, padded } from './passes.js';
+
+/** Numbers of a block: with its steps and their packed copy it stays in a core's second-level cache. */
+const blockNumbers = 16_384;
+
+/** Few passes of the tiles add up to more than they cost to begin and end. */
+const rowsLeast = 128;
+
+/** See `Kernels.clipRows`; with `added`, also the moments of the rows that are there. */
+export function clipRows(
+  arena: Arena, rows: Rows, dimension: number, count: number, ball: StepBall, into: Rows, present?: Uint8Array,
+  added?: AddedMoments,
+): void {
+  check(dimension, count, ball, into, present);
+  if (count === 0) return;
+  const blocks = new Blocks(
+    arena, rows, dimension, count, {}, Math.max(rowsLeast, Math.floor(blockNumbers / Math.max(1, dimension)) & ~3),
+  );
+  const width = padded(dimension);
+  const [isAdded, size] = [added === undefined ? 0 : 1, blocks.size];
+  const [centre, unit, there, steps, packed, sum, columns, ...parts] = arena.layout(
+    dimension, dimension, Math.ceil(size / 8), size * dimension, isAdded * size * width, isAdded * width * width,
+    isAdded * width, ...blocks.lengths,
+  );
+  centre.set(ball.centre);
+  if (ball.unit === undefined) unit.fill(1);
+  else unit.set(ball.unit);
+  const flags = new Uint8Array(there.buffer, there.byteOffset, there.byteLength);
+  const { clipRows: clip, packWide, addGram } = arena.exports;
+  const perGrid = inverseOf(ball.grid);
+  blocks.each(parts, ({ rows: from, count: held, first }) => {
+    clip(
+      from, held, dimension, centre.byteOffset, unit.byteOffset, ball.grid, perGrid, ball.steps, there.byteOffset,
+      steps.byteOffset,
+    );
+    into.set(steps.subarray(0, held * dimension), first * dimension);
+    present?.set(flags.subarray(0, held), first);
+    if (added === undefined) return;
+    // Rows that are not there are zeros, which add nothing.
+    packWide(steps.byteOffset, held, dimension, 0, packed.byteOffset, 0, held, columns.byteOffset);
+    addGram(packed.byteOffset, packed.byteOffset, held, width, sum.byteOffset);
+  });
+  if (added === undefined) return;
+  addSymmetric(sum, dimension, added.products);
+  for (let j = 0; j < dimension; j++) added.sums[j]! += columns[j]!;
+}
+
+function check(dimension: number, count: number, ball: StepBall, into: Rows, present: Uint8Array | undefined): void {
+  assert(into.length >= count * dimension, 'there is room for every clipped row');
+  assert(ball.centre.length === dimension, 'a centre has the dimension of the rows');
+  assert(ball.unit === undefined || ball.unit.length === dimension, 'there is a unit for every column');
+  assert(into instanceof Float64Array || ball.steps <= 2 ** 24, 'single precision holds whole steps up to 2^24');
+  assert(present === undefined || present.length >= count, 'every row may be said to be present');
+}
+
+/** 1 / grid, where a product with it is the quotient by the grid, bit for bit: for powers of two; else NaN. */
+function inverseOf(grid: number): number {
+  const exponent = Math.round(Math.log2(grid));
+  return Math.abs(exponent) <= 1_000 && 2 ** exponent === grid ? 2 ** -exponent : Number.NaN;
+}
