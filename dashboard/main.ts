@@ -3,7 +3,7 @@ import { render, type VNode } from 'preact';
 import { html } from './html.js';
 import { route, startRouting } from './route.js';
 import { follow, refresh, studies, trouble } from './session.js';
-import { Badge, Header, Notice } from './shell.js';
+import { Badge, Header } from './shell.js';
 import { startTheme } from './theme.js';
 import { ListPage } from './views/list.js';
 import { StudyPage } from './views/study.js';
@@ -30,9 +30,9 @@ function Content(): VNode {
   const wanted = at.kind === 'study' ? list.find(({ entry }) => entry.id === at.id) : only;
   if (wanted !== undefined) return html`<${StudyPage} key=${wanted.entry.id} followed=${wanted} />`;
   if (at.kind === 'list') return html`<${ListPage} list=${list} />`;
-  return html`<main class="page"><${Notice} tone="warn" title="There is no such study here.">
-    A study whose facts were changed is a new one, with a new address.${' '}
-    <a href="#/">All studies of this server</a><//></main>`;
+  return html`<main class="page"><section class="card empty"><h1>There is no such study here</h1>
+    <p class="quiet">A study whose facts were changed is a new one, with a new address.</p>
+    <a class="button" href="#/">All studies of this server</a></section></main>`;
 }
 
 function Loading(): VNode {

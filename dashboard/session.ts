@@ -36,6 +36,12 @@ export function historyOf({ history, version }: Followed): History {
   return history;
 }
 
+/** There are releases that this page has not read: what it does not know is not nothing. */
+export function isUnread(followed: Followed): boolean {
+  const { kind } = followed.link.value;
+  return historyOf(followed).count === 0 && followed.entry.releases > 0 && kind !== 'live' && kind !== 'ended';
+}
+
 /** Studies followed at once without being looked at: every one takes a socket. */
 const followedMax = 12;
 /** Half of a picture at 60 Hz. */

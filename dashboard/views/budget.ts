@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { budgetOf, guaranteeInWords, type BudgetState } from '../budget.js';
 import { amount, counted, duration, percent, sentence } from '../format.js';
 import { html } from '../html.js';
-import { historyOf, type Followed } from '../session.js';
+import { historyOf, isUnread, type Followed } from '../session.js';
 
 /** How much privacy the study has lost, and how long what is left lasts. */
 export function Budget({ followed }: { readonly followed: Followed }): VNode {
@@ -12,7 +12,8 @@ export function Budget({ followed }: { readonly followed: Followed }): VNode {
   const isOpen = news.value.state === 'open' && news.value.epoch > 0n;
   if (history.last === null) {
     return html`<section class="card"><h2>Privacy budget</h2>
-      <${Bar} state=${null} /><p class="quiet">Nothing is spent yet. Each release costs ε ${amount(privacy.epsilon)}, and
+      <${Bar} state=${null} none=${isUnread(followed) ? 'not known yet' : 'nothing spent'} />
+      <p class="quiet">${isUnread(followed) ? 'What is spent comes with the log.' : 'Nothing is spent yet.'} Each release costs ε ${amount(privacy.epsilon)}, and
         the study has ε ${amount(budget.epsilon)}${budget.perMs === undefined ? '' : ` per ${duration(budget.perMs)}`}.</p>
       </section>`;
   }
@@ -21,23 +22,24 @@ export function Budget({ followed }: { readonly followed: Followed }): VNode {
   return html`<section class="card"><h2>Privacy budget</h2>
     <p class="budget-lead"><strong>ε ${amount(state.epsilonSpent)}</strong>
     <span class="quiet"> of ${amount(state.epsilonCap)} ${spentWords(budget.scope)}</span></p>
-    <${Bar} state=${state} />
+    <${Bar} state=${state} none="" />
     <dl class="facts">
       <div><dt><span class="key spent"></span>Spent</dt><dd>${percent(state.spentShare)}</dd></div>
       <div><dt><span class="key reserved"></span>This epoch</dt>
         <dd>${isOpen ? percent(state.reservedShare) : 'none open'}</dd></div>
       <div><dt><span class="key left"></span>Left</dt><dd>${percent(state.leftShare)}</dd></div>
       <div><dt>Lasts for</dt><dd>${lastsFor(state, everyMs, news.value.state)}</dd></div>
-      <div><dt>One release alone</dt><dd>ε ${amount(state.epsilonPerRelease)}</dd></div>
-      <div><dt>Delta</dt><dd>${amount(budget.delta)}</dd></div>
+      <div><dt>One release alone</dt><dd>ε ${amount(state.epsilonPerRelease)}, δ ${amount(history.last.cost.delta)}</dd></div>
+      <div><dt>All of them</dt><dd>ε ${amount(state.epsilonCap)}, δ ${amount(budget.delta)}</dd></div>
     </dl>${windowWords(state)}
     ${budget.rule !== 'pure' && html`<p class="quiet small">Shares are of what releases add up in (rho); ε grows with
       its square root, so it looks more spent than it is.</p>`}</section>`;
 }
 
-function Bar({ state }: { readonly state: BudgetState | null }): VNode {
+/** @param none what is said while there is no state. */
+function Bar({ state, none }: { readonly state: BudgetState | null; readonly none: string }): VNode {
   const label = state === null
-    ? 'nothing spent'
+    ? none
     : `${percent(state.spentShare)} spent, ${percent(state.reservedShare)} set aside for this epoch, `
       + `${percent(state.leftShare)} left`;
   const upTo = (share: number): { transform: string } => ({ transform: `translateX(${(share - 1) * 100}%)` });
@@ -53,9 +55,10 @@ export function BudgetLine({ followed }: { readonly followed: Followed }): VNode
   const { news } = followed;
   const { last } = historyOf(followed);
   const state = last === null ? null : budgetOf(last, news.value.state === 'open' && news.value.epoch > 0n);
-  return html`<div class="budget-line"><${Bar} state=${state} />
+  const none = isUnread(followed) ? 'Not known yet' : 'Nothing spent yet';
+  return html`<div class="budget-line"><${Bar} state=${state} none=${none} />
     <span class="quiet">
-      ${state === null ? 'Nothing spent yet' : `${percent(state.spentShare)} of the privacy budget spent`}</span>
+      ${state === null ? none : `${percent(state.spentShare)} of the privacy budget spent`}</span>
     </div>`;
 }
 

@@ -4,7 +4,7 @@ import { signing, type StudyDocument } from '../../client/index.js';
 import { listIn } from '../answer.js';
 import { duration, exact, spoken, whole } from '../format.js';
 import { html } from '../html.js';
-import { historyOf, serverKey, type Followed } from '../session.js';
+import { historyOf, isUnread, serverKey, type Followed } from '../session.js';
 
 /** Whether what is shown is what the server signed, and by which key. */
 export function Verification({ followed }: { readonly followed: Followed }): VNode {
@@ -15,7 +15,7 @@ export function Verification({ followed }: { readonly followed: Followed }): VNo
   const [tone, text] = kind === 'failed'
     ? ['bad', 'The log does not verify']
     : history.count === 0
-      ? ['quiet', 'Nothing to verify yet']
+      ? ['quiet', isUnread(followed) ? 'Waiting for the log' : 'Nothing to verify yet']
       : kind === 'live' || kind === 'ended' ? ['good', all] : ['quiet', `Verified so far: ${count}`];
   return html`<section class="card"><h2>Verification</h2><p class=${`verdict ${tone}`}><${Mark} of=${tone} />${text}</p>
     <p class="quiet small">This browser checks every signature, and that each release continues the one before.</p>

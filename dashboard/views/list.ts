@@ -6,7 +6,7 @@ import { html } from '../html.js';
 import { reasonInWords, type Series } from '../model.js';
 import { numbersOf } from '../numbers.js';
 import { studyAddress } from '../route.js';
-import { historyOf, type Followed } from '../session.js';
+import { historyOf, isUnread, type Followed } from '../session.js';
 import { BudgetLine } from './budget.js';
 import { halfOf } from './column.js';
 import { EpochLine, LinkBadge } from './status.js';
@@ -40,8 +40,8 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
   const history = historyOf(followed);
   const { lastValue } = history;
   if (lastValue === null) {
-    const isUnread = followed.link.value.kind === 'idle' && entry.releases > 0;
-    return html`<p class="quiet waiting">${isUnread
+    const isIdle = followed.link.value.kind === 'idle';
+    return html`<p class="quiet waiting">${isUnread(followed) && !isIdle ? 'Reading the log' : isUnread(followed)
       ? `${counted(entry.releases, 'release')}, not read yet: open the study to follow it`
       : 'No answer yet'}</p>`;
   }
@@ -55,8 +55,9 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
   const series = names.slice(0, Math.min(numbersShown, charts)).map((_, place) => history.series(place));
   return html`<dl class="newest">${series.map((each, place) => {
     const at = each.values.findLastIndex((value) => value !== null);
-    return html`<div key=${place}><dt>${spoken(names[place]!)}</dt><dd>${shown(each.values[at], halfOf(each, at))}</dd>
-      <${Sparkline} series=${each} /></div>`;
+    const isLine = each.values.filter((value) => value !== null).length > 1;
+    return html`<div key=${place} class=${isLine ? '' : 'plain'}><dt>${spoken(names[place]!)}</dt><dd>${shown(each.values[at], halfOf(each, at))}</dd>
+      ${isLine && html`<${Sparkline} series=${each} />`}</div>`;
   })}
     ${charts > series.length
       && html`<div class="more quiet small">and ${whole(charts - series.length)} more</div>`}</dl>`;

@@ -1,9 +1,9 @@
 import { Component, type VNode } from 'preact';
-import { clockTime, shown, spoken, whole } from '../format.js';
+import { clockTime, counted, shown, spoken, whole } from '../format.js';
 import { html } from '../html.js';
 import { chartsMax, reasonInWords, type History, type Row } from '../model.js';
 import { numbersOf } from '../numbers.js';
-import { historyOf, type Followed } from '../session.js';
+import { historyOf, isUnread, type Followed } from '../session.js';
 
 const rowsShown = 50;
 /** More columns than this are in the log, not on the page. */
@@ -44,13 +44,16 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
       <a class="button" href=${`/v1/releases?study=${entry.id}`} download=${`${entry.name}.jsonl`}>
         Download the log</a></div>
     ${rows.length === 0
-      ? html`<p class="quiet">The log is empty. The first epoch ends in the first release.</p>`
+      ? html`<p class="quiet">${isUnread(followed)
+        ? `${counted(entry.releases, 'release')}, which this page is about to read.`
+        : 'The log is empty. The first epoch ends in the first release.'}</p>`
       : html`<div class="scroll" tabindex="0" role="region" aria-label="Table of releases"><table>
         <thead><tr><th scope="col">Epoch</th>
-          ${names.map((name) => html`<th scope="col" key=${name}>${spoken(name)}</th>`)}
+          ${names.length === 0 ? html`<th scope="col" class="refusal">Outcome</th>` : names.map((name) =>
+            html`<th scope="col" key=${name}>${spoken(name)}</th>`)}
           <th scope="col" class="when">Closed</th></tr></thead>
         <tbody>${newest}</tbody></table></div>
-        <p class="quiet small">${footnote(history.count, newest.length, (outcome?.estimate.length ?? 0) - names.length)}</p>`}</section>`;
+        <p class="quiet small">${footnote(history.count, newest.length, names.length, (outcome?.estimate.length ?? 0) - names.length)}</p>`}</section>`;
 }
 
 /** As many as a wide page has room for, by the length of their names; always one. */
@@ -73,9 +76,10 @@ function cell(history: History, column: number, place: number): VNode {
     && html`<span class="quiet"> ± ${shown(half, half)}</span>`}</span>`;
 }
 
-function footnote(count: number, listed: number, hidden: number): string {
+function footnote(count: number, listed: number, columns: number, hidden: number): string {
   const rows = count > listed ? `The newest ${whole(listed)} of ${whole(count)} releases. ` : '';
   const more = hidden > 0 ? `The log has ${whole(hidden)} more of each release. ` : '';
-  return `${rows}± is half of the 95 % interval. ${more}`
+  const half = columns === 0 ? '' : '± is half of the 95 % interval. ';
+  return `${rows}${half}${more}`
     + 'The downloaded log can be checked offline: keelson verify FILE.';
 }

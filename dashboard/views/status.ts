@@ -68,6 +68,7 @@ export function EpochLine({ followed: { link, news } }: { readonly followed: Fol
   }
   if (epoch === 0n) return html`<span>No epoch is open</span>`;
   // What holds now is only known while the server is heard.
+  if (link.value.kind === 'connecting') return html`<span>Epoch ${whole(epoch)}</span>`;
   if (!['live', 'catching-up'].includes(link.value.kind)) return html`<span>Epoch ${whole(epoch)} was open</span>`;
   return html`<span>Epoch ${whole(epoch)} is open${closesAtMs !== null && html`, <${Countdown} atMs=${closesAtMs} lead="closes in" over="closing now" />`}</span>`;
 }

@@ -41,7 +41,7 @@ function RefusalNotice({ followed }: { readonly followed: Followed }): VNode | n
 
 /** The newest answer: as a picture where it is one, and over epochs. */
 function Answer({ followed }: { readonly followed: Followed }): VNode {
-  const { entry, link, version } = followed;
+  const { entry, link, news, version } = followed;
   const history = historyOf(followed);
   const found = history.lastValue === null ? null : pictureOf(entry, history.lastValue.outcome);
   const charts = Math.min(found?.charts ?? 0, chartsMax);
@@ -49,7 +49,8 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
     () => Array.from({ length: charts }, (_, place) => history.series(place)), [version.value, charts],
   );
   if (history.lastValue === null || found === null) {
-    return html`<${NoAnswer} isReading=${!['live', 'ended'].includes(link.value.kind)} />`;
+    const isOver = news.value.state !== 'open';
+    return html`<${NoAnswer} isReading=${!['live', 'ended'].includes(link.value.kind)} isOver=${isOver} refused=${history.refused} />`;
   }
   const names = numbersOf(entry, history.lastValue.outcome).map(({ name }) => name);
   const { columns, parameters } = entry.document;
@@ -64,12 +65,24 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
       ${' numbers'}; the downloaded log has all.</p>`}</div>`;
 }
 
-/** Not an error: the first epoch is not over yet, or the log is still on its way. */
-function NoAnswer({ isReading }: { readonly isReading: boolean }): VNode {
+interface NoAnswerFacts {
+  readonly isReading: boolean;
+  readonly isOver: boolean;
+  /** Epochs that ended without an answer. */
+  readonly refused: number;
+}
+
+/** Not an error: the first epoch is not over yet, or the log is still on its way, or every epoch refused. */
+function NoAnswer({ isReading, isOver, refused }: NoAnswerFacts): VNode {
+  const [title, text] = isReading
+    ? ['Reading the log', 'The server is asked for the releases so far.']
+    : isOver
+      ? ['No answer', 'This study ended before it had one.']
+      : refused > 0
+        ? ['No answer yet', `${refused === 1 ? 'The only epoch so far' : `All ${whole(refused)} epochs so far`} ended without one.`
+          + ' The next may have one: it appears here by itself.']
+        : ['No answer yet', 'The first one comes when the open epoch closes. It appears here by itself.'];
   return html`<section class="card empty">
-    <div class="pulse" aria-hidden="true"><span></span><span></span><span></span></div>
-    <h2>${isReading ? 'Reading the log' : 'No answer yet'}</h2>
-    <p class="quiet">${isReading
-      ? 'The server is asked for the releases so far.'
-      : 'The first one comes when the open epoch closes. It appears here by itself.'}</p></section>`;
+    ${!isOver && html`<div class="pulse" aria-hidden="true"><span></span><span></span><span></span></div>`}
+    <h2>${title}</h2><p class="quiet">${text}</p></section>`;
 }

@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     await says(empty, '.empty', 'No study yet');
     const stage = await Stage.start({});
     const { page: elsewhere } = await open(`${stage.address}/#/study/${'0'.repeat(64)}`);
-    await says(elsewhere, '.notice', 'no such study');
+    await says(elsewhere, '.empty', 'no such study');
     let isGone = true;
     const { page } = await open(stage.address, async (fresh) => {
       await fresh.setRequestInterception(true);

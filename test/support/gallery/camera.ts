@@ -1,0 +1,70 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'puppeteer-core';
+
+const widths = [1440, 380];
+const themes = ['light', 'dark'] as const;
+const heightPx = 900;
+/** Of one page on a sheet: what is further down is on its own picture. */
+const sheetHeightPx = 1500;
+
+/** Takes each page at two widths in two themes, and lays the four beside each other on a sheet. */
+export class Camera {
+  private readonly folder: string;
+
+  constructor(private readonly browser: Browser, folder: string) {
+    this.folder = resolve(folder);
+    mkdirSync(this.folder, { recursive: true });
+  }
+
+  /** A page of its own; nothing that another one keeps is known to it. */
+  async page(): Promise<Page> {
+    const person = await this.browser.createBrowserContext();
+    const page = await person.newPage();
+    page.setDefaultTimeout(60_000);
+    await page.setViewport({ width: 1440, height: heightPx });
+    return page;
+  }
+
+  async take(page: Page, name: string): Promise<void> {
+    await page.bringToFront();
+    for (const width of widths) {
+      for (const theme of themes) {
+        await page.emulateMediaFeatures([
+          { name: 'prefers-color-scheme', value: theme }, { name: 'prefers-reduced-motion', value: 'reduce' },
+        ]);
+        await page.setViewport({ width, height: heightPx });
+        await pause(250);
+        // What is below the edge of the window may not be laid out: the window is made as high as the page.
+        const height = Math.max(heightPx, await page.evaluate('document.documentElement.scrollHeight') as number);
+        await page.setViewport({ width, height });
+        await pause(250);
+        await page.screenshot({ path: this.#path(name, width, theme) });
+      }
+    }
+    await this.#sheet(name);
+  }
+
+  #path(name: string, width: number, theme: string): `${string}.png` {
+    return `${join(this.folder, `${name}-${width}-${theme}`)}.png`;
+  }
+
+  async #sheet(name: string): Promise<void> {
+    const page = await this.page();
+    await page.setViewport({ width: 1560, height: 400 });
+    const pictures = widths.flatMap((width) => themes.map((theme) =>
+      `<div><img src="${pathToFileURL(this.#path(name, width, theme)).href}" width="${width === 380 ? 190 : 570}"></div>`));
+    const file = join(this.folder, 'sheet.html');
+    writeFileSync(file, `<style>body { margin: 8px; display: flex; gap: 8px; background: #888; align-items: start }
+      div { max-height: ${sheetHeightPx}px; overflow: hidden } img { display: block }</style>${pictures.join('')}`);
+    await page.goto(pathToFileURL(file).href);
+    await page.screenshot({ path: `${join(this.folder, `sheet-${name}`)}.png`, fullPage: true });
+    rmSync(file);
+    await page.browserContext().close();
+  }
+}
+
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, milliseconds));
+}
