@@ -3,7 +3,7 @@ import { moduleText } from './generated/module.js';
 
 type Pass = (...numbers: number[]) => number;
 
-/** What the compiled module exports; pointers are bytes, see assembly/rows.ts, assembly/gram.ts, assembly/counts.ts and assembly/eigen.ts. */
+/** What the compiled module exports; pointers are bytes, see assembly/rows.ts, assembly/gram.ts, assembly/counts.ts, assembly/scores.ts and assembly/eigen.ts. */
 export interface Exports {
   readonly gather: Pass;
   readonly packColumns: Pass;
@@ -11,10 +11,10 @@ export interface Exports {
   readonly packWide: Pass;
   readonly addGram: Pass;
   readonly addProduct: Pass;
-  readonly addUpperProduct: Pass;
   readonly rowProducts: Pass;
   readonly addColumnSums: Pass;
   readonly clipRows: Pass;
+  readonly scoreRows: Pass;
   readonly countBins: Pass;
   readonly countCells: Pass;
   readonly eigen: Pass;
@@ -53,7 +53,7 @@ export class Arena {
     this.#base = found.heapBase();
   }
 
-  /** Zeroed views of `lengths` doubles; a part's pointer is its byteOffset. */
+  /** Views of `lengths` doubles, in which anything may stand; a part's pointer is its byteOffset. */
   layout<const Lengths extends readonly number[]>(...lengths: Lengths): { [K in keyof Lengths]: Float64Array } {
     let top = this.#base;
     const places = lengths.map((length) => {
@@ -63,7 +63,7 @@ export class Arena {
     });
     const missing = top - this.#memory.buffer.byteLength;
     if (missing > 0) this.#memory.grow(Math.ceil(missing / pageBytes));
-    const parts = places.map((place, i) => new Float64Array(this.#memory.buffer, place, lengths[i]).fill(0));
+    const parts = places.map((place, i) => new Float64Array(this.#memory.buffer, place, lengths[i]));
     return parts as unknown as { [K in keyof Lengths]: Float64Array };
   }
 }

@@ -25,6 +25,7 @@ export function clipRows(
     dimension, dimension, Math.ceil(size / 8), size * dimension, isAdded * size * width, isAdded * width * width,
     isAdded * width, ...blocks.lengths,
   );
+  for (const part of [sum, columns]) part.fill(0);
   centre.set(ball.centre);
   if (ball.unit === undefined) unit.fill(1);
   else unit.set(ball.unit);

@@ -25,6 +25,7 @@ export function countColumnBins(
   const [counted, missed, unit, lowest, ...parts] = arena().layout(
     (nearBins / 2) * dimension, Math.ceil((blocks.size * dimension) / 2), dimension, dimension, ...blocks.lengths,
   );
+  counted.fill(0);
   unit.set(widths);
   for (let j = 0; j < dimension; j++) {
     const bin = Math.floor(values[j]! / widths[j]!);
@@ -73,6 +74,7 @@ export function countColumnCells(
   const [counted, places, scales, ...parts] = arena().layout(
     Math.ceil(counts.length / 2), edges.length, dimension, ...blocks.lengths,
   );
+  counted.fill(0);
   places.set(edges);
   scales.set(rates);
   blocks.each(parts, ({ rows, count: rowsHere }) => {

@@ -13,6 +13,7 @@ export function product(
   if (n === 0 || k === 0 || m === 0) return result;
   const width = padded(m);
   const [left, right, rows, columns, out] = arena.layout(n * k, k * m, padded(n) * k, k * width, padded(n) * width);
+  out.fill(0);
   left.set(a);
   right.set(b);
   arena.exports.packRows(left.byteOffset, n, k, rows.byteOffset);
@@ -37,6 +38,7 @@ export function eigenSymmetric(arena: Arena, matrix: Float64Array, dimension: nu
   const [scaled, vectors, values, work] = arena.layout(
     dimension ** 2, dimension ** 2, dimension, 4 * dimension,
   );
+  for (const part of [scaled, vectors, values, work]) part.fill(0);
   for (let i = 0; i < dimension; i++) {
     for (let j = 0; j <= i; j++) {
       scaled[i * dimension + j] = (matrix[i * dimension + j]! / unit + matrix[j * dimension + i]! / unit) / 2;

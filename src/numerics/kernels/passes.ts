@@ -103,6 +103,7 @@ export function gram(
   const packed = blocks.size * width;
   const weighted = options.weights ? packed : 0;
   const [sum, columns, left, right, ...parts] = arena.layout(width * width, width, packed, weighted, ...blocks.lengths);
+  for (const part of [sum, columns]) part.fill(0);
   const { packWide, addGram } = arena.exports;
   const added = sums ? columns.byteOffset : 0;
   blocks.each(parts, (block) => {
@@ -133,6 +134,7 @@ export function columnSums(
   if (count === 0 || dimension === 0) return;
   const blocks = new Blocks(arena, rows, dimension, count, options);
   const [sum, ...parts] = arena.layout(dimension, ...blocks.lengths);
+  sum.fill(0);
   blocks.each(parts, (block) => {
     arena.exports.addColumnSums(block.rows, block.count, dimension, block.weights, sum.byteOffset);
   });
@@ -147,32 +149,34 @@ export function quadraticForms(
   assert(into.length >= count, 'there is a result for every row');
   assert(matrix === null || matrix.length === dimension ** 2, 'the matrix has dimension squared entries');
   if (count === 0 || dimension === 0) return void into.fill(0, 0, count);
-  const blocks = new Blocks(arena, rows, dimension, count, { centre });
-  const width = padded(dimension);
-  const ofMatrix = matrix === null ? 0 : 1;
-  const [out, form, panels, packed, images, ...parts] = arena.layout(
-    blocks.size, ofMatrix * dimension ** 2, ofMatrix * dimension * width, ofMatrix * blocks.size * dimension,
-    ofMatrix * blocks.size * width, ...blocks.lengths,
+  if (matrix === null) return squaredNorms(arena, rows, dimension, count, centre, into);
+  const blocks = new Blocks(arena, rows, dimension, count, {}, Math.max(4, Math.floor(blockRowsOf(dimension) / 16) * 4));
+  const [out, middle, form, work, ...parts] = arena.layout(
+    blocks.size, dimension, dimension ** 2, 4 * dimension, ...blocks.lengths,
   );
-  const { packRows, packColumns, addUpperProduct, rowProducts } = arena.exports;
-  if (matrix !== null) {
-    // Above the diagonal stands what both triangles say, below it nothing: half of the products are left.
-    for (let i = 0; i < dimension; i++) {
-      form[i * dimension + i] = matrix[i * dimension + i]!;
-      for (let j = i + 1; j < dimension; j++) {
-        form[i * dimension + j] = matrix[i * dimension + j]! + matrix[j * dimension + i]!;
-      }
+  middle.set(centre);
+  form.fill(0);
+  // Above the diagonal stands what both triangles say, below it nothing: half of the products are left.
+  for (let i = 0; i < dimension; i++) {
+    form[i * dimension + i] = matrix[i * dimension + i]!;
+    for (let j = i + 1; j < dimension; j++) {
+      form[i * dimension + j] = matrix[i * dimension + j]! + matrix[j * dimension + i]!;
     }
-    packColumns(form.byteOffset, dimension, dimension, 0, panels.byteOffset);
   }
+  const [about, along, lanes] = [middle, form, work].map((part) => part.byteOffset);
   blocks.each(parts, (block) => {
-    if (matrix !== null) {
-      images.fill(0);
-      packRows(block.rows, block.count, dimension, packed.byteOffset);
-      addUpperProduct(packed.byteOffset, panels.byteOffset, block.count, dimension, images.byteOffset);
-    }
-    const right = matrix === null ? block.rows : images.byteOffset;
-    rowProducts(block.rows, right, block.count, dimension, matrix === null ? dimension : width, out.byteOffset);
+    arena.exports.scoreRows(block.rows, block.count, dimension, about!, along!, lanes!, out.byteOffset);
+    into.set(out.subarray(0, block.count), block.first);
+  });
+}
+
+function squaredNorms(
+  arena: Arena, rows: Rows, dimension: number, count: number, centre: Float64Array, into: Float64Array,
+): void {
+  const blocks = new Blocks(arena, rows, dimension, count, { centre });
+  const [out, ...parts] = arena.layout(blocks.size, ...blocks.lengths);
+  blocks.each(parts, (block) => {
+    arena.exports.rowProducts(block.rows, block.rows, block.count, dimension, dimension, out.byteOffset);
     into.set(out.subarray(0, block.count), block.first);
   });
 }

@@ -69,17 +69,6 @@ export function addProduct(a: usize, b: usize, n: i32, m: i32, depth: i32, out: 
   }
 }
 
-/** As `addProduct` with a d x d matrix b whose entries below the diagonal are zero: what they would add is left out. */
-export function addUpperProduct(a: usize, b: usize, n: i32, d: i32, out: usize): void {
-  const stride = <usize>((d + 3) & ~3) << 3, panel = <usize>d << 5;
-  for (let i = 0; i < n; i += 4) {
-    for (let j = 0; j < d; j += 4) {
-      tile(a + <usize>(i >> 2) * panel, 32, b + <usize>(j >> 2) * panel, 32, min(j + 4, d),
-        out + <usize>i * stride + (<usize>j << 3), stride);
-    }
-  }
-}
-
 /** Per row, the scalar product of a row of `left` (stride d) with one of `right` (stride p), over d columns in order. */
 export function rowProducts(left: usize, right: usize, count: i32, d: i32, p: i32, out: usize): void {
   for (let i = 0; i < count; i++) {

@@ -1,0 +1,63 @@
+/** Scores of rows along a quadratic form, and what they say. Pointers are bytes; rows are row-major, `d` columns. */
+
+/**
+ * Writes (x - centre)^T form (x - centre) of every row, for a form whose entries below the diagonal are zero; its rows
+ * are d numbers. Four rows at a time, each a lane: so what one row gets does not depend on the others, and sums run over
+ * columns in their order. Rows and `out` have room for a multiple of four; `work` for 4 d numbers.
+ */
+export function scoreRows(rows: usize, count: i32, d: i32, centre: usize, form: usize, work: usize, out: usize): void {
+  const size = <usize>d << 3;
+  for (let i = 0; i < count; i += 4, rows += size << 2, out += 32) {
+    toLanes(rows, d, centre, work);
+    let s0 = f64x2.splat(0), s1 = s0, j: usize = 0;
+    for (; j + 16 <= size; j += 16) {
+      let a0 = f64x2.splat(0), a1 = a0, b0 = a0, b1 = a0;
+      let z = work, at = form + j;
+      // Up to the diagonal of the second column; the first has a zero there.
+      for (const end = work + (j << 2) + 64; z < end; z += 32, at += size) {
+        const z0 = v128.load(z), z1 = v128.load(z, 16);
+        const f = v128.load64_splat(at), g = v128.load64_splat(at, 8);
+        a0 = f64x2.add(a0, f64x2.mul(f, z0));
+        a1 = f64x2.add(a1, f64x2.mul(f, z1));
+        b0 = f64x2.add(b0, f64x2.mul(g, z0));
+        b1 = f64x2.add(b1, f64x2.mul(g, z1));
+      }
+      s0 = f64x2.add(s0, f64x2.mul(v128.load(z - 64), a0));
+      s1 = f64x2.add(s1, f64x2.mul(v128.load(z - 48), a1));
+      s0 = f64x2.add(s0, f64x2.mul(v128.load(z - 32), b0));
+      s1 = f64x2.add(s1, f64x2.mul(v128.load(z - 16), b1));
+    }
+    if (j < size) {
+      let a0 = f64x2.splat(0), a1 = a0, z = work, at = form + j;
+      for (const end = work + (size << 2); z < end; z += 32, at += size) {
+        const f = v128.load64_splat(at);
+        a0 = f64x2.add(a0, f64x2.mul(f, v128.load(z)));
+        a1 = f64x2.add(a1, f64x2.mul(f, v128.load(z, 16)));
+      }
+      s0 = f64x2.add(s0, f64x2.mul(v128.load(z - 32), a0));
+      s1 = f64x2.add(s1, f64x2.mul(v128.load(z - 16), a1));
+    }
+    v128.store(out, s0);
+    v128.store(out, s1, 16);
+  }
+}
+
+/** Four rows less the centre, column by column. */
+// @ts-ignore: decorator
+@inline
+function toLanes(rows: usize, d: i32, centre: usize, to: usize): void {
+  const size = <usize>d << 3;
+  let j: usize = 0;
+  for (; j + 16 <= size; j += 16, to += 64) {
+    const c = v128.load(centre + j), at = rows + j;
+    const x0 = f64x2.sub(v128.load(at), c), x1 = f64x2.sub(v128.load(at + size), c);
+    const x2 = f64x2.sub(v128.load(at + 2 * size), c), x3 = f64x2.sub(v128.load(at + 3 * size), c);
+    v128.store(to, v128.shuffle<f64>(x0, x1, 0, 2));
+    v128.store(to, v128.shuffle<f64>(x2, x3, 0, 2), 16);
+    v128.store(to, v128.shuffle<f64>(x0, x1, 1, 3), 32);
+    v128.store(to, v128.shuffle<f64>(x2, x3, 1, 3), 48);
+  }
+  if (j == size) return;
+  const c = load<f64>(centre + j);
+  for (let r: usize = 0; r < 4; r++) store<f64>(to + (r << 3), load<f64>(rows + r * size + j) - c);
+}
