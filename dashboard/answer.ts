@@ -66,7 +66,7 @@ export function pictureOf(
 }
 
 /** The square that an estimate is or has among its parts; null where there is none. */
-export function matrixOf({ document }: StudyEntry, outcome: Value): MatrixPicture | null {
+function matrixOf({ document }: StudyEntry, outcome: Value): MatrixPicture | null {
   const { estimate, shape, parts } = outcome;
   const size = document.columns.length;
   const squareAt = (offset: number, name: string, centre: readonly number[] | null): MatrixPicture => {

@@ -1,4 +1,4 @@
-import { matrixOf } from './answer.js';
+import { pictureOf } from './answer.js';
 import { labelsOf, type StudyEntry, type ValueOutcome } from './model.js';
 
 /** One number of an estimate and what it is called. */
@@ -14,9 +14,9 @@ export interface NamedNumber {
 export function numbersOf(entry: StudyEntry, outcome: ValueOutcome): readonly NamedNumber[] {
   const labels = labelsOf(entry, outcome.estimate.length);
   const all = labels.map((name, place) => ({ place, name }));
-  const matrix = matrixOf(entry, outcome);
-  if (matrix === null) return all;
-  const { size, offset, isCovariance } = matrix;
+  const { picture } = pictureOf(entry, outcome);
+  if (picture?.kind !== 'matrix') return all;
+  const { size, offset, isCovariance } = picture;
   const { columns } = entry.document;
   const named = (i: number, j: number): NamedNumber => {
     const place = offset + i * size + j;

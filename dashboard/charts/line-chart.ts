@@ -12,7 +12,6 @@ export interface LineChart {
 }
 
 const font = '12px system-ui, sans-serif';
-const height = 224;
 
 /**
  * A line over epochs in its band of 95 % intervals, as wide as `host`. Refused epochs carry a mark on the axis. Axes,
@@ -21,6 +20,7 @@ const height = 224;
  */
 export function createLineChart(host: HTMLElement, first: Series, onPoint: (place: number | null) => void): LineChart {
   const colours = coloursOf(host, ['quiet', 'line', 'accent', 'warn', 'card']);
+  const height = Math.max(host.clientHeight, 120);
   const width = (): number => Math.max(host.clientWidth, 1);
   let series = first;
   const axis = { stroke: colours.quiet, font, grid: { stroke: colours.line, width: 1 }, ticks: { show: false } };
@@ -38,7 +38,7 @@ export function createLineChart(host: HTMLElement, first: Series, onPoint: (plac
         values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? String(value) : '')),
       },
       {
-        ...axis, gap: 8, space: 36, values: (_, splits) => splits.map((value) => shown(value)),
+        ...axis, gap: 8, space: height < 200 ? 22 : 36, values: (_, splits) => splits.map((value) => shown(value)),
         size: (_, values) => 14 + 7 * Math.max(3, ...(values ?? []).map((text) => text.length)),
       },
     ],

@@ -41,8 +41,8 @@ export function Quarantined({ studies }: { readonly studies: readonly StudyProgr
   const rows = studies.flatMap(({ name, quarantined }) => quarantined.map((entry) => ({ name, ...entry })));
   if (rows.length === 0) return null;
   return html`<div class="stack"><h3>Excluded, the newest first</h3><div class="scroll" tabindex="0" role="region" aria-label="Excluded keys"><table>
-    <thead><tr><th>Key</th><th>Study</th><th>From epoch</th><th>Distance</th><th>Since</th></tr></thead>
+    <thead><tr><th scope="col">Key</th><th scope="col">Distance</th><th scope="col">From epoch</th><th scope="col">Since</th><th scope="col">Study</th></tr></thead>
     <tbody>${rows.map(({ name, contributor, fromEpoch, distance, atMs }) => html`<tr key=${`${name}${contributor}`}>
-      <th scope="row" class="code" title=${contributor}>${contributor.slice(0, 16)}…</th><td>${name}</td>
-      <td>${whole(BigInt(fromEpoch))}</td><td>${amount(distance)}</td><td>${clockTime(atMs)}</td></tr>`)}</tbody></table></div></div>`;
+      <th scope="row" class="code" title=${contributor}>${contributor.slice(0, 12)}…</th>
+      <td>${amount(distance)}</td><td>${whole(BigInt(fromEpoch))}</td><td>${clockTime(atMs)}</td><td>${name}</td></tr>`)}</tbody></table></div></div>`;
 }

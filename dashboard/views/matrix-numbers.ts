@@ -13,15 +13,10 @@ interface NumbersFacts {
   readonly onPair: (pair: readonly [number, number]) => void;
 }
 
-/** The covariances as numbers: how far each column spreads, then the pairs that go together beyond the noise. */
-export function MatrixNumbers({ picture, names, onPair }: NumbersFacts): VNode {
-  return html`<div class="matrix-parts numbers"><${Variances} picture=${picture} names=${names} />
-    <${Pairs} picture=${picture} names=${names} onPair=${onPair} /></div>`;
-}
-
-function Variances({ picture: { size, entries, halves }, names }: Omit<NumbersFacts, 'onPair'>): VNode {
+/** How far each column spreads. */
+export function Variances({ picture: { size, entries, halves }, names }: Omit<NumbersFacts, 'onPair'>): VNode {
   const at = (i: number): number => i * size + i;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Variances"><table class="even variances">
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Variances"><table class="variances">
     <thead><tr><th scope="col">Column</th><th scope="col">Variance</th>
       <th scope="col">Standard deviation</th></tr></thead>
     <tbody>${names.map((name, i) => html`<tr key=${i}><th scope="row">${name}</th>
@@ -29,7 +24,8 @@ function Variances({ picture: { size, entries, halves }, names }: Omit<NumbersFa
       <td>${amount(Math.sqrt(Math.max(0, entries[at(i)]!)))}</td></tr>`)}</tbody></table></div>`;
 }
 
-function Pairs({ picture, names, onPair }: NumbersFacts): VNode {
+/** The pairs of columns that go together beyond the noise; the name of one shows its ellipse. */
+export function Pairs({ picture, names, onPair }: NumbersFacts): VNode {
   const all = pairsOf(picture);
   const sure = all.filter(({ isSure }) => isSure);
   const listed = sure.slice(0, pairsShown);
@@ -37,7 +33,7 @@ function Pairs({ picture, names, onPair }: NumbersFacts): VNode {
   return html`<div class="pairs">
     ${listed.length === 0
       ? html`<p class="quiet small">No two columns go together by more than the intervals leave open.</p>`
-      : html`<div class="scroll" tabindex="0" role="region" aria-label="Correlations"><table class="even">
+      : html`<div class="scroll" tabindex="0" role="region" aria-label="Correlations"><table>
       <thead><tr><th scope="col">Pair</th><th scope="col">Correlation</th><th scope="col">Covariance</th></tr></thead>
       <tbody>${listed.map(({ across, up, correlation, covariance, half }) => html`<tr key=${`${across} ${up}`}>
         <th scope="row"><button type="button" class="plain" onClick=${() => onPair([across, up])}

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MatrixPicture } from '../answer.js';
-import { amount, percent, spoken } from '../format.js';
+import { amount, counted, percent, spoken } from '../format.js';
 import { html } from '../html.js';
 import { coloursOf, paint } from '../theme.js';
-import { MatrixNumbers } from './matrix-numbers.js';
+import { Pairs, Variances } from './matrix-numbers.js';
 
 /** More columns than this are drawn without their numbers. */
 const numberedMax = 8;
@@ -22,17 +22,19 @@ export function Matrix(
     <h2>${isCovariance ? 'How columns vary together' : 'The leading directions'}</h2>
     <div class="matrix-parts"><div class="matrix-heat">
       <p class="quiet small">${isCovariance
-        ? 'Correlation; the standard deviation on the diagonal.'
-        : 'The projector onto them.'}</p>
+        ? `Correlation; ${size <= numberedMax ? 'the standard deviation on the diagonal' : 'columns in the order below, from the top left'}.`
+        : `${counted(rankOf(picture), 'direction')} of ${size}. On the diagonal 1 says that a column lies wholly within, 0 not at all;
+          beside it, how much two columns share.`}</p>
       ${size <= numberedMax
         ? html`<${NumberedHeat} picture=${picture} share=${share} names=${names} isCovariance=${isCovariance}
           onPair=${setPair} />`
-        : html`<${DrawnHeat} size=${size} share=${share} />`}
+        : html`<${DrawnHeat} size=${size} share=${share} onPair=${setPair} />`}
       <div class="heat-scale" aria-hidden="true"><span>−1</span><span class="heat-ramp"></span>
-        <span>+1</span></div></div>
+        <span>+1</span></div>
+      ${isCovariance && html`<${Variances} picture=${picture} names=${names} />`}</div>
       ${isCovariance && html`<${Pair} picture=${picture} names=${names} pair=${pair} onPair=${setPair} />`}
     </div>
-    ${isCovariance && html`<${MatrixNumbers} picture=${picture} names=${names} onPair=${setPair} />`}</section>`;
+    ${isCovariance && html`<${Pairs} picture=${picture} names=${names} onPair=${setPair} />`}</section>`;
 }
 
 interface HeatFacts {
@@ -49,16 +51,16 @@ function NumberedHeat({ picture: { size, entries }, share, names, isCovariance, 
     if (isCovariance && i === j) return amount(Math.sqrt(Math.max(0, entries[place]!)));
     return (Math.round(share[place]! * 100) / 100 + 0).toFixed(2).replace('-', '−');
   };
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Matrix"><table class="heat">
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Matrix"><table class=${`heat${size > 3 ? ' upright' : ''}`}>
     <thead><tr><td></td>
-    ${names.map((name, j) => html`<th scope="col" key=${j}>${name}</th>`)}</tr></thead>
-    <tbody>${names.map((name, i) => html`<tr key=${i}><th scope="row">${name}</th>
+    ${names.map((name, j) => html`<th scope="col" key=${j}><span title=${name}>${name}</span></th>`)}</tr></thead>
+    <tbody>${names.map((name, i) => html`<tr key=${i}><th scope="row"><span title=${name}>${name}</span></th>
       ${names.map((_, j) => html`<td key=${j} class=${share[i * size + j]! < 0 ? 'minus' : 'plus'}
         style=${{ '--share': `${isCovariance && i === j ? 0 : Math.min(1, Math.abs(share[i * size + j]!)) * 60}%` }}
         onClick=${() => { if (i !== j) onPair([j, i]); }}>${text(i, j)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
-function DrawnHeat({ size, share }: { readonly size: number; readonly share: readonly number[] }): VNode {
+function DrawnHeat({ size, share, onPair }: Pick<HeatFacts, 'share' | 'onPair'> & { readonly size: number }): VNode {
   const host = useRef<HTMLCanvasElement>(null);
   const painted = paint.value;
   useEffect(() => {
@@ -74,7 +76,12 @@ function DrawnHeat({ size, share }: { readonly size: number; readonly share: rea
       context.fillRect(place % size, Math.floor(place / size), 1, 1);
     });
   }, [share, painted]);
-  return html`<canvas class="heat-canvas" width=${size} height=${size} ref=${host} role="img"
+  const pick = ({ offsetX, offsetY, currentTarget }: MouseEvent): void => {
+    const { clientWidth, clientHeight } = currentTarget as HTMLCanvasElement;
+    const [across, up] = [Math.floor((offsetX / clientWidth) * size), Math.floor((offsetY / clientHeight) * size)];
+    if (across !== up && Math.min(across, up) >= 0 && Math.max(across, up) < size) onPair([across, up]);
+  };
+  return html`<canvas onClick=${pick} class="heat-canvas" width=${size} height=${size} ref=${host} role="img"
     aria-label=${`Heat map of ${size} by ${size} numbers; the downloaded log has them`}></canvas>`;
 }
 
@@ -137,6 +144,11 @@ function Ellipse({ xx, yy, xy, x, y }: EllipseFacts): VNode {
 
 function signed(value: number): string {
   return `${value > 0 ? '+' : ''}${amount(value)}`;
+}
+
+/** The trace of a projector is the number of its dimensions. */
+function rankOf({ size, entries }: MatrixPicture): number {
+  return Math.round(entries.reduce((sum, entry, place) => (place % (size + 1) === 0 ? sum + entry : sum), 0));
 }
 
 function correlationsOf({ size, entries }: MatrixPicture): readonly number[] {

@@ -1,7 +1,7 @@
 import { Component, type VNode } from 'preact';
 import { clockTime, counted, shown, spoken, whole } from '../format.js';
 import { html } from '../html.js';
-import { chartsMax, reasonInWords, type History, type Row } from '../model.js';
+import { chartsMax, intervalOf, reasonInWords, type History, type Row } from '../model.js';
 import { numbersOf } from '../numbers.js';
 import { historyOf, isUnread, type Followed } from '../session.js';
 
@@ -9,6 +9,8 @@ const rowsShown = 50;
 /** More columns than this are in the log, not on the page. */
 const columnsShown = 6;
 const lettersShown = 56;
+/** A longer name takes several lines. */
+const lettersInLine = 18;
 
 interface LineFacts {
   readonly history: History;
@@ -37,6 +39,7 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
   const numbers = outcome === undefined ? [] : numbersOf(entry, outcome);
   const names = thatFit(numbers.slice(0, Math.min(columnsShown, chartsMax)).map(({ name }) => name));
   const { rows } = history;
+  const hasHalf = outcome !== undefined && numbers.slice(0, names.length).some(({ place }) => intervalOf(outcome, place) !== null);
   const first = Math.max(0, rows.length - rowsShown);
   const newest = rows.slice(first).map((row, i) => html`<${Line} key=${String(row.epoch)} history=${history} row=${row}
     place=${first + i} columns=${names.length} />`).reverse();
@@ -47,19 +50,19 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
       ? html`<p class="quiet">${isUnread(followed)
         ? `${counted(entry.releases, 'release')}, which this page is about to read.`
         : 'The log is empty. The first epoch ends in the first release.'}</p>`
-      : html`<div class="scroll" tabindex="0" role="region" aria-label="Table of releases"><table>
+      : html`<div class="scroll" tabindex="0" role="region" aria-label="Table of releases"><table class=${names.length > 2 ? 'wide' : ''}>
         <thead><tr><th scope="col">Epoch</th>
           ${names.length === 0 ? html`<th scope="col" class="refusal">Outcome</th>` : names.map((name) =>
             html`<th scope="col" key=${name}>${spoken(name)}</th>`)}
           <th scope="col" class="when">Closed</th></tr></thead>
         <tbody>${newest}</tbody></table></div>
-        <p class="quiet small">${footnote(history.count, newest.length, names.length, (outcome?.estimate.length ?? 0) - names.length)}</p>`}</section>`;
+        <p class="quiet small">${footnote(history.count, newest.length, hasHalf, (outcome?.estimate.length ?? 0) - names.length)}</p>`}</section>`;
 }
 
 /** As many as a wide page has room for, by the length of their names; always one. */
 function thatFit(names: readonly string[]): readonly string[] {
   let letters = 0;
-  return names.filter((name, i) => (letters += Math.max(name.length, 8)) <= lettersShown || i === 0);
+  return names.filter((name, i) => (letters += Math.min(Math.max(name.length, 8), lettersInLine)) <= lettersShown || i === 0);
 }
 
 function lineFor(history: History, { epoch, closedAtMs, refusal }: Row, place: number, columns: number): VNode {
@@ -76,10 +79,10 @@ function cell(history: History, column: number, place: number): VNode {
     && html`<span class="quiet"> ± ${shown(half, half)}</span>`}</span>`;
 }
 
-function footnote(count: number, listed: number, columns: number, hidden: number): string {
+function footnote(count: number, listed: number, hasHalf: boolean, hidden: number): string {
   const rows = count > listed ? `The newest ${whole(listed)} of ${whole(count)} releases. ` : '';
   const more = hidden > 0 ? `The log has ${whole(hidden)} more of each release. ` : '';
-  const half = columns === 0 ? '' : '± is half of the 95 % interval. ';
+  const half = !hasHalf ? '' : '± is half of the 95 % interval. ';
   return `${rows}${half}${more}`
     + 'The downloaded log can be checked offline: keelson verify FILE.';
 }

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { pictureOf } from '../answer.js';
-import { clockTime, sentence, whole } from '../format.js';
+import { clockTime, counted, sentence, shown, spoken, whole } from '../format.js';
 import { html } from '../html.js';
-import { chartsMax, reasonInWords } from '../model.js';
+import { chartsMax, intervalOf, reasonInWords, type ValueOutcome } from '../model.js';
 import { numbersOf } from '../numbers.js';
 import { historyOf, studies, type Followed } from '../session.js';
 import { Notice } from '../shell.js';
@@ -13,6 +13,9 @@ import { Question, Verification } from './facts.js';
 import { PictureView } from './pictures.js';
 import { Releases } from './releases.js';
 import { EpochLine, LinkBadge, LinkNotice } from './status.js';
+
+/** Numbers that are listed without a chart; the log has more. */
+const unchartedMax = 60;
 
 /** Everything about one study. */
 export function StudyPage({ followed }: { readonly followed: Followed }): VNode {
@@ -59,10 +62,39 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
   return html`<div class="answer-parts">
     <p class="quiet as-of">Answer of epoch ${whole(epoch)}, closed ${clockTime(Number(closedAtMs))}</p>
     ${found.picture !== null && html`<${PictureView} picture=${found.picture} columns=${columns} column=${column} />`}
-    <div class="columns">${series.map((each, place) => html`
+    <div class=${charts > 4 ? 'columns many' : 'columns'}>${series.map((each, place) => html`
       <${Column} key=${place} name=${names[place] ?? ''} series=${each} />`)}</div>
-    ${found.charts > charts && html`<p class="quiet small">Charts of the first ${charts} of ${whole(found.charts)}
-      ${' numbers'}; the downloaded log has all.</p>`}</div>`;
+    ${found.charts > charts && found.picture === null && html`<${Uncharted} outcome=${history.lastValue.outcome} names=${names}
+      charts=${charts} />`}
+    <${IntervalInWords} outcome=${history.lastValue.outcome} /></div>`;
+}
+
+/** The numbers for which there is no room over epochs: what they are now. */
+function Uncharted({ outcome, names, charts }: {
+  readonly outcome: ValueOutcome; readonly names: readonly string[]; readonly charts: number;
+}): VNode {
+  const { estimate } = outcome;
+  const line = (name: string, place: number): VNode => {
+    const interval = intervalOf(outcome, place);
+    const half = interval === null ? null : (interval[1] - interval[0]) / 2;
+    return html`<div key=${place}><dt>${spoken(name)}</dt><dd>${shown(estimate[place], half)}${half !== null && half > 0
+      && html`<span class="quiet"> ± ${shown(half, half)}</span>`}</dd></div>`;
+  };
+  const listed = names.slice(charts, charts + unchartedMax);
+  const left = names.length - charts - listed.length;
+  return html`<section class="card"><h2>The other ${counted(names.length - charts, 'number')}</h2>
+    <dl class="facts rest-of-numbers">${listed.map((name, i) => line(name, charts + i))}</dl>
+    ${left > 0 && html`<p class="quiet small">${whole(left)} more are in the downloaded log.</p>`}</section>`;
+}
+
+/** What an interval covers, for those who ask. */
+function IntervalInWords({ outcome }: { readonly outcome: ValueOutcome }): VNode | null {
+  if (intervalOf(outcome, 0) === null) return null;
+  const covers = outcome.interval95 === undefined
+    ? 'It counts the noise that was added for privacy, and not which people happened to take part.'
+    : 'It counts the noise that was added for privacy and, as far as the estimator knows it, which people happened to take part.';
+  return html`<details><summary>What an interval says</summary><p class="small">In about 95 of 100 epochs the value that is asked
+    for lies within. ${covers} It does not count what liars can shift: what is promised about them is said beside.</p></details>`;
 }
 
 interface NoAnswerFacts {
@@ -79,8 +111,8 @@ function NoAnswer({ isReading, isOver, refused }: NoAnswerFacts): VNode {
     : isOver
       ? ['No answer', 'This study ended before it had one.']
       : refused > 0
-        ? ['No answer yet', `${refused === 1 ? 'The only epoch so far' : `All ${whole(refused)} epochs so far`} ended without one.`
-          + ' The next may have one: it appears here by itself.']
+        ? ['No answer yet', `${counted(refused, 'epoch')} so far, and none ended in one.`
+          + ' The next may: it appears here by itself.']
         : ['No answer yet', 'The first one comes when the open epoch closes. It appears here by itself.'];
   return html`<section class="card empty">
     ${!isOver && html`<div class="pulse" aria-hidden="true"><span></span><span></span><span></span></div>`}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matrixOf, pictureOf } from '../../dashboard/answer.js';
+import { pictureOf, type MatrixPicture } from '../../dashboard/answer.js';
 import { budgetOf, guaranteeInWords } from '../../dashboard/budget.js';
 import { amount, decimalsFor, duration, exact, percent, roundTicks, shown, spoken } from '../../dashboard/format.js';
 import { History, intervalOf, labelsOf, reasonInWords, type StudyEntry } from '../../dashboard/model.js';
@@ -159,7 +159,7 @@ describe('pictures', () => {
     history.take(release(1, square));
     expect([0, 1, 2].map((slot) => history.at(slot, 0))).toEqual(
       [{ value: 4, half: 1 }, { value: 9, half: 2 }, { value: 16, half: 4 }]);
-    const pairs = pairsOf(matrixOf(three, square)!);
+    const pairs = pairsOf(pictureOf(three, square).picture as MatrixPicture);
     expect(pairs.map(({ across, up, half, isSure }) => [across, up, half, isSure])).toEqual(
       [[1, 2, 0.5, true], [0, 1, 0.5, true], [0, 2, 0.2, false]]);
     const parts = [{ name: 'projector', shape: [2, 2] }, { name: 'rank', shape: [1] }];
@@ -178,7 +178,11 @@ describe('pictures', () => {
 
   it('of mixtures in several columns leave out parts that weigh nothing', () => {
     const parts = [{ name: 'weights', shape: [2] }, { name: 'means', shape: [2, 2] }, { name: 'covariances', shape: [2, 2, 2] }];
-    const { picture } = of([1, 0, 3, -4, 0, 0, 4, 1, 1, 9, 0, 0, 0, 0], { parts }, {}, 'mixture');
+    const estimate = [1, 0, 3, -4, 0, 0, 4, 1, 1, 9, 0, 0, 0, 0];
+    const { picture } = of(estimate, { parts }, {}, 'mixture');
+    // Two means in two columns are a square, but no matrix.
+    const outcome = { kind: 'value', estimate, shape: [14], parts, uncertainty: { kind: 'none' } } as const;
+    expect(numbersOf(entry, outcome).map(({ place }) => place)).toEqual(estimate.map((_, place) => place));
     expect(picture).toEqual({ kind: 'clouds', clouds: [{ weight: 1, mean: [3, -4], covariance: [[4, 1], [1, 9]] }] });
     expect(summaryOf(picture!, document.columns)).toEqual([['around 3, −4', '100\u00a0%']]);
   });

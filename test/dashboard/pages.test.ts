@@ -147,9 +147,10 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     await page.keyboard.press('Enter');
     await page.waitForSelector('.column canvas');
     expect(await page.evaluate(() => document.activeElement!.id)).toBe('content');
-    const seen = [await tab(), await tab(), await tab(), (await tab()).slice(0, 9), await tab()];
+    const seen = [await tab(), await tab(), await tab(), await tab(), (await tab()).slice(0, 9), await tab()];
     expect(seen).toEqual([
-      'A ← All studies', 'SUMMARY In exact words', 'A Download the log', 'DIV Epoch', 'SUMMARY What the parameters mean',
+      'A ← All studies', 'SUMMARY What an interval says', 'SUMMARY In exact words', 'A Download the log', 'DIV Epoch',
+      'SUMMARY What the parameters mean',
     ]);
     const colour = (): Promise<string> =>
       page.evaluate(() => getComputedStyle(document.body.parentElement!).backgroundColor);

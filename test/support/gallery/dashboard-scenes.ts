@@ -13,8 +13,8 @@ function* numbers(): Generator<number, never> {
 }
 const next = ((source) => (): number => source.next().value)(numbers());
 
-const around = (centre: readonly number[], half: readonly number[]): ReleaseBody['outcome'] =>
-  valueOf(centre.map((each, i) => each + (next() - 0.5) * half[i]!), half);
+const around = (centre: readonly number[], half: readonly number[], change: object = {}): ReleaseBody['outcome'] =>
+  valueOf(centre.map((each, i) => each + (next() - 0.5) * half[i]!), half, change);
 const flights = (): ReleaseBody['outcome'] => around([8.2, 500], [1.2, 18]);
 const none = { kind: 'none' } as const;
 
@@ -65,7 +65,7 @@ const square = (size: number): readonly number[] => Array.from({ length: size * 
   const [i, j] = [Math.floor(at / size), at % size];
   return 10 * Math.cos((i - j) * 0.9) * Math.exp(-Math.abs(i - j) / 4) * Math.sqrt((1 + i) * (1 + j));
 });
-const covariance = (size: number): ReleaseBody['outcome'] => valueOf(square(size), square(size).map(() => 3), {
+const covariance = (size: number): ReleaseBody['outcome'] => around(square(size), square(size).map(() => 3), {
   shape: [size, size], parts: [{ name: 'covariance', shape: [size, size] }],
 });
 const letters = (size: number): readonly string[] => Array.from({ length: size }, (_, i) => `sensor_${i + 1}`);
@@ -180,7 +180,7 @@ export const dashboardScenes: Scenes = {
   'study-on-count': study({ epoch: { contributors: 3000 }, participation: 'public' }, 6, '.column canvas'),
   'study-covariance': study({ estimator: 'covariance', columns: energy, parameters: bounds }, Array.from({ length: 7 }, () => covariance(4)), '.ellipse'),
   'study-covariance-20': study({ estimator: 'covariance', columns: letters(20), parameters: bounds }, [covariance(20)], '.heat-canvas'),
-  'study-gaussian': study({ estimator: 'gaussian', columns: energy, parameters: bounds }, Array.from({ length: 4 }, () => valueOf(
+  'study-gaussian': study({ estimator: 'gaussian', columns: energy, parameters: bounds }, Array.from({ length: 4 }, () => around(
     [5, 8, 3, 4, ...square(4)], [0.5, 0.5, 0.5, 0.5, ...square(4).map(() => 3)],
     { parts: [{ name: 'mean', shape: [4] }, { name: 'covariance', shape: [4, 4] }] })), '.ellipse'),
   'study-subspace': study({ estimator: 'subspace', parameters: { unit: 1 } }, [{ kind: 'value', shape: [5], uncertainty: none,
