@@ -50,8 +50,9 @@ export async function rotateServerKey(path: string, store: RotationStore, nowMs:
 export function settleRotation(path: string, rotations: readonly KeyRotation[]): void {
   const inForce = rotations.length === 0 ? null : keysOfRotation(rotations.at(-1)!).nextKey;
   if (isSecretThere(nextOf(path))) {
-    if (inForce !== null && holds(nextOf(path), inForce)) replaceSecret(path, nextOf(path), oldOf(path));
-    else eraseSecret(nextOf(path));
+    // Where the key is in force already, the next one never was; it may be half erased, so nobody reads it.
+    if (inForce === null || seemsToHold(path, inForce)) eraseSecret(nextOf(path));
+    else if (seemsToHold(nextOf(path), inForce)) replaceSecret(path, nextOf(path), oldOf(path));
   }
   if (inForce !== null && !holds(path, inForce)) {
     throw new InvalidInputError(
@@ -69,4 +70,14 @@ function holds(path: string, publicKey: Uint8Array): boolean {
 /** The 32 bytes in a file of the server's key. @throws InvalidInputError as `seedIn`. */
 export function serverSeedIn(path: string): Uint8Array {
   return seedIn(path, 'restore it from a copy; with another key, clients that pinned this server will refuse it');
+}
+
+/** The same, but a file that cannot be read holds nothing. */
+function seemsToHold(path: string, publicKey: Uint8Array): boolean {
+  try {
+    return holds(path, publicKey);
+  } catch (error) {
+    if (error instanceof InvalidInputError) return false;
+    throw error;
+  }
 }

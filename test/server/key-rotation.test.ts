@@ -90,6 +90,23 @@ describe('a change of the server\'s key', () => {
     }
   });
 
+  it('goes on where the erasing of a next key that never was in force had been cut off', async () => {
+    await rotate();
+    const now = keyIn('server.key');
+    writeFileSync(file('server.key.next'), '\0'.repeat(65), { mode: 0o600 });
+    expect(await inForce()).toEqual(publicOf(now));
+    expect(existsSync(file('server.key.next'))).toBe(false);
+  });
+
+  it('erases no next key, readable or not, while the one in force is missing', async () => {
+    const old = keyIn('server.key');
+    await rotate();
+    writeFileSync(file('server.key'), `${old}\n`);
+    writeFileSync(file('server.key.next'), 'damaged', { mode: 0o600 });
+    await expect(inForce()).rejects.toThrow('last change of keys');
+    expect(keyIn('server.key.next')).toBe('damaged');
+  });
+
   it('erases the bytes of the old key where they are, not only their name', async () => {
     const { linkSync } = await import('node:fs');
     linkSync(file('server.key'), file('witness'));

@@ -103,7 +103,7 @@ export class SimulatedContributor {
     const timers = new ProcessTimers(scheduler, this.host);
     this.#timers = timers;
     this.#owed = 0;
-    const outbox = new SimulatedOutbox(this.#file, timers, chance, (syncMs) => {
+    const outbox = new SimulatedOutbox(this.#file, timers, chance, (pin) => this.#pinned(pin.serverKey), (syncMs) => {
       if (chance.happens(this.world.rates().clientCrashInSync)) timers.after(syncMs / 2, () => this.crash());
     });
     this.#client = createContributor({
@@ -114,6 +114,15 @@ export class SimulatedContributor {
     });
     this.#key = toHex(this.#client.publicKey);
     void this.#followOutbox(timers, outbox);
+  }
+
+  #pinned(serverKey: Uint8Array): void {
+    const { model, onBroken } = this.world;
+    try {
+      model.pinned(serverKey);
+    } catch (error) {
+      onBroken(error);
+    }
   }
 
   async #followOutbox(timers: ProcessTimers, outbox: SimulatedOutbox): Promise<void> {

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../../server/clock.js';
@@ -26,9 +26,17 @@ export class SimulatedDisk {
   /** Torn logs that were left behind so far: the tail was cut inside, or replaced. */
   torn = 0;
 
+  constructor() {
+    mkdirSync(this.folder);
+  }
+
+  /** Where everything is until the next crash. */
+  get folder(): string {
+    return join(this.#root, String(this.#generation));
+  }
+
   boot(clock: Clock): Engine {
-    const folder = this.#folder();
-    mkdirSync(folder, { recursive: true });
+    const { folder } = this;
     this.#engine = openEngine(folder, clock);
     this.markSynced();
     return this.#engine;
@@ -40,13 +48,17 @@ export class SimulatedDisk {
 
   /** What was durable stays, what was in doubt is decided by chance. */
   crash(chance: Chance): void {
-    const from = this.#folder();
+    const from = this.folder;
     const bytes = this.#logBytes();
     this.#generation += 1;
-    const to = this.#folder();
+    const to = this.folder;
     mkdirSync(to, { recursive: true });
     if (existsSync(join(from, nameOf.database))) {
       copyFileSync(join(from, nameOf.database), join(to, nameOf.database));
+    }
+    // Names that came and went are as they were left: what a crash may do to those has tests of its own.
+    for (const name of readdirSync(from)) {
+      if (!name.startsWith(nameOf.database)) copyFileSync(join(from, name), join(to, name));
     }
     if (bytes > 0) this.#tear(join(from, nameOf.log), join(to, nameOf.log), chance);
     // Closing checkpoints, but into the folder that nobody reads any more.
@@ -77,11 +89,7 @@ export class SimulatedDisk {
     writeFileSync(to, log);
   }
 
-  #folder(): string {
-    return join(this.#root, String(this.#generation));
-  }
-
   #logBytes(): number {
-    return statSync(join(this.#folder(), nameOf.log), { throwIfNoEntry: false })?.size ?? 0;
+    return statSync(join(this.folder, nameOf.log), { throwIfNoEntry: false })?.size ?? 0;
   }
 }

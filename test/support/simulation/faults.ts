@@ -2,7 +2,7 @@
 export const faultKinds = [
   'server-crash', 'torn-log', 'fsync-failed', 'disk-full', 'slow-disk', 'clock-jump', 'client-crash', 'outbox-torn',
   'connection-broken', 'half-open', 'partition', 'slow-reader', 'delayed', 'corrupted', 'duplicated', 'reordered',
-  'hostile-frame', 'graceful-stop',
+  'hostile-frame', 'graceful-stop', 'key-changed', 'key-change-cut',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -31,6 +31,8 @@ export interface FaultRates {
   readonly reordered: number;
   /** Per thought of a contributor: it takes back what it gave to the open epoch. No fault, but it meets all of them. */
   readonly withdraw: number;
+  /** Per start of the server: its key is changed before. */
+  readonly changeKey: number;
   /** Mean virtual time between two of the kind, in milliseconds; Infinity for never. */
   readonly crashEveryMs: number;
   readonly stopEveryMs: number;
@@ -45,6 +47,7 @@ export interface FaultRates {
 /** A good day. */
 export const calm: FaultRates = {
   fsyncFailed: 0, diskFull: 0, slowDisk: 0, crashInSync: 0, clientCrashInSync: 0, broken: 0, delayed: 0, corrupted: 0, duplicated: 0, reordered: 0, withdraw: 0,
+  changeKey: 0,
   crashEveryMs: Infinity, stopEveryMs: Infinity, clientCrashEveryMs: Infinity, halfOpenEveryMs: Infinity,
   partitionEveryMs: Infinity, slowReaderEveryMs: Infinity, clockJumpEveryMs: Infinity, hostileEveryMs: Infinity,
 };
@@ -53,6 +56,6 @@ export const calm: FaultRates = {
 export const rough: FaultRates = {
   fsyncFailed: 0.03, diskFull: 0.03, slowDisk: 0.03, crashInSync: 0.02, clientCrashInSync: 0.03, broken: 0.01,
   delayed: 0.03, corrupted: 0.012, duplicated: 0.06, reordered: 0.15, crashEveryMs: 1_500, stopEveryMs: 800,
-  clientCrashEveryMs: 1_000, withdraw: 0,
+  clientCrashEveryMs: 1_000, withdraw: 0.02, changeKey: 0.4,
   halfOpenEveryMs: 2_000, partitionEveryMs: 900, slowReaderEveryMs: 2_000, clockJumpEveryMs: 2_000, hostileEveryMs: 120,
 };

@@ -8,7 +8,8 @@ import { replayCommand, simulate, type SimulationOptions, type SimulationResult 
 const usage = `simulate --seed N                       one seed, twice, with its trace hash; --log prints each step
 simulate --seeds N [--from N] [--minutes N]   many seeds, until the first failure; the fault counts at the end
 simulate --planted [--seeds N]          each planted fault, and the first seed that finds it
-Everywhere: --steps N (500), --withdraw P (chance that a contributor takes rows back, at each thought; 0), --plant NAME (${plantNames.join(', ')})`;
+Everywhere: --steps N (500), --withdraw P (chance that a contributor takes rows back, at each thought; ${rough.withdraw}),
+  --change-key P (chance that the server's key is changed before it starts again; ${rough.changeKey}), --plant NAME (${plantNames.join(', ')})`;
 
 /** The command behind `npm run simulate`. @returns the exit code: 1 when a promise was broken, 2 for usage. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -16,13 +17,15 @@ export async function main(args: readonly string[]): Promise<number> {
     args: [...args],
     options: {
       seed: { type: 'string' }, seeds: { type: 'string' }, from: { type: 'string', default: '1' },
-      minutes: { type: 'string' }, steps: { type: 'string', default: '500' }, withdraw: { type: 'string', default: '0' }, plant: { type: 'string' },
+      minutes: { type: 'string' }, steps: { type: 'string', default: '500' }, plant: { type: 'string' },
+      withdraw: { type: 'string', default: String(rough.withdraw) },
+      'change-key': { type: 'string', default: String(rough.changeKey) },
       planted: { type: 'boolean' }, log: { type: 'boolean' }, help: { type: 'boolean' },
     },
   });
   const plant = (values.plant ?? null) as PlantName | null;
   const steps = Number(values.steps);
-  const rates = { ...rough, withdraw: Number(values.withdraw) };
+  const rates = { ...rough, withdraw: Number(values.withdraw), changeKey: Number(values['change-key']) };
   if (values.help === true || (plant !== null && !plantNames.includes(plant))) {
     console.log(usage);
     return 2;

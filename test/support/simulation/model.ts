@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { signing } from '../../../src/signing/node.js';
-import type { Verifier } from '../../../src/signing/index.js';
-import { ReleaseChain, chainStart } from '../../../src/log/index.js';
+import { keyChain, keysOfRotation, type KeyRotation, type Verifier } from '../../../src/signing/index.js';
+import { ReleaseChain, chainStart, verifyReleaseLog } from '../../../src/log/index.js';
 import { batchRows, decodeBatchBody } from '../../../src/wire/index.js';
-import { fromHex } from '../../../src/base/bytes.js';
+import { equalBytes, fromHex } from '../../../src/base/bytes.js';
 import type { Engine } from '../../../server/store/sqlite/engine.js';
 import type {
   AdmissionRequest, AdmissionResult, ReleaseRecord, WithdrawalRequest, WithdrawalResult,
@@ -43,16 +43,21 @@ export class Model {
   /** Rows that were taken back, by study, key, sequence; and whose withdrawal from which epoch was acknowledged. */
   readonly #withdrawn = new Set<string>();
   readonly #withdrawals = new Map<string, boolean>();
-  readonly checks = { withdrawals: 0, acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0 };
+  /** Of the server, oldest first, and the records that lead from one to the next. */
+  #keys: readonly Verifier[];
+  #rotations: readonly KeyRotation[] = [];
+  readonly checks = { follows: 0, withdrawals: 0, acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0 };
 
   /** @param onNote gets every fact. */
-  constructor(private readonly server: Verifier, private readonly onNote: (text: string) => void) {}
+  constructor(server: Verifier, private readonly onNote: (text: string) => void) {
+    this.#keys = [server];
+  }
 
   addStudy(studyId: string, definition: StudyDefinition): void {
     this.#studies.set(studyId, {
       definition, bytes: [], releasedEpochs: new Set(), journals: new Map(), draws: new Map(), groups: new Map(),
       chain: new ReleaseChain({
-        server: this.server, signing, studyId: fromHex(studyId), document: definition.document, from: chainStart,
+        server: this.#keys[0]!, signing, studyId: fromHex(studyId), document: definition.document, from: chainStart,
       }),
     });
   }
@@ -94,6 +99,7 @@ export class Model {
   /** A process starts over a disk: epochs that are not over hold what the disk says; acknowledged rows must be there. */
   recovered(engine: Engine): void {
     this.checks.recoveries += 1;
+    this.#followKeys(engine.rotations());
     for (const [studyId, study] of this.#studies) {
       if (engine.study(studyId) === null) {
         study.journals.clear();
@@ -117,6 +123,42 @@ export class Model {
       }
       this.#compareLog(studyId, study, engine);
     }
+  }
+
+  /** A change of the server's key came to its end: it is there from now on. */
+  keyChanged(record: KeyRotation): void {
+    this.#followKeys([...this.#rotations, record]);
+  }
+
+  /** What was shown once stays, and at most one change is new: those that both keys signed, in their order. */
+  #followKeys(rotations: readonly KeyRotation[]): void {
+    const isKept = this.#rotations.every((record, i) => rotations[i] !== undefined && equalBytes(record, rotations[i]));
+    if (!isKept) throw new BrokenPromise('a change of the server\'s key is not there any more');
+    if (rotations.length > this.#rotations.length + 1) throw new BrokenPromise('the server\'s key changed twice at once');
+    if (rotations.length === this.#rotations.length) return;
+    this.#rotations = rotations.map((record) => Uint8Array.from(record));
+    this.#keys = keyChain(this.#rotations, keysOfRotation(this.#rotations.at(-1)!).nextKey, signing);
+    for (const { chain } of this.#studies.values()) chain.follow(this.#keys);
+    this.note(`key ${rotations.length}`);
+  }
+
+  /** The key that a server shows and signs with. */
+  serves(serverKey: Uint8Array): void {
+    if (!equalBytes(serverKey, this.#keys.at(-1)!.publicKey)) throw new BrokenPromise('a key is used that is not in force');
+  }
+
+  /** A contributor's outbox insists on a key from now on. */
+  pinned(serverKey: Uint8Array): void {
+    const place = this.#keys.findIndex(({ publicKey }) => equalBytes(publicKey, serverKey));
+    if (place < 0) throw new BrokenPromise('a contributor trusts a key that the server never had');
+    if (place > 0) this.checks.follows += 1;
+  }
+
+  /** Releases as a reader of the whole log gets them, who knows the first key only. */
+  async mustVerify(studyId: string, lines: readonly string[]): Promise<void> {
+    const report = await verifyReleaseLog(lines, { signing, serverKey: this.#keys[0]!.publicKey });
+    if (report.authentic && report.count > 0) return;
+    throw new BrokenPromise(`the log of ${studyId} does not verify: ${report.firstFault?.text ?? 'it is empty'}`);
   }
 
   #forget(studyId: string, study: StudyModel, epoch: bigint): void {

@@ -27,7 +27,7 @@ export class SimulatedOutbox implements Outbox {
 
   constructor(
     private readonly file: OutboxFile, private readonly timers: ProcessTimers, private readonly chance: Chance,
-    private readonly onWrite: (syncMs: number) => void,
+    private readonly onPin: (pin: OutboxPin) => void, private readonly onWrite: (syncMs: number) => void,
   ) {
     const { payloads, goodBytes } = scanFrames(file.durable);
     file.durable = goodBytes === 0 ? fileMagic.slice() : file.durable.slice(0, goodBytes);
@@ -39,6 +39,7 @@ export class SimulatedOutbox implements Outbox {
   }
 
   pin(pin: OutboxPin): Promise<void> {
+    this.onPin(pin);
     return this.#write({ kind: 'pin', ...pin });
   }
 

@@ -1,5 +1,7 @@
 import { seededNoise } from '../../../src/random/insecure.js';
+import { toHex } from '../../../src/base/bytes.js';
 import type { Signer } from '../../../src/signing/index.js';
+import { signing } from '../../../src/signing/node.js';
 import type { EpochRunner } from '../../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../../server/epochs/inline-runner.js';
 import type { Clock } from '../../../server/clock.js';
@@ -15,6 +17,7 @@ import { createStudyHub, type RunningHub } from '../../../server/studies/hub.js'
 import type { Chance } from './chance.js';
 import type { SimulatedDisk } from './disk.js';
 import type { FaultCounts, FaultRates } from './faults.js';
+import { keyInForce, mustBeErased, type Fuse } from './key-folder.js';
 import type { Model } from './model.js';
 import type { Plant } from './planted.js';
 import { ProcessTimers, serverClock, type Scheduler } from './scheduler.js';
@@ -33,7 +36,10 @@ export interface ServerOptions {
   readonly model: Model;
   readonly rates: () => FaultRates;
   readonly counts: FaultCounts;
-  readonly signer: Signer;
+  /** How far it comes with the files of its keys. */
+  readonly fuse: Fuse;
+  /** Keys that were in force and have been given up, hexadecimal; the one in force is put in. */
+  readonly seeds: Set<string>;
   readonly studies: readonly StudyDefinition[];
   readonly plant: Plant;
   readonly wall: { offsetMs: number };
@@ -61,7 +67,9 @@ export class ServerProcess {
     this.#engine = disk.boot(clock);
     model.recovered(this.#engine);
     this.#start(options.plant.clock?.(clock) ?? clock).catch((error: unknown) => {
-      if (this.timers.alive) options.onFatal(error);
+      if (!this.timers.alive) return;
+      if (options.fuse.isOut) options.onPowerLoss();
+      else options.onFatal(error);
     });
   }
 
@@ -80,21 +88,35 @@ export class ServerProcess {
   }
 
   async #start(clock: Clock): Promise<void> {
-    const { model, signer, studies, plant, onFatal } = this.options;
+    const { model, studies, plant, onFatal } = this.options;
+    const signer = await this.#signer();
+    if (!this.timers.alive) return;
     const store = this.#store(clock);
     const hub = await createStudyHub({
-      store, clock, signer, studies, logger: silent,
+      store, clock, signer, studies, logger: silent, rotations: this.#engine.rotations(),
       runnerFactory: () => this.#runner(),
       onFatal: (error) => { if (this.timers.alive) onFatal(error); },
     });
     if (!this.timers.alive) return;
     this.hub = hub;
+    this.#guard(() => model.serves(hub.serverKey));
     // What recovery released is in the log before anybody could listen.
     this.#guard(() => model.compareLogs(this.#engine));
     hub.onEvent((event) => {
       if (event.kind === 'release' && this.timers.alive) this.#guard(() => model.published(event.studyId, event.release));
     });
     this.listener = createCarriedListener({ hub, clock, logger: silent, limits: { ...limits, ...plant.limits } });
+  }
+
+  async #signer(): Promise<Signer> {
+    const { disk, fuse, seeds } = this.options;
+    // Only the next turn may kill what this one makes.
+    await Promise.resolve();
+    const seed = await keyInForce(disk, this.#engine, fuse);
+    seeds.delete(toHex(seed));
+    this.#guard(() => mustBeErased(disk, seeds));
+    seeds.add(toHex(seed));
+    return signing.createSigner(seed);
   }
 
   #store(clock: Clock): Store {

@@ -40,7 +40,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   const real = { ...signing };
   const secrets = Chance.of(seed).fork('secrets');
   // Nonces, keys of epochs and seeds of work come from here.
-  Object.assign(signing, { randomBytes: (length: number) => secrets.bytes(length) });
+  Object.assign(signing, { randomBytes: (length: number) => secrets.bytes(length), generateSeed: () => secrets.bytes(32) });
   const world = new World(seed, rates, plant, (text) => options.log?.(`  ${text}`));
   let taken = 0;
   let failure: string | null = null;
@@ -61,6 +61,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
     if (world.broken === null) {
       world.quiet();
       failure = await settle(world, step);
+      if (failure === null && world.broken === null) await world.verifyLogs();
     }
     if (world.broken !== null) failure = textOf(world.broken);
   } catch (error) {
@@ -98,6 +99,8 @@ function textOf(error: unknown): string {
 
 /** What to type to see it again. */
 export function replayCommand(seed: number, steps: number, plant: PlantName | null = null, rates = rough): string {
-  const rest = `${plant === null ? '' : ` --plant ${plant}`}${rates.withdraw === 0 ? '' : ` --withdraw ${rates.withdraw}`}`;
+  const shares = [['withdraw', rates.withdraw, rough.withdraw], ['change-key', rates.changeKey, rough.changeKey]] as const;
+  const others = shares.filter(([, share, usual]) => share !== usual).map(([name, share]) => ` --${name} ${share}`);
+  const rest = `${plant === null ? '' : ` --plant ${plant}`}${others.join('')}`;
   return `npm run simulate -- --seed ${seed} --steps ${steps}${rest}`;
 }

@@ -1,21 +1,24 @@
 import { toHex } from '../../../src/base/bytes.js';
 import { signing } from '../../../src/signing/node.js';
-import { encodeStudyDocument, studyId as idOfFacts } from '../../../src/wire/index.js';
+import { decodeHeadBody, encodeStudyDocument, studyId as idOfFacts } from '../../../src/wire/index.js';
+import { encodeLogLine } from '../../../src/log/index.js';
 import { subscribe } from '../../../client/index.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
 import { Chance } from './chance.js';
 import { SimulatedContributor } from './contributor.js';
 import { SimulatedDisk } from './disk.js';
 import { calm, noFaults, type FaultRates } from './faults.js';
+import { changeKey, Fuse, stepsOfChange, stepsOfStart, writeFirstKey } from './key-folder.js';
 import { HostileCrowd } from './hostile.js';
 import { Model } from './model.js';
 import { Network } from './network.js';
 import { plantOf, type PlantName } from './planted.js';
-import { clientRuntime, ProcessTimers, Scheduler } from './scheduler.js';
+import { clientRuntime, ProcessTimers, Scheduler, serverClock, settled } from './scheduler.js';
 import { ServerProcess } from './server.js';
 import { everyMs, studyOf } from './study.js';
 
-const serverSigner = signing.createSigner(new Uint8Array(32).fill(77));
+const firstSeed = new Uint8Array(32).fill(77);
+const firstKey = signing.createSigner(firstSeed).publicKey;
 
 /** One world: a server, its disk, a network, contributors honest and hostile, a subscriber; all from one seed. */
 export class World {
@@ -35,11 +38,13 @@ export class World {
   #restarting = false;
   #hostile: HostileCrowd | null = null;
   #received = 0;
+  /** Every private key that was in force, hexadecimal. */
+  readonly #seeds = new Set<string>();
 
   constructor(
     readonly seed: number, rates: FaultRates, readonly plant: PlantName | null, onNote: (text: string) => void,
   ) {
-    this.model = new Model(signing.createVerifier(serverSigner.publicKey), onNote);
+    this.model = new Model(signing.createVerifier(firstKey), onNote);
     this.#chance = Chance.of(seed);
     this.rates = rates;
     this.network = new Network({
@@ -62,6 +67,7 @@ export class World {
       this.studyIds.push(hex);
       this.model.addStudy(hex, definition);
     }
+    writeFirstKey(this.disk, firstSeed);
     this.#startServer();
     const count = 3 + chance.below(4);
     for (let number = 1; number <= count; number++) this.#addContributor(number);
@@ -119,7 +125,7 @@ export class World {
   #worldOf(study: number, label: string) {
     return {
       scheduler: this.scheduler, network: this.network, chance: this.#chance.fork(label), model: this.model,
-      counts: this.counts, rates: () => this.rates, serverKey: serverSigner.publicKey, studyId: this.studyIds[study]!,
+      counts: this.counts, rates: () => this.rates, serverKey: firstKey, studyId: this.studyIds[study]!,
       onBroken: (error: unknown) => this.fail(error),
     };
   }
@@ -154,7 +160,7 @@ export class World {
     const chance = this.#chance.fork(`subscriber ${studyId}`);
     try {
       const releases = subscribe({
-        url: 'ws://simulated/', study: studyId, serverKey: serverSigner.publicKey,
+        url: 'ws://simulated/', study: studyId, serverKey: firstKey,
         runtime: clientRuntime(timers, () => chance.uniform()),
         openTransport: this.network.transportOf(`subscriber-${studyId.slice(0, 4)}`, () => timers.alive),
         backoffInitialMs: 10, backoffMaxMs: 150, idleTimeoutMs: 700,
@@ -168,12 +174,12 @@ export class World {
     }
   }
 
-  #startServer(): void {
+  #startServer(fuse = new Fuse(Infinity)): void {
     this.#restarting = false;
     try {
       this.server = new ServerProcess({
         scheduler: this.scheduler, chance: this.#chance.fork(`server ${this.scheduler.nowMs}`), disk: this.disk,
-        model: this.model, rates: () => this.rates, counts: this.counts, signer: serverSigner,
+        model: this.model, rates: () => this.rates, counts: this.counts, fuse, seeds: this.#seeds,
         studies: this.#definitions, plant: plantOf(this.plant), wall: this.#wall,
         onFatal: (error) => this.#onFatal(error),
         onPowerLoss: () => this.#powerLoss(),
@@ -200,7 +206,61 @@ export class World {
     this.disk.crash(this.#chance.fork(`tear ${this.scheduler.nowMs}`));
     this.counts['torn-log'] += this.disk.torn - torn;
     this.scheduler.after(this.#chance.fork(`down ${this.scheduler.nowMs}`).between(1, 250), 'server starts',
-      () => this.#startServer());
+      () => this.#startAgain());
+  }
+
+  /** Before the server starts, its operator may change its key; which may be cut short, and so may the start after that. */
+  #startAgain(): void {
+    const chance = this.#chance.fork(`changes key ${this.scheduler.nowMs}`);
+    if (!chance.happens(this.rates.changeKey)) return this.#startServer();
+    this.#changeKey(chance).then(
+      (isWhole) => {
+        const isCutAgain = !isWhole && chance.happens(0.3);
+        this.scheduler.after(chance.between(1, 100), 'server starts',
+          () => this.#startServer(isCutAgain ? new Fuse(chance.below(stepsOfStart)) : undefined));
+      },
+      (error: unknown) => this.fail(error),
+    );
+  }
+
+  async #changeKey(chance: Chance): Promise<boolean> {
+    const { counts, disk, model, scheduler } = this;
+    const clock = serverClock(new ProcessTimers(scheduler, 'keys rotate'), this.#wall);
+    const fuse = new Fuse(chance.happens(0.45) ? Infinity : chance.below(stepsOfChange));
+    const record = await changeKey(disk, disk.boot(clock), fuse, clock.nowMs());
+    counts[record === null ? 'key-change-cut' : 'key-changed'] += 1;
+    if (record !== null) model.keyChanged(record);
+    const { torn } = disk;
+    disk.crash(chance);
+    counts['torn-log'] += disk.torn - torn;
+    return record !== null;
+  }
+
+  /** The chain of every study, as one that trusts the first key reads it. */
+  async verifyLogs(): Promise<void> {
+    const hub = this.server!.hub!;
+    for (const { studyId, facts, factsSignature: signature } of hub.studies()) {
+      const head = await this.#answered(hub.head(studyId));
+      // Another may come meanwhile.
+      const count = Number(decodeHeadBody(head.body).count);
+      const releases = (await this.#answered(hub.releases(studyId, 0, 10_000))).slice(0, count);
+      await this.model.mustVerify(studyId, [
+        encodeLogLine({ type: 'study', facts, serverKey: hub.serverKey, signature }),
+        ...hub.rotations.map((record) => encodeLogLine({ type: 'rotation', record })),
+        ...releases.map((release) => encodeLogLine({ type: 'release', body: release.body, signature: release.signature })),
+        encodeLogLine({ type: 'head', ...head }),
+      ]);
+    }
+  }
+
+  /** The world goes on until the store's thread has answered. */
+  async #answered<T>(asked: Promise<T>): Promise<T> {
+    let isThere = false;
+    const done = asked.finally(() => { isThere = true; });
+    for (await settled(); !isThere; await settled()) {
+      if (this.scheduler.step() === null) break;
+    }
+    return done;
   }
 
   #powerLoss(): void {
