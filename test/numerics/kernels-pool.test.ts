@@ -3,7 +3,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createComputePool } from '../../server/compute/pool.js';
 import { inlineCompute } from '../../src/estimators/compute.js';
 import {
-  clipAllRows, momentsOfRows, moveScoredRows, pairBinsOfRows, scoreBinsOfRows, scoresOfRows, sharedBytes, sharedDoubles, sharedIndexes, type KernelRunner, type RowSet,
+  clipAllRows, momentsOfRows, moveScoredRows, pairBinsOfRows, scoreBinsOfRows, scoresOfRows, sharedBytes, sharedDoubles, sharedIndexes, takeBinnedRows,
+  type KernelRunner, type RowMoments, type RowSet,
 } from '../../src/numerics/kernels/shards.js';
 import { clipBall } from '../../src/privacy/clip.js';
 import { seededWork } from '../../src/random/work.js';
@@ -35,8 +36,12 @@ async function everything(runner: KernelRunner): Promise<object> {
   const scoreEdges = Float64Array.from([0.1, 0.5, 0.7, 0.9], (share) => sorted[Math.floor(share * count)]!);
   const [alive, gone] = [sharedBytes(count), sharedBytes(count)];
   alive.set(mask);
-  const bins = await scoreBinsOfRows(runner, rows, form, alive, scoreEdges);
+  const binOf = sharedBytes(count);
+  const bins = await scoreBinsOfRows(runner, rows, form, alive, scoreEdges, binOf);
   await moveScoredRows(runner, rows, form, alive, gone, { least: scoreEdges[0]!, below: scoreEdges[2]! });
+  const left = sharedBytes(count);
+  left.set(mask);
+  const taken = await takeBinnedRows(runner, rows, left, binOf, 1, 3);
   const steps = sharedDoubles(rows.values.length);
   const present = sharedBytes(count);
   const ball = { ...clipBall(0.5, { products: true, rowsMax: 1e6 }), centre: new Float64Array(dimension) };
@@ -51,6 +56,8 @@ async function everything(runner: KernelRunner): Promise<object> {
     whole: await momentsOfRows(runner, { ...rows, values: steps }),
     scores: digest(scores),
     bins,
+    taken: { ...taken, isSame: left.every((flag, i) => flag === alive[i]) },
+    sum: await momentsOfRows(runner, rows, { mask: gone }),
     // What the kept scores say, by hand.
     moved: scores.every((score, i) => {
       const goes = mask[i] === 1 && score >= scoreEdges[0]! && score < scoreEdges[2]!;
@@ -67,7 +74,10 @@ describe('compute pool', () => {
   it('gives the same bits with no thread, with one and with two', async () => {
     const inline = await everything(inlineCompute());
     expect(inline).toMatchObject({ present: count, moments: { count: mask.reduce((sum, kept) => sum + kept, 0) } });
-    expect(inline).toMatchObject({ moved: true });
+    expect(inline).toMatchObject({ moved: true, taken: { isSame: true } });
+    const { taken, sum } = inline as Record<'taken' | 'sum', RowMoments>;
+    expect(taken.count).toBe(sum.count);
+    taken.products.forEach((entry, at) => expect(entry).toBeCloseTo(sum.products[at]!, 6));
     const { bins: scoreBins, counted } = inline as Record<'bins' | 'counted', Float64Array>;
     expect(scoreBins).toEqual(counted);
     expect(Math.min(...counted)).toBeGreaterThan(100);

@@ -1,6 +1,8 @@
 import { countScoreBins } from '../../numerics/kernels/score-bins.js';
+import { scoreBinsMax } from '../../numerics/kernels/scoring.js';
 import {
   clipAndAddRows, momentsOfRows, moveScoredRows, scoreBinsOfRows, scoresOfRows, sharedBytes, sharedDoubles,
+  takeBinnedRows,
 } from '../../numerics/kernels/shards.js';
 import type { ClipBall } from '../../privacy/clip.js';
 import type { Compute, PooledRows } from '../contract.js';
@@ -21,6 +23,16 @@ interface KnownMoments {
   moments: Moments;
   /** 1 for rows that went since; null when none did. */
   gone: Uint8Array | null;
+  /** Where scores were last counted; null before. Rows that went since are among them still. */
+  binned: BinnedScores | null;
+}
+
+/** A byte for each row instead of its score, which need then not be found again. */
+interface BinnedScores {
+  readonly along: Along;
+  readonly edges: Float64Array;
+  /** From 1; 0 for rows below every edge, or not alive then. */
+  readonly bins: Uint8Array;
 }
 
 /** What one look takes of the rows that are left, in units of the ball's grid. Whole numbers, exactly. */
@@ -49,7 +61,7 @@ export async function clippedRows(
   const moments = await clipAndAddRows(
     compute, { values, dimension, count }, { grid, steps: radius, centre, unit: scale }, steps, alive,
   );
-  return { count, dimension, steps, alive, known: { moments, gone: null } };
+  return { count, dimension, steps, alive, known: { moments, gone: null, binned: null } };
 }
 
 /** Rows that are whole steps already; steps of a row that is not alive are zeros. O(n d^2). */
@@ -58,7 +70,7 @@ export async function rowsOfSteps(
 ): Promise<ClippedRows> {
   const { count, dimension, steps, alive } = rows;
   const moments = await momentsOfRows(compute, { values: steps, dimension, count }, { mask: alive });
-  return { ...rows, known: { moments, gone: null } };
+  return { ...rows, known: { moments, gone: null, binned: null } };
 }
 
 /**
@@ -71,12 +83,16 @@ export async function momentsOf(compute: Compute, rows: ClippedRows): Promise<Mo
   const { moments: before, gone: mask } = known;
   const gone = await momentsOfRows(compute, { values: steps, dimension, count }, { mask });
   known.gone = null;
-  known.moments = {
+  known.moments = without(before, gone);
+  return known.moments;
+}
+
+function without(before: Moments, gone: Moments): Moments {
+  return {
     count: before.count - gone.count,
     sums: before.sums.map((sum, j) => sum - gone.sums[j]!),
     products: before.products.map((sum, at) => sum - gone.products[at]!),
   };
-  return known.moments;
 }
 
 /** How far out a row is: (z - mean)^T weights (z - mean), with `mean` in steps. A function of each row alone. */
@@ -94,18 +110,37 @@ export async function scoresOf(
   return scores;
 }
 
-/** `countScores` of the rows' scores, in steps squared as the edges are. */
+/**
+ * `countScores` of the rows' scores, in steps squared as the edges are. Which bin a row is in is kept, for `removeRows`.
+ */
 export async function scoreCounts(
-  compute: Compute, { count, dimension, steps, alive }: ClippedRows, { mean, weights }: Along, edges: Float64Array,
+  compute: Compute, rows: ClippedRows, along: Along, edges: Float64Array,
 ): Promise<Float64Array> {
-  return scoreBinsOfRows(compute, { values: steps, dimension, count }, { centre: mean, matrix: weights }, alive, edges);
+  const { count, dimension, steps, alive, known } = rows;
+  if (edges.length > scoreBinsMax) return countScores(rows, await scoresOf(compute, rows, along), edges);
+  const bins = known.binned?.bins ?? sharedBytes(count);
+  known.binned = { along, edges, bins };
+  const form = { centre: along.mean, matrix: along.weights };
+  return scoreBinsOfRows(compute, { values: steps, dimension, count }, form, alive, edges, bins);
 }
 
-/** Removes the rows whose score is at least `least`, and below `below`. */
+/**
+ * Removes the rows whose score is at least `least`, and below `below`: where these are edges of the scores that were
+ * last counted, by the rows' bins, and else by their scores, which is the same.
+ */
 export async function removeRows(
   compute: Compute, rows: ClippedRows, { mean, weights }: Along, least: number, below = Infinity,
 ): Promise<void> {
   const { count, dimension, steps, alive, known } = rows;
+  const { binned } = known;
+  if (binned !== null && binned.along.mean === mean && binned.along.weights === weights) {
+    const [from, to] = [binned.edges.indexOf(least), below === Infinity ? binned.edges.length : binned.edges.indexOf(below)];
+    if (from >= 0 && to >= 0) {
+      const set = { values: steps, dimension, count };
+      known.moments = without(known.moments, await takeBinnedRows(compute, set, alive, binned.bins, from + 1, to + 1));
+      return;
+    }
+  }
   known.gone ??= sharedBytes(count);
   const form = { centre: mean, matrix: weights };
   await moveScoredRows(compute, { values: steps, dimension, count }, form, alive, known.gone, { least, below });
@@ -133,7 +168,7 @@ export function removeTopRows(rows: ClippedRows, scores: Float64Array, least: nu
 
 /** How many of the rows that are left have a score in each bin [edges[j], edges[j + 1]), the last one open-ended. */
 export function countScores(
-  { count, alive }: ClippedRows, scores: Float64Array, edges: readonly number[],
+  { count, alive }: ClippedRows, scores: Float64Array, edges: ArrayLike<number>,
 ): Float64Array {
   return countScoreBins(scores, alive.subarray(0, count), edges);
 }

@@ -15,6 +15,8 @@ export interface Exports {
   readonly addColumnSums: Pass;
   readonly clipRows: Pass;
   readonly scoreRows: Pass;
+  readonly countScores: Pass;
+  readonly takeBinned: Pass;
   readonly countBins: Pass;
   readonly countCells: Pass;
   readonly eigen: Pass;

@@ -28,6 +28,12 @@ export interface AddedMoments {
   readonly products: Float64Array;
 }
 
+/** How rows are scored: (x - centre)^T matrix (x - centre). */
+export interface ScoreForm {
+  readonly centre: Float64Array;
+  readonly matrix: Float64Array;
+}
+
 export interface SymmetricEigen {
   /** Ascending. All NaN when the matrix was not finite. */
   readonly values: Float64Array;
@@ -63,6 +69,18 @@ export interface Kernels {
   quadraticForms(
     rows: Rows, dimension: number, count: number, centre: Float64Array, matrix: Float64Array, into: Float64Array,
   ): void;
+  /**
+   * How many of the rows that `alive` does not mask have a score in each bin [edges[j], edges[j + 1]), the last one
+   * open-ended; scores are not kept.
+   * @param edges - ascending, 1 to 254.
+   * @param bins - gets j + 1 for a row in bin j, and 0 for one that is masked or below every edge.
+   */
+  scoreBins(
+    rows: Rows, dimension: number, count: number, form: ScoreForm, alive: Uint8Array, edges: Float64Array,
+    bins: Uint8Array,
+  ): Float64Array;
+  /** Takes the rows from `alive` whose entry in `bins` is at least `least`, 1 or more, and below `below`; lists them. */
+  takeBinned(bins: Uint8Array, alive: Uint8Array, least: number, below: number): Uint32Array;
   /** Writes |x - centre|^2 of each row, summed over columns in order. */
   squaredNorms(rows: Rows, dimension: number, count: number, centre: Float64Array, into: Float64Array): void;
   /**

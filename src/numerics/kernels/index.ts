@@ -2,9 +2,10 @@ import { Arena } from './arena.js';
 import { clipRows } from './clipping.js';
 import type { Kernels, PassOptions, Rows } from './contract.js';
 import { eigenSymmetric, exponentialSymmetric, product } from './matrices.js';
-import { columnSums, gram, quadraticForms } from './passes.js';
+import { columnSums, gram } from './passes.js';
+import { quadraticForms, scoreBins, squaredNorms, takeBinned } from './scoring.js';
 
-export type { Kernels, PassOptions, Rows, StepBall, SymmetricEigen } from './contract.js';
+export type { Kernels, PassOptions, Rows, ScoreForm, StepBall, SymmetricEigen } from './contract.js';
 
 /** A set of kernels with its own memory, which grows to what the largest call needs. Some milliseconds the first time. */
 export function createKernels(): Kernels {
@@ -13,9 +14,11 @@ export function createKernels(): Kernels {
     gram: (...call) => gram(arena, ...call),
     columnSums: (...call) => columnSums(arena, ...call),
     means: (...call) => means(arena, ...call),
-    quadraticForms: (...call) => quadraticForms(arena, ...call),
-    squaredNorms: (rows, dimension, count, centre, into) =>
-      quadraticForms(arena, rows, dimension, count, centre, null, into),
+    quadraticForms: (rows, dimension, count, centre, matrix, into) =>
+      quadraticForms(arena, rows, dimension, count, { centre, matrix }, into),
+    scoreBins: (...call) => scoreBins(arena, ...call),
+    takeBinned: (...call) => takeBinned(arena, ...call),
+    squaredNorms: (...call) => squaredNorms(arena, ...call),
     clipRows: (...call) => clipRows(arena, ...call),
     product: (...call) => product(arena, ...call),
     eigenSymmetric: (...call) => eigenSymmetric(arena, ...call),

@@ -1,6 +1,6 @@
 import { countColumnBins, countColumnCells, countPairBins } from './column-counts.js';
-import { createKernels, type Kernels, type PassOptions, type StepBall } from './index.js';
-import { countScoreBins, moveScored } from './score-bins.js';
+import { createKernels, type Kernels, type PassOptions, type ScoreForm, type StepBall } from './index.js';
+import { moveScored } from './score-bins.js';
 
 /** Rows in double precision. Threads share them when they are in shared memory; other rows are worked on in place. */
 export interface RowSet {
@@ -17,12 +17,6 @@ export interface RowMoments {
   readonly sums: Float64Array;
   /** (Weighted) sum of x x^T, d x d. */
   readonly products: Float64Array;
-}
-
-/** How rows are scored: (x - centre)^T matrix (x - centre). */
-export interface ScoreForm {
-  readonly centre: Float64Array;
-  readonly matrix: Float64Array;
 }
 
 /** Rows of a chunk: enough that a message costs nothing beside it. */
@@ -60,6 +54,13 @@ interface ScoreBinsInput extends Chunk {
   readonly form: ScoreForm;
   readonly alive: Uint8Array;
   readonly edges: Float64Array;
+  readonly bins: Uint8Array;
+}
+interface TakeInput extends Chunk {
+  readonly alive: Uint8Array;
+  readonly bins: Uint8Array;
+  readonly least: number;
+  readonly below: number;
 }
 interface MoveInput extends Chunk {
   readonly form: ScoreForm;
@@ -123,8 +124,28 @@ function chunkScores(chunk: Chunk, form: ScoreForm): Float64Array {
 }
 
 function scoreBins(input: ScoreBinsInput): Float64Array {
-  const { first, last, form, alive, edges } = input;
-  return countScoreBins(chunkScores(input, form), alive.subarray(first, last), edges);
+  const { rows: { dimension }, first, last, form, alive, edges, bins } = input;
+  const [flags, found] = [alive.subarray(first, last), bins.subarray(first, last)];
+  return kernels().scoreBins(valuesOf(input), dimension, last - first, form, flags, edges, found);
+}
+
+/** Rows that are brought together before they are added up. */
+const fewRows = 512;
+
+function takeBinned(input: TakeInput): RowMoments {
+  const { rows: { values, dimension }, first, last, alive, bins, least, below } = input;
+  const taken = kernels().takeBinned(bins.subarray(first, last), alive.subarray(first, last), least, below);
+  const [sums, products] = [new Float64Array(dimension), new Float64Array(dimension ** 2)];
+  const few = new Float64Array(Math.min(fewRows, taken.length) * dimension);
+  for (let from = 0; from < taken.length; from += fewRows) {
+    const size = Math.min(fewRows, taken.length - from);
+    for (let i = 0; i < size; i++) {
+      const place = (first + taken[from + i]!) * dimension;
+      for (let j = 0; j < dimension; j++) few[i * dimension + j] = values[place + j]!;
+    }
+    kernels().gram(few, dimension, size, {}, products, sums);
+  }
+  return { count: taken.length, sums, products };
 }
 
 function move(input: MoveInput): void {
@@ -181,6 +202,7 @@ export const rowKernels: Readonly<Record<string, (input: unknown) => unknown>> =
   scores: (input) => scores(input as ScoresInput),
   scoreBins: (input) => scoreBins(input as ScoreBinsInput),
   move: (input) => move(input as MoveInput),
+  takeBinned: (input) => takeBinned(input as TakeInput),
   clip: (input) => clip(input as ClipInput),
   clipAndAdd: (input) => clipAndAdd(input as ClipInput),
   bins: (input) => bins(input as CountInput),

@@ -1,11 +1,11 @@
 import { assert } from '../../base/assert.js';
-import type { PassOptions, StepBall } from './index.js';
+import type { PassOptions, ScoreForm, StepBall } from './index.js';
 import {
-  chunkOf, chunkRows, rowKernels, type RowMoments, type RowSet, type ScoreForm, type Share, type Shared,
+  chunkOf, chunkRows, rowKernels, type RowMoments, type RowSet, type Share, type Shared,
 } from './row-kernels.js';
 import { sharedIndexes } from './shared.js';
 
-export { rowKernels, type RowMoments, type RowSet, type ScoreForm } from './row-kernels.js';
+export { rowKernels, type RowMoments, type RowSet } from './row-kernels.js';
 export { sharedBytes, sharedDoubles, sharedIndexes } from './shared.js';
 
 /**
@@ -94,13 +94,25 @@ export async function scoresOfRows(
   await overChunks(runner, 'scores', rows, [into], { form: { centre, matrix }, into });
 }
 
-/** See `countScoreBins`; scores are not kept. */
+/** See `Kernels.scoreBins`. `bins` is in shared memory. */
 export async function scoreBinsOfRows(
-  runner: KernelRunner, rows: RowSet, form: ScoreForm, alive: Uint8Array, edges: Float64Array,
+  runner: KernelRunner, rows: RowSet, form: ScoreForm, alive: Uint8Array, edges: Float64Array, bins: Uint8Array,
 ): Promise<Float64Array> {
-  assert(alive.length >= rows.count, 'a mask has an entry for every row');
-  const parts = await overChunks<Float64Array>(runner, 'scoreBins', rows, [alive], { form, alive, edges });
-  return addedInto(new Float64Array(edges.length), parts);
+  assert(alive.length >= rows.count && bins.length >= rows.count, 'there is a flag and a bin for every row');
+  const input = { form, alive, edges, bins };
+  return addedInto(new Float64Array(edges.length), await overChunks(runner, 'scoreBins', rows, [alive, bins], input));
+}
+
+/**
+ * See `Kernels.takeBinned`, of bins that `scoreBinsOfRows` made. Returns the moments of the rows that were taken, exact
+ * for rows of whole steps.
+ */
+export async function takeBinnedRows(
+  runner: KernelRunner, rows: RowSet, alive: Uint8Array, bins: Uint8Array, least: number, below: number,
+): Promise<RowMoments> {
+  assert(alive.length >= rows.count && bins.length >= rows.count, 'there is a flag and a bin for every row');
+  const input = { alive, bins, least, below };
+  return added(await overChunks<RowMoments>(runner, 'takeBinned', rows, [alive, bins], input), rows.dimension);
 }
 
 /** See `moveScored`; scores are not kept. */

@@ -193,6 +193,36 @@ describe('what a filter is made of', () => {
     expect(edges.at(-1)! <= 4 * ball.radius ** 2).toBe(true);
   });
 
+  it.each([3, 300])('removes the same rows by their bins, of %d, as by their scores', async (size) => {
+    const random = seededWork(utf8('bins'));
+    const [d, n] = [3, 3_000];
+    const points = Array.from({ length: n }, () => Array.from({ length: d }, () => 4 * (random.uniform() + random.uniform() - 1)));
+    const place = [new Float64Array(d), new Float64Array(d).fill(1)] as const;
+    const [binned, scored] = [
+      await clippedRows(compute, pooled(points, d), ...place, ball, 4096),
+      await clippedRows(compute, pooled(points, d), ...place, ball, 4096),
+    ];
+    for (let look = 0; look < 3; look++) {
+      const along = {
+        mean: Float64Array.from({ length: d }, () => random.uniform() / ball.grid),
+        weights: Float64Array.from({ length: d * d }, (_, at) => random.uniform() / 4 + (at % (d + 1) === 0 ? 0.5 : 0)),
+      };
+      const edges = Float64Array.from({ length: size }, (_, j) => (3 * 1.01 ** ((300 * j) / size)) / ball.grid ** 2);
+      const counts = await scoreCounts(compute, binned, along, edges);
+      expect(counts).toEqual(countScores(scored, await scoresOf(compute, scored, along), edges));
+      const edge = (share: number): number => edges[Math.floor(share * size)]!;
+      // The highest, a stretch below them, one that is no stretch of bins, and some that are gone already.
+      for (const [least, below] of [[edge(0.7), Infinity], [edge(0.4), edge(0.7)], [0.9 * edge(0.4), edge(0.4)], [edge(0.5), Infinity]]) {
+        await removeRows(compute, binned, along, least!, below);
+        await removeRows(compute, scored, { ...along, mean: along.mean.slice() }, least!, below);
+        expect(binned.alive).toEqual(scored.alive);
+      }
+      expect(await momentsOf(compute, binned)).toEqual(await momentsOf(compute, scored));
+    }
+    const left = scored.alive.reduce((sum, flag) => sum + flag, 0);
+    expect(left > n / 10 && left < 0.9 * n).toBe(true);
+  });
+
   it('takes the mean back into the ball, and sees spread along the right direction', () => {
     const look = lookOf(100, Float64Array.of(5000, 0), Float64Array.of(900, 0, 0, 100), 6, 50);
     expect(look.mean[0]).toBeCloseTo(6, 12);

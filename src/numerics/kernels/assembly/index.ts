@@ -1,7 +1,7 @@
 export { gather, packColumns, packRows, addProduct, rowProducts, addColumnSums, clipRows } from './rows';
 export { packWide, addGram } from './gram';
 export { countBins, countCells } from './counts';
-export { scoreRows } from './scores';
+export { scoreRows, countScores, takeBinned } from './scores';
 export { eigen } from './eigen';
 
 /** Where memory is free: the module keeps nothing of its own. */

@@ -61,3 +61,42 @@ function toLanes(rows: usize, d: i32, centre: usize, to: usize): void {
   const c = load<f64>(centre + j);
   for (let r: usize = 0; r < 4; r++) store<f64>(to + (r << 3), load<f64>(rows + r * size + j) - c);
 }
+
+/**
+ * Counts the rows that `alive` does not mask by the last of `size` ascending edges that their score reaches, in as many
+ * doubles; `bins` gets its number, from 1, or 0 for a row that is masked or reaches none. All but scores are bytes per row.
+ */
+export function countScores(
+  scores: usize, count: i32, alive: usize, edges: usize, size: i32, counts: usize, bins: usize,
+): void {
+  const first = load<f64>(edges);
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const score = load<f64>(scores + (i << 3));
+    let bin = 0;
+    if (score >= first && load<u8>(alive + i) != 0) {
+      bin = size;
+      while (score < load<f64>(edges + (<usize>(bin - 1) << 3))) bin--;
+      const at = counts + (<usize>(bin - 1) << 3);
+      store<f64>(at, load<f64>(at) + 1);
+    }
+    store<u8>(bins + i, bin);
+  }
+}
+
+/** Takes the rows whose bin is at least `least` > 0, and below `below`, from `alive`, and lists them; returns how many. */
+export function takeBinned(bins: usize, alive: usize, count: i32, least: i32, below: i32, list: usize): i32 {
+  let taken = 0;
+  for (let i = 0; i < count; i++) {
+    // Most rows are in no bin.
+    if ((i & 7) == 0 && i + 8 <= count && load<u64>(bins + <usize>i) == 0) {
+      i += 7;
+      continue;
+    }
+    const bin = <i32>load<u8>(bins + <usize>i);
+    if (bin < least || bin >= below || load<u8>(alive + <usize>i) == 0) continue;
+    store<u8>(alive + <usize>i, 0);
+    store<u32>(list + (<usize>taken << 2), i);
+    taken++;
+  }
+  return taken;
+}
