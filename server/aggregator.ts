@@ -6,6 +6,7 @@ import { WorkerEpochRunner } from './epochs/worker-runner.js';
 import { openServerKeys, type ServerKeys } from './keys.js';
 import { createListener, type Listener, type ListenerOptions, type TlsIdentity } from './listener/index.js';
 import { createLogger, type Logger } from './logger.js';
+import { keyOfReleases } from './release-key.js';
 import type { Store } from './store/contract.js';
 import { openSqliteStore } from './store/sqlite/open.js';
 import type { StudyDefinition } from './studies/definition.js';
@@ -81,7 +82,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
   try {
     // After the store, whose lock says that this folder is ours.
     const rotations = await store.rotations?.() ?? [];
-    const keys = openServerKeys(dataDirectory, rotations);
+    const keys = openServerKeys(dataDirectory, rotations, rotations.length === 0 ? await keyOfReleases(store) : null);
     const running: { listener?: Listener } = {};
     const hub = await createStudyHub({
       store, clock, logger,

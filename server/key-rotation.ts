@@ -3,6 +3,7 @@ import { equalBytes, toHex } from '../src/base/bytes.js';
 import { InvalidInputError } from '../src/base/errors.js';
 import { limits } from '../src/base/limits.js';
 import { keysOfRotation, signRotation, type KeyRotation } from '../src/signing/index.js';
+import { keyOfReleases } from './release-key.js';
 import { createSecret, eraseSecret, isSecretThere, replaceSecret, seedIn } from './secret-files.js';
 import type { Store } from './store/contract.js';
 
@@ -10,7 +11,7 @@ const nextOf = (path: string): string => `${path}.next`;
 const oldOf = (path: string): string => `${path}.old`;
 
 /** The store's part in a change of the key. */
-export type RotationStore = Pick<Required<Store>, 'rotations' | 'addRotation'>;
+export type RotationStore = Pick<Required<Store>, 'rotations' | 'addRotation' | 'studies' | 'releases'>;
 
 /**
  * Gives the server a fresh key: the record that both keys sign goes into the store, the key file is replaced, and the old
@@ -28,7 +29,7 @@ export async function rotateServerKey(path: string, store: RotationStore, nowMs:
   if (!isSecretThere(path)) {
     throw new InvalidInputError(`${path} is missing: there is no key to change; "keelson serve" makes the first`, { path });
   }
-  settleRotation(path, before);
+  settleRotation(path, before, before.length === 0 ? await keyOfReleases(store) : null);
   if (before.length >= limits.keyRotations) {
     throw new InvalidInputError(
       `this server has changed its key ${limits.keyRotations} times, which is all that it can show to clients: `
@@ -39,15 +40,17 @@ export async function rotateServerKey(path: string, store: RotationStore, nowMs:
   const [previous, next] = [path, nextOf(path)].map((file) => signing.createSigner(serverSeedIn(file)));
   const rotation = signRotation(previous!, next!, signing);
   await store.addRotation(rotation, nowMs);
-  settleRotation(path, [...before, rotation]);
+  settleRotation(path, [...before, rotation], null);
   return rotation;
 }
 
 /**
  * Finishes a change of the key that was cut short, by what the store's records say; nothing when there was none.
- * @throws InvalidInputError when the key file holds another key than the records lead to: nothing is erased then.
+ * @param signedWith where there are no records: the key that the folder's releases name, or null.
+ * @throws InvalidInputError when the key file holds another key than the records lead to, or than the releases name:
+ *   nothing is erased then.
  */
-export function settleRotation(path: string, rotations: readonly KeyRotation[]): void {
+export function settleRotation(path: string, rotations: readonly KeyRotation[], signedWith: Uint8Array | null): void {
   const inForce = rotations.length === 0 ? null : keysOfRotation(rotations.at(-1)!).nextKey;
   if (isSecretThere(nextOf(path))) {
     // Where the key is in force already, the next one never was; it may be half erased, so nobody reads it.
@@ -61,6 +64,12 @@ export function settleRotation(path: string, rotations: readonly KeyRotation[]):
     );
   }
   if (inForce !== null) eraseSecret(oldOf(path));
+  else if (signedWith !== null && !holds(path, signedWith)) {
+    throw new InvalidInputError(
+      `${path} does not hold the key that signed the releases in the data folder (${toHex(signedWith)}): restore that one `
+      + 'from a copy, or, where the key was changed after this store was copied, a store from after the change', { path },
+    );
+  }
 }
 
 function holds(path: string, publicKey: Uint8Array): boolean {

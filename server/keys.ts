@@ -22,10 +22,13 @@ export interface ServerKeys {
  * 0600. Finishes a change of the key that was cut short.
  * @param rotations the changes of the key that the folder's store holds, oldest first; the key must be the one that they
  *   lead to.
+ * @param signedWith where there are no changes: the key that the releases in the store name; null when there are none.
  * @throws InvalidInputError when a file can be read by others than its owner, is not readable, or does not hold a key,
  *   or not the key that the store says is in force.
  */
-export function openServerKeys(directory: string, rotations: readonly KeyRotation[] = []): ServerKeys {
+export function openServerKeys(
+  directory: string, rotations: readonly KeyRotation[] = [], signedWith: Uint8Array | null = null,
+): ServerKeys {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const paths = { serverKey: join(directory, 'server.key'), operatorToken: join(directory, 'operator.token') };
   const created: string[] = [];
@@ -33,9 +36,9 @@ export function openServerKeys(directory: string, rotations: readonly KeyRotatio
     if (createSecret(path, make)) created.push(path);
     return readSecret(path);
   };
-  // A key that was changed is never made anew: what is missing then must be restored.
-  if (rotations.length === 0) read(paths.serverKey, () => toHex(signing.generateSeed()));
-  settleRotation(paths.serverKey, rotations);
+  // A key that was changed, or that signed something, is never made anew: what is missing then must be restored.
+  if (rotations.length === 0 && signedWith === null) read(paths.serverKey, () => toHex(signing.generateSeed()));
+  settleRotation(paths.serverKey, rotations, signedWith);
   const seed = serverSeedIn(paths.serverKey);
   const operatorToken = read(paths.operatorToken, () => urlText(signing.randomBytes(32)));
   if (!/^[A-Za-z0-9_-]{32,128}$/.test(operatorToken)) {

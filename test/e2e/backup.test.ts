@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keelson } from '../support/command.js';
 import { Stage } from '../support/live-command.js';
@@ -34,6 +34,18 @@ describe('backup', () => {
     mkdirSync(stage.path('restored'), { mode: 0o700 });
     copyFileSync(copied.file, stage.path('restored/keelson.db'));
     for (const secret of ['server.key', 'operator.token']) copyFileSync(stage.path(`data/${secret}`), stage.path(`restored/${secret}`));
+    // Only the key that signed what is in the copy goes on with it: another's releases would verify with nobody.
+    const place = ['--data', stage.path('restored'), '--port', '0'];
+    for (const [spoil, says] of [
+      [() => writeFileSync(stage.path('restored/server.key'), `${'ab'.repeat(32)}\n`), 'does not hold the key that signed'],
+      [() => rmSync(stage.path('restored/server.key')), 'server.key is missing'],
+    ] as const) {
+      spoil();
+      const refused = await stage.run(['serve', study, ...place]);
+      expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining(says)]);
+      expect(refused.stderr).not.toContain('a defect');
+    }
+    copyFileSync(stage.path('data/server.key'), stage.path('restored/server.key'));
     const second = await stage.serve([study], { data: 'restored' });
     expect(second.serverKey).toBe(first.serverKey);
     const follower = stage.start(['watch', second.url, '--study', 'copied', '--server-key', second.serverKey, '--json']);

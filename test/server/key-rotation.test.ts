@@ -32,7 +32,10 @@ afterEach(async () => {
 
 /** The folder as a crash would leave it: `broken` throws where the process dies. */
 const rotate = (over: Partial<RotationStore> = {}): Promise<KeyRotation> =>
-  rotateServerKey(file('server.key'), { rotations: () => store.rotations(), addRotation: (record, nowMs) => store.addRotation(record, nowMs), ...over }, 1);
+  rotateServerKey(file('server.key'), {
+    rotations: () => store.rotations(), addRotation: (record, nowMs) => store.addRotation(record, nowMs),
+    studies: () => store.studies(), releases: (...which) => store.releases(...which), ...over,
+  }, 1);
 
 describe('a change of the server\'s key', () => {
   it('leaves the next key, a record that both signed, and nothing of the old one', async () => {
