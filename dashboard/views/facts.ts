@@ -48,7 +48,8 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
       <div><dt>Estimator</dt><dd class="code">${document.estimator}</dd></div>
       ${rows.map(([name, value]) => html`<div key=${name} title=${parameterWords[name]}>
         <dt>${spoken(name).replaceAll('-', ' ')}</dt>
-        <dd>${parameterText(value)}</dd></div>`)}
+        <dd>${name === 'column' && typeof value === 'number' ? spoken(document.columns[value] ?? exact(value))
+          : parameterText(value)}</dd></div>`)}
       <div><dt>Columns</dt><dd>${document.columns.map(spoken).join(', ')}</dd></div>
       <div><dt>Contributors</dt><dd>about ${whole(document.cohort)} an epoch</dd></div>
       <div><dt>Epoch</dt><dd>${'everyMs' in document.epoch

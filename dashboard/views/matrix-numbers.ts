@@ -24,6 +24,12 @@ export function Variances({ picture: { size, entries, halves }, names }: Omit<Nu
       <td>${amount(Math.sqrt(Math.max(0, entries[at(i)]!)))}</td></tr>`)}</tbody></table></div>`;
 }
 
+/** The same for so many columns that a table of them would be long: several stand beside each other. */
+export function ManyVariances({ picture: { size, entries, halves }, names }: Omit<NumbersFacts, 'onPair'>): VNode {
+  return html`<div><h3>Variances</h3><dl class="facts rest-of-numbers">${names.map((name, i) => html`<div key=${i}><dt>${name}</dt>
+    <dd><${WithHalf} value=${entries[i * (size + 1)]!} half=${halves[i * (size + 1)] ?? null} /></dd></div>`)}</dl></div>`;
+}
+
 /** The pairs of columns that go together beyond the noise; the name of one shows its ellipse. */
 export function Pairs({ picture, names, onPair }: NumbersFacts): VNode {
   const all = pairsOf(picture);

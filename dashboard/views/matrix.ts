@@ -4,7 +4,7 @@ import type { MatrixPicture } from '../answer.js';
 import { amount, counted, percent, spoken } from '../format.js';
 import { html } from '../html.js';
 import { coloursOf, paint } from '../theme.js';
-import { Pairs, Variances } from './matrix-numbers.js';
+import { ManyVariances, Pairs, Variances } from './matrix-numbers.js';
 
 /** More columns than this are drawn without their numbers. */
 const numberedMax = 8;
@@ -31,9 +31,10 @@ export function Matrix(
         : html`<${DrawnHeat} size=${size} share=${share} onPair=${setPair} />`}
       <div class="heat-scale" aria-hidden="true"><span>−1</span><span class="heat-ramp"></span>
         <span>+1</span></div>
-      ${isCovariance && html`<${Variances} picture=${picture} names=${names} />`}</div>
+      ${isCovariance && size <= numberedMax && html`<${Variances} picture=${picture} names=${names} />`}</div>
       ${isCovariance && html`<${Pair} picture=${picture} names=${names} pair=${pair} onPair=${setPair} />`}
     </div>
+    ${isCovariance && size > numberedMax && html`<${ManyVariances} picture=${picture} names=${names} />`}
     ${isCovariance && html`<${Pairs} picture=${picture} names=${names} onPair=${setPair} />`}</section>`;
 }
 

@@ -1,8 +1,10 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'puppeteer-core';
 
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 const widths = [1440, 380];
 const themes = ['light', 'dark'] as const;
 const heightPx = 900;
@@ -27,7 +29,9 @@ export class Camera {
     return page;
   }
 
+  /** @throws Error that lists what is wider than the window, and what axe-core finds serious, in any of the four. */
   async take(page: Page, name: string): Promise<void> {
+    const found: string[] = [];
     await page.bringToFront();
     for (const width of widths) {
       for (const theme of themes) {
@@ -41,9 +45,11 @@ export class Camera {
         await page.setViewport({ width, height });
         await pause(250);
         await page.screenshot({ path: this.#path(name, width, theme) });
+        for (const fault of await faultsOf(page, width)) found.push(`${width} px, ${theme}: ${fault}`);
       }
     }
     await this.#sheet(name);
+    if (found.length > 0) throw new Error(found.join('; '));
   }
 
   #path(name: string, width: number, theme: string): `${string}.png` {
@@ -63,6 +69,24 @@ export class Camera {
     rmSync(file);
     await page.browserContext().close();
   }
+}
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+async function faultsOf(page: Page, width: number): Promise<readonly string[]> {
+  const wide = await page.evaluate('document.documentElement.scrollWidth') as number;
+  // By the debugger's own channel: the page's policy forbids scripts from elsewhere.
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate('axe.run()') as { violations: Violation[] };
+  const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
+  return [
+    ...(wide > width ? [`${wide} px wide`] : []),
+    ...serious.map(({ id, nodes }) => `${id} in ${nodes.map(({ html }) => html.slice(0, 120)).join(', ')}`),
+  ];
 }
 
 export function pause(milliseconds: number): Promise<void> {

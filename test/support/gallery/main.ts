@@ -12,7 +12,8 @@ const scenes: Scenes = { ...dashboardScenes, ...operatorScenes, ...labScenes };
 
 /**
  * Pictures of the pages in every state, from scripted servers: `npm run gallery -- [FOLDER [NAME,NAME...]]`. A name
- * stands for every scene that begins with it.
+ * stands for every scene that begins with it. Ends with 1 where a page is wider than its window or axe-core finds
+ * something serious.
  */
 export async function main([folder = 'screenshots/gallery', wanted = '']: readonly string[]): Promise<number> {
   if (!hasBrowser) return 1;
