@@ -85,23 +85,41 @@ const worthwhile = 1.25;
 /** Planned distance of the private median from the mean, per column, in scales. */
 const offset = 0.2;
 
+/** Who looks for the centre. */
+export interface CentreGroups {
+  readonly groups: number;
+  /** Share of the contributors, of all groups together. */
+  readonly share: number;
+}
+
+/** The public numbers of a release, or how many contributors would do. */
+export function heavyDesign(asked: HeavyAsked): HeavyDesign | HeavyInfeasible {
+  const found = centreGroups(asked);
+  return 'kind' in found ? found : designWith(asked, found.groups, found.share);
+}
+
+/** What decides who looks for the centre. */
+export type CentreAsked = Pick<HeavyAsked, 'facts' | 'corruption' | 'groups' | 'centreShare'>;
+
 /** Groups as asked, or as many of 11, 5 and 1 as find the centre with a seventh of the contributors (1: a third; with more
  * of them gone the mean would be worse than one that everybody finds the centre of). */
-export function heavyDesign(asked: HeavyAsked): HeavyDesign | HeavyInfeasible {
+export function centreGroups(asked: CentreAsked): CentreGroups | HeavyInfeasible {
+  const { facts: { cohort } } = asked;
   const choices = asked.groups === undefined ? groupChoices : [asked.groups];
-  let last: HeavyInfeasible | undefined;
+  let cohortNeeded = Infinity;
   for (const groups of choices) {
     const shareMax = asked.centreShare ?? (groups === choices.at(-1) ? 1 / 3 : 1 / 7);
     const wanted = rowsOfGroup(asked) * groups;
-    const share = asked.centreShare ?? Math.min(shareMax, Math.max(0.05, (1.3 * wanted) / asked.facts.cohort));
-    if (asked.facts.cohort * share >= wanted) return designWith(asked, groups, share);
-    last = { kind: 'infeasible', cohortNeeded: Math.ceil(wanted / shareMax) + 1 };
+    const share = asked.centreShare ?? Math.min(shareMax, Math.max(0.05, (1.3 * wanted) / cohort));
+    if (cohort * share >= wanted) return { groups, share };
+    const least = Math.ceil(wanted / shareMax);
+    cohortNeeded = least * shareMax >= wanted ? least : least + 1;
   }
-  return last!;
+  return { kind: 'infeasible', cohortNeeded };
 }
 
 /** Rows with which a group finds its centre nearly surely; a hashed group is smaller than nominal now and then. */
-function rowsOfGroup({ facts: { dimension, target }, corruption }: HeavyAsked): number {
+function rowsOfGroup({ facts: { dimension, target }, corruption }: Pick<HeavyAsked, 'facts' | 'corruption'>): number {
   const [bins] = centreEvents({ cohort: groupName(1), dimension, rho: target.rho, delta: target.delta });
   const clear = keepingCount(bins) + bins.sigma * normalUpperQuantile(0.01 / dimension);
   const rows = clear / (fullestBin * (1 - corruption));
@@ -129,17 +147,22 @@ function designWith(asked: HeavyAsked, groups: number, centreShare: number): Hea
   const sum = sumEvent('mean/near', place, near, shareOf(rhoSums, 1 - restShare));
   const rest = hasRest ? restOf(radius - near.radius, shareOf(rhoSums, restShare), place) : null;
   const count = countEvent('mean/count', rowsCohort, shareOf(rhoFinal, countShare));
-  const names = Array.from({ length: groups }, (_, g) => groupName(g + 1));
-  const cohorts = [
-    ...names.map((name) => pooledCohort(name, centreShare / groups)), pooledCohort(rowsCohort, 1 - centreShare),
-  ];
-  const centres = names.flatMap((name) => centreEvents({
-    cohort: name, dimension, rho: target.rho, delta: target.delta, name,
-  }));
+  const { cohorts, centres } = cohortsOf(facts, { groups, share: centreShare });
   return {
     facts, groups, centreShare, cohorts, rows, rowsMax, near, rest, edges, looks, sum, count, moment,
     gate,
     events: [...centres, ...looks.flatMap(eventsOf), sum, ...(rest === null ? [] : [rest.event]), count],
+  };
+}
+
+/** The groups that each find a centre, with what they draw, and the cohort of the rows. */
+export function cohortsOf(
+  { dimension, target }: StudyFacts, { groups, share }: CentreGroups,
+): { readonly cohorts: readonly CohortPlan[]; readonly centres: readonly MechanismEvent[] } {
+  const names = Array.from({ length: groups }, (_, g) => groupName(g + 1));
+  return {
+    cohorts: [...names.map((name) => pooledCohort(name, share / groups)), pooledCohort(rowsCohort, 1 - share)],
+    centres: names.flatMap((name) => centreEvents({ cohort: name, dimension, rho: target.rho, delta: target.delta, name })),
   };
 }
 
@@ -154,7 +177,7 @@ function gateOf(dimension: number, rows: number, sigma: number): number {
 }
 
 /** Cohorts of which a contributor is in one. */
-export function disjointCohorts({ cohorts }: HeavyDesign): readonly string[] {
+export function disjointCohorts({ cohorts }: Pick<HeavyDesign, 'cohorts'>): readonly string[] {
   return disjointNames(cohorts);
 }
 

@@ -2,8 +2,9 @@ import { costOfEvents } from '../../../privacy/composition.js';
 import type { Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts } from '../../contract.js';
 import { groupsOf, momentParameters } from '../../heavy/parameters.js';
 import { rowsSummary } from '../../summaries/rows.js';
-import { corruptionParameter, numberOf, optionalNumberOf, scaleOf } from '../../values.js';
+import { choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleOf } from '../../values.js';
 import { clippingBias, disjointCohorts, heavyDesign, heavyErrorOf, type HeavyDesign } from './design.js';
+import { planHeavyPaper } from './paper.js';
 import { releaseHeavy } from './release.js';
 import { centreNeedsDelta, neighbours } from '../../planning.js';
 
@@ -49,6 +50,11 @@ const parameters: readonly ParameterSpec[] = [
   {
     name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e6, unit: 'scales',
     description: 'rows farther than this from the centre are pulled in; where noise and clipping balance when absent',
+  },
+  {
+    name: 'profile', type: 'choice', choices: ['default', 'paper'], default: 'default',
+    description: 'paper: the queries as the paper has them, in a box of its kind, which near-radius and radius do not '
+      + 'change, each charged by itself and with noise that keeps the claim; to compare with',
   },
 ];
 
@@ -96,6 +102,7 @@ export const primeHeavy: Estimator = {
 function planHeavy(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const { target, dimension, cohort } = facts;
   if (!(target.rho > 0 && target.delta > 0)) return centreNeedsDelta;
+  if (choiceOf(values, 'profile') === 'paper') return planHeavyPaper(values, facts);
   const corruption = numberOf(values, 'corruption');
   const design = heavyDesign({
     facts, corruption,

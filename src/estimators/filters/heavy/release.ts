@@ -1,7 +1,5 @@
 import { Released, type Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
-import { median } from '../../../numerics/selection.js';
-import { privateCentreOn } from '../../../privacy/centre.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { answerOf, centreNotFound, participationBelowPlan } from '../../centred-mean.js';
 import type { Compute, FinishedSummaries } from '../../contract.js';
@@ -10,7 +8,8 @@ import type { Looks } from '../design.js';
 import { poolOf } from '../pool.js';
 import { directionsOf, excessAlong, lookOf, thresholdOf, type Look } from '../weights.js';
 import { bumpOf, type Stretch } from './bump.js';
-import { groupName, rowsCohort, type HeavyDesign } from './design.js';
+import { centreOfGroups } from './centre.js';
+import { rowsCohort, type HeavyDesign } from './design.js';
 import { sumOfRest, type WholeRows } from './rest.js';
 
 /** What a release draws with. */
@@ -24,7 +23,7 @@ export interface HeavyRun {
 /** Draws everything that was planned. */
 export async function releaseHeavy(run: HeavyRun, summaries: FinishedSummaries): Promise<Released<Outcome>> {
   const { design, compute, scale } = run;
-  const found = await centreOfGroups(run, summaries);
+  const found = await centreOfGroups({ ...run, facts: design.facts, groups: design.groups }, summaries);
   const { centre, failed } = found.value;
   if (centre === null) return found.map<Outcome>(() => centreNotFound(design.facts, failed));
   const pool = poolOf(summaries, rowsCohort);
@@ -34,35 +33,6 @@ export async function releaseHeavy(run: HeavyRun, summaries: FinishedSummaries):
   }));
   await filter(run, rows);
   return average(run, rows, centre);
-}
-
-interface FoundCentre {
-  /** Null when fewer than half of the groups found one. */
-  readonly centre: Float64Array | null;
-  /** Columns, from 0, in which a group found none. */
-  readonly failed: readonly number[];
-}
-
-/**
- * Per column the middle one of the groups' centres, of those that found one: more than half must.
- *
- * Claim: each group's draws cost the whole (rho, delta) to that group's contributors (privacy/centre), and nothing to
- * others. What is answered is a function of released centres.
- */
-async function centreOfGroups(
-  { design: { facts, groups }, scale, mechanisms, compute }: HeavyRun, summaries: FinishedSummaries,
-): Promise<Released<FoundCentre>> {
-  const released = [];
-  for (let group = 1; group <= groups; group++) {
-    const name = groupName(group);
-    released.push(await privateCentreOn(compute, mechanisms, poolOf(summaries, name), facts.dimension, scale, name));
-  }
-  return Released.all<readonly (typeof released)[number]['value'][]>(released).map((all) => {
-    const centres = all.flatMap((one) => (one.kind === 'centre' ? [one.centre] : []));
-    const failed = [...new Set(all.flatMap((one) => (one.kind === 'failed' ? one.coordinates : [])))].sort((a, b) => a - b);
-    if (2 * centres.length <= groups) return { centre: null, failed };
-    return { centre: scale.map((_, j) => median(centres.map((centre) => centre[j]!))), failed };
-  });
 }
 
 /** Looks, and removes rows, until the rows are no wider than the scale, or the looks are used up. */

@@ -6,7 +6,24 @@ import { openRange, rowsForRange, type Range } from '../../heavy/range.js';
 import { boxOf, type Box } from './box.js';
 
 /** Which printed filter. */
-export type PaperKind = 'one-direction' | 'multiplicative';
+export type PaperKind = 'one-direction' | 'multiplicative' | 'heavy-tailed';
+
+/** In what the printed filters differ, besides the order of their queries. */
+export interface PaperTraits {
+  /** Variance that honest rows are taken to have in every direction: excess is what is above it. */
+  readonly ownWidth: 0 | 1;
+  /** A round of steps ends when the norm has fallen to this part of what it began with. */
+  readonly roundEnds: number;
+  /** At most twice the hostile share goes in a step. */
+  readonly isCapped: boolean;
+}
+
+/** Of rows with heavy tails only a bound on the variance is known, so nothing is taken off, and nothing caps a cut. */
+export function traitsOf(kind: PaperKind): PaperTraits {
+  return kind === 'heavy-tailed'
+    ? { ownWidth: 0, roundEnds: 2 / 3, isCapped: false }
+    : { ownWidth: 1, roundEnds: 1 / 2, isCapped: true };
+}
 
 export interface PaperAsked {
   readonly kind: PaperKind;
@@ -15,6 +32,7 @@ export interface PaperAsked {
   readonly corruption: number;
   /** Steps in all. */
   readonly looks: number;
+  /** Part of rho for the range; 0 where others than these rows find the centre. */
   readonly centreShare: number;
   readonly finalShare: number;
 }
@@ -49,7 +67,9 @@ export interface EpochEvents {
 export interface PaperDesign {
   readonly facts: StudyFacts;
   readonly corruption: number;
-  readonly range: Extract<Range, { kind: 'open' }>;
+  readonly traits: PaperTraits;
+  /** Null where others than these rows find the centre. */
+  readonly range: Extract<Range, { kind: 'open' }> | null;
   readonly box: Box;
   readonly rowsMax: number;
   readonly leastCount: number;
@@ -78,9 +98,21 @@ const roundedUp = 1 + 2 ** -40;
 /** Room for entries, and for the errors of computing them: averages are below 64 D^2 by far. */
 const magnitude = 64;
 
-/** Half the side of the paper's box in scales: an honest sample of normal rows lies inside it nearly surely. */
-function halfSide(dimension: number, cohort: number): number {
-  return 4 * Math.sqrt(Math.log((dimension * cohort) / outside));
+/** Variance in scales at which the filter for heavy tails ends: the printed constant, which is not worked out there. */
+const heavyNorm = 4;
+/** Half the side of its box is so many times 1 / sqrt(hostile share), which is taken for no less than a hundredth. */
+const heavyReach = 3;
+const heavyShareLeast = 0.01;
+
+/**
+ * Half the side of the paper's box in scales. An honest sample of normal rows lies inside it nearly surely. Of honest
+ * rows with heavy tails at most a ninth of the hostile share lies outside in a column (Chebyshev); the printed 25 in
+ * place of 3 would make noise 70 times as large.
+ */
+function halfSide({ kind, facts: { dimension, cohort }, corruption }: PaperAsked): number {
+  return kind === 'heavy-tailed'
+    ? heavyReach / Math.sqrt(Math.max(corruption, heavyShareLeast))
+    : 4 * Math.sqrt(Math.log((dimension * cohort) / outside));
 }
 
 /** What each query may cost: means share `finalShare`, all others share what is left equally. */
@@ -104,31 +136,36 @@ function costsOf({ kind, facts, looks, centreShare, finalShare }: PaperAsked): {
 
 /** Events of every query that the filter may ask. */
 export function paperDesign(asked: PaperAsked): PaperDesign {
-  const { cohort, facts, corruption, looks, centreShare } = asked;
-  const { dimension, target } = facts;
+  const { facts, corruption, looks } = asked;
+  const { dimension } = facts;
   const rowsMax = surplus * facts.cohort;
   const leastCount = Math.ceil(facts.cohort / 2);
-  const box = boxOf(halfSide(dimension, facts.cohort), dimension, rowsMax);
+  const box = boxOf(halfSide(asked), dimension, rowsMax);
   const costs = costsOf(asked);
   const make = eventsFor(asked, box, leastCount, costs);
-  const range = openRange({
-    name: 'range', cohort, dimension, spread: 0.5, rho: shareOf(target.rho, centreShare), delta: target.delta,
-  }) as Extract<Range, { kind: 'open' }>;
+  const range = rangeOf(asked);
   const edges = scoreEdges(box.diagonal ** 2);
   const steps = asked.kind === 'one-direction' ? Array.from({ length: looks }, (_, t) => make.step(`step-${t + 1}`)) : [];
   const epochs = Array.from({ length: costs.epochs }, (_, s) => make.epoch(`epoch-${s + 1}`, costs.inner, edges.length));
   const [final, finalSize] = [make.mean('final/mean'), make.size('final/size')];
   return {
-    facts, corruption, range, box, rowsMax, leastCount, steps, epochs, final, finalSize, edges,
+    facts, corruption, traits: traitsOf(asked.kind), range, box, rowsMax, leastCount, steps, epochs, final, finalSize, edges,
     ...levels(asked, costs.other),
     events: [
-      range.event, ...steps.flatMap(({ size, mean, norm, square }) => [size, mean, norm, square]),
+      ...(range === null ? [] : [range.event]), ...steps.flatMap(({ size, mean, norm, square }) => [size, mean, norm, square]),
       ...epochs.flatMap(({ size, mean, norm, inner }) => [
         size, mean, norm, ...inner.flatMap((all) => [all.mean, all.norm, all.square, all.along, all.total, all.scores]),
       ]),
       final, finalSize,
     ],
   };
+}
+
+function rangeOf({ cohort, facts: { dimension, target }, centreShare }: PaperAsked): PaperDesign['range'] {
+  if (centreShare === 0) return null;
+  return openRange({
+    name: 'range', cohort, dimension, spread: 0.5, rho: shareOf(target.rho, centreShare), delta: target.delta,
+  }) as Extract<Range, { kind: 'open' }>;
 }
 
 type Costs = ReturnType<typeof costsOf>;
@@ -172,22 +209,22 @@ function scoreEdges(scoreMax: number): readonly number[] {
 }
 
 /**
- * When the filter ends, and which norm it can see: honest rows show the share of unlucky ones and of sampling, the norm
- * has Laplace noise (three deviations), and a direction is that of the rows once the norm is above that of the noise
- * of the matrix, about sigma sqrt(2 d).
+ * When the filter ends, and which norm it can see: honest rows show the share of unlucky ones and of sampling (those
+ * with heavy tails whatever the printed constant allows them), the norm has Laplace noise (three deviations), and a
+ * direction is that of the rows once the norm is above that of the noise of the matrix, about sigma sqrt(2 d).
  */
-function levels(
-  { facts: { dimension, cohort }, corruption }: PaperAsked, rho: number,
-): { readonly stop: number; readonly seen: number } {
-  const sensitivity = (2 * (2 * halfSide(dimension, cohort)) ** 2 * dimension) / cohort;
+function levels(asked: PaperAsked, rho: number): { readonly stop: number; readonly seen: number } {
+  const { kind, facts: { dimension, cohort }, corruption } = asked;
+  const sensitivity = (2 * (2 * halfSide(asked)) ** 2 * dimension) / cohort;
   const unlucky = corruption === 0 ? 0 : 2 * corruption * Math.log(1 / corruption);
-  const stop = unlucky + 3 * Math.sqrt(dimension / cohort) + (3 * sensitivity) / Math.sqrt(2 * rho);
+  const honest = kind === 'heavy-tailed' ? heavyNorm : unlucky + 3 * Math.sqrt(dimension / cohort);
+  const stop = honest + (3 * sensitivity) / Math.sqrt(2 * rho);
   return { stop, seen: stop + (1.3 * sensitivity * Math.sqrt(2 * dimension)) / Math.sqrt(2 * rho) };
 }
 
 /** The largest norm that hostile rows can make inside the box. */
-function largestNorm(dimension: number, cohort: number, corruption: number): number {
-  return corruption * halfSide(dimension, cohort) ** 2 * dimension;
+function largestNorm(asked: PaperAsked): number {
+  return asked.corruption * halfSide(asked) ** 2 * asked.facts.dimension;
 }
 
 /**
@@ -197,15 +234,13 @@ function largestNorm(dimension: number, cohort: number, corruption: number): num
 export function cohortForPaper(asked: PaperAsked): number {
   const { facts, corruption } = asked;
   const { dimension } = facts;
-  const range = openRange({
-    name: 'range', cohort: asked.cohort, dimension, spread: 0.5, rho: shareOf(facts.target.rho, asked.centreShare),
-    delta: facts.target.delta,
-  });
+  const range = rangeOf(asked);
   const { other } = costsOf(asked);
-  const isEnough = (cohort: number): boolean =>
-    corruption === 0
-    || levels({ ...asked, facts: { ...facts, cohort } }, other).seen <= largestNorm(dimension, cohort, corruption);
-  let high = Math.max(16, rowsForRange(range, dimension, corruption));
+  const isEnough = (cohort: number): boolean => {
+    const more = { ...asked, facts: { ...facts, cohort } };
+    return corruption === 0 || levels(more, other).seen <= largestNorm(more);
+  };
+  let high = Math.max(16, range === null ? 0 : rowsForRange(range, dimension, corruption));
   if (isEnough(high)) return high;
   let low = high;
   while (!isEnough(high) && high < 2 ** 50) [low, high] = [high, 2 * high];

@@ -3,7 +3,7 @@ import { createKernels, type Kernels } from '../../../numerics/kernels/index.js'
 import type { GaussianEvent } from '../../../privacy/events.js';
 import type { Cut, Survivors } from '../survivors.js';
 import type { EpochEvents, InnerEvents, PaperDesign } from './design.js';
-import { lessIdentity, type Queries } from './queries.js';
+import { excessOf, type Queries } from './queries.js';
 
 /**
  * The printed filters, seen from the side that asks: everything here is public or released, rows are seen through
@@ -44,7 +44,7 @@ export function uniformOf(value: number, grid: number): number {
 
 /** Algorithms 1 and 6 to 8: one direction at a time, thresholds uniform below what a score can be. */
 export async function filterOneDirection({ design, queries, survivors }: Analyst): Promise<Ending> {
-  const { facts: { cohort }, box, stop, corruption } = design;
+  const { facts: { cohort }, box, stop } = design;
   for (const events of design.steps) {
     const size = (await queries.size(events.size)).value;
     if (size < sizeShare * cohort) return { kind: 'few-rows' };
@@ -55,13 +55,13 @@ export async function filterOneDirection({ design, queries, survivors }: Analyst
     const top = box.diagonal ** 2;
     await survivors.cut({
       mean: mean.value, weights: topDirection(square, mean.value.length),
-      ...limitsOf((top * uniformOf(size, events.size.grid)) / box.grid ** 2, corruption),
+      ...limitsOf((top * uniformOf(size, events.size.grid)) / box.grid ** 2, design),
     });
   }
   return finalMean(design, queries);
 }
 
-/** Algorithms 9 to 13: density matrices over all directions, thresholds from a noisy histogram of scores. */
+/** Algorithms 9 to 13, 15 and 16: density matrices over all directions, thresholds from a noisy histogram of scores. */
 export async function filterManyDirections(analyst: Analyst): Promise<Ending> {
   const { design, queries } = analyst;
   for (const epoch of design.epochs) {
@@ -79,13 +79,13 @@ async function runEpoch(
   analyst: Analyst, epoch: EpochEvents, first: { readonly size: number; readonly norm: number },
 ): Promise<void> {
   const { design, queries, survivors } = analyst;
-  const { dimension } = design.facts;
+  const { facts: { dimension }, traits } = design;
   const sum = new Float64Array(dimension * dimension);
   for (const events of epoch.inner) {
     const mean = (await queries.mean(events.mean)).value;
     const norm = (await queries.norm(events.norm, mean)).value;
-    if (norm <= first.norm / 2) return;
-    const excess = lessIdentity((await queries.square(events.square, mean)).value, dimension);
+    if (norm <= first.norm * traits.roundEnds) return;
+    const excess = excessOf((await queries.square(events.square, mean)).value, dimension, traits.ownWidth);
     for (let i = 0; i < sum.length; i++) sum[i]! += (rate / Math.max(first.norm, 0.1)) * excess[i]!;
     const weights = kernels().exponentialSymmetric(sum, dimension, 'unitTrace');
     const along = (await queries.along(events.along, mean, weights)).value;
@@ -93,7 +93,7 @@ async function runEpoch(
     const least = await threshold(analyst, events, { mean, weights, size: first.size });
     if (least === null) continue;
     const random = uniformOf(along, events.along.grid);
-    await survivors.cut({ mean, weights, ...limitsOf((least * random) / design.box.grid ** 2, design.corruption) });
+    await survivors.cut({ mean, weights, ...limitsOf((least * random) / design.box.grid ** 2, design) });
   }
 }
 
@@ -122,9 +122,8 @@ async function finalMean({ final, finalSize, facts }: PaperDesign, queries: Quer
   return { kind: 'mean', mean: await queries.mean(final), present, event: final };
 }
 
-/** At most twice the hostile share goes in a step. */
-function limitsOf(least: number, corruption: number): Pick<Cut, 'least' | 'shareMax'> {
-  return { least, shareMax: 2 * corruption };
+function limitsOf(least: number, { traits, corruption }: PaperDesign): Pick<Cut, 'least' | 'shareMax'> {
+  return { least, shareMax: traits.isCapped ? 2 * corruption : null };
 }
 
 function topDirection(square: Float64Array, dimension: number): Float64Array {

@@ -1,3 +1,4 @@
+import { assert } from '../../../base/assert.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { costOfEvents } from '../../../privacy/composition.js';
@@ -66,11 +67,15 @@ export function planPaper(
       cohortNeeded: needed,
     };
   }
-  return planFor(form, paperDesign(asked), choice, facts, corruption);
+  const design = paperDesign(asked);
+  const { range } = design;
+  assert(range !== null, 'filters that find their own centre plan a range');
+  return planFor(form, { ...design, range }, choice, facts, corruption);
 }
 
 function planFor(
-  form: PaperForm, design: PaperDesign, choice: ScaleChoice, facts: StudyFacts, corruption: number,
+  form: PaperForm, design: PaperDesign & { readonly range: NonNullable<PaperDesign['range']> }, choice: ScaleChoice,
+  facts: StudyFacts, corruption: number,
 ): Plan {
   const { dimension } = facts;
   const events = [...(choice.kind === 'auto' ? [choice.event] : []), ...design.events];
@@ -90,24 +95,29 @@ function planFor(
     },
     outputShape: [dimension],
     noise: choice.kind === 'auto' ? [] : Array.from(choice.scale, (unit) => unit * design.final.sigma),
-    facts: {
-      scale: choice.kind === 'auto' ? 'found privately' : Array.from(choice.scale).join(', '),
-      profile: 'paper',
-      boxSideInScales: 2 * design.box.half * design.box.grid,
-      noisePerCoordinateInScales: design.final.sigma,
-      steps: design.steps.length + design.epochs.reduce((sum, { inner }) => sum + inner.length, 0),
-      normAtWhichItEnds: design.stop,
-      normThatItSees: design.seen,
-      rowsCountedAtMost: design.rowsMax,
-    },
+    facts: { scale: choice.kind === 'auto' ? 'found privately' : Array.from(choice.scale).join(', '), ...factsOf(design) },
     expectedError: (share) => paperError(design, share),
     summary: () => rowsSummary(dimension),
     release: async (summaries, mechanisms, compute) => releaseWithScale(choice, compute, mechanisms, poolOf(summaries, cohortName),
-      (pool, scale) => releaseInScale({ form, design, mechanisms, compute }, pool, scale)),
+      (pool, scale) => releaseInScale({ form, design, mechanisms, compute }, design.range, pool, scale)),
   });
 }
 
-interface Run {
+/** What a plan as printed says of itself. */
+export function factsOf(design: PaperDesign): Readonly<Record<string, string | number>> {
+  return {
+    profile: 'paper',
+    boxSideInScales: 2 * design.box.half * design.box.grid,
+    noisePerCoordinateInScales: design.final.sigma,
+    steps: design.steps.length + design.epochs.reduce((sum, { inner }) => sum + inner.length, 0),
+    normAtWhichItEnds: design.stop,
+    normThatItSees: design.seen,
+    rowsCountedAtMost: design.rowsMax,
+  };
+}
+
+/** What a release draws with. */
+export interface PaperRun {
   readonly form: PaperForm;
   readonly design: PaperDesign;
   readonly mechanisms: Mechanisms;
@@ -116,20 +126,36 @@ interface Run {
 
 /** @param scale - public, or released. */
 async function releaseInScale(
-  { form, design, mechanisms, compute }: Run, pool: Sensitive<PooledRows>, scale: Float64Array,
+  run: PaperRun, range: NonNullable<PaperDesign['range']>, pool: Sensitive<PooledRows>, scale: Float64Array,
 ): Promise<Released<Outcome>> {
-  const { facts, box, rowsMax, leastCount, range } = design;
+  const { design: { facts }, mechanisms } = run;
   const found = releaseRange(mechanisms, range, pool.map((whole) => ({
     ...whole, values: whole.values.map((entry, at) => entry / scale[at % facts.dimension]!),
   })), facts.dimension);
   const place = found.value;
   if (place.kind === 'failed') return found.map<Outcome>(() => centreNotFound(facts, place.coordinates));
   const centre = place.centre.map((entry, j) => entry * scale[j]!);
+  return releaseAround(run, pool, found.map(() => centre), scale, facts);
+}
+
+/**
+ * Filters the rows in the box around a released centre, and answers. Claim and proof: `planPaper`, of which this is all
+ * but the centre.
+ * @param scale - public, or released.
+ * @param facts - of the study, for the text of a refusal.
+ */
+export async function releaseAround(
+  { form, design, mechanisms, compute }: PaperRun, pool: Sensitive<PooledRows>, around: Released<Float64Array>,
+  scale: Float64Array, facts: StudyFacts,
+): Promise<Released<Outcome>> {
+  const { box, rowsMax, leastCount, traits: { ownWidth } } = design;
+  const centre = around.value;
   const rows = await pool.mapAsync((whole) => boxedRows(compute, whole, centre, scale, box, rowsMax));
   const survivors = (form.survivors ?? markedSurvivors)(compute, rows);
-  const analyst = { design, survivors, queries: queriesOn({ mechanisms, compute, survivors, box, leastCount }) };
+  const queries = queriesOn({ mechanisms, compute, survivors, box, leastCount, ownWidth });
+  const analyst = { design, survivors, queries };
   const ending = await (form.paper === 'one-direction' ? filterOneDirection(analyst) : filterManyDirections(analyst));
-  if (ending.kind === 'few-rows') return found.map(() => participationBelowPlan(facts));
+  if (ending.kind === 'few-rows') return around.map<Outcome>(() => participationBelowPlan(facts));
   return ending.mean.map((mean) => outcomeOf(design, ending, mean, centre, scale));
 }
 

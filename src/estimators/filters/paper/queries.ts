@@ -24,14 +24,15 @@ import { insideBox, type Box } from './box.js';
  *   either way a_i^2 + b_i^2 <= B^2 + a_i b_i. Summed: p + q <= D^2 + c with p = |a|^2, q = |b|^2, c = a.b. The squared
  *   distance is p^2 + q^2 - 2 c^2. When c <= 0 it is at most (p + q)^2 <= D^4, as -D^2 <= c. When c > 0, p and q are
  *   at most D^2 and their sum at most D^2 + c, so by convexity p^2 + q^2 <= D^4 + c^2. Against 0: |a|^2 <= D^2.
- * - norm: the largest absolute eigenvalue of (square - 1), which moves by no more than square does: D^2 / h, Laplace.
- * - along: <square - 1, U> for U positive semidefinite of trace 1, by the same token. The trace of a computed U may be
+ * Let w be 1, or 0 where nothing is known of honest rows but a bound on their variance.
+ * - norm: the largest absolute eigenvalue of (square - w), which moves by no more than square does: D^2 / h, Laplace.
+ * - along: <square - w, U> for U positive semidefinite of trace 1, by the same token. The trace of a computed U may be
  *   off by rounding, which the planned sensitivity has room for.
- * - total: items score - 1 with scores in [0, D^2], u = D^2 as D >= 1. Laplace.
+ * - total: items score - w with scores in [0, D^2], u = D^2 as D >= 1. Laplace.
  * - scores: one row moves from one bin of counts to another: sqrt 2 in L2.
  * Averages are computed in doubles from exact sums, to far less than half a step of their events' grids.
  *
- * Source: Liu, Kong, Kakade and Oh (2021), the queries of Algorithms 6 and 10 and of Algorithm 11, with the centre taken
+ * Source: Liu, Kong, Kakade and Oh (2021), the queries of Algorithms 6, 10 and 15 and of Algorithms 11 and 16, with the centre taken
  * back into the cube, and averages that need no lower bound on the number of rows left.
  */
 export interface Queries {
@@ -56,12 +57,14 @@ export interface QueriesAsked {
   readonly box: Box;
   /** h: what averages divide by at least. */
   readonly leastCount: number;
+  /** w. */
+  readonly ownWidth: 0 | 1;
 }
 
 let own: Kernels | null = null;
 const kernels = (): Kernels => (own ??= createKernels());
 
-export function queriesOn({ mechanisms, compute, survivors, box, leastCount }: QueriesAsked): Queries {
+export function queriesOn({ mechanisms, compute, survivors, box, leastCount, ownWidth }: QueriesAsked): Queries {
   const { grid } = box;
   const unit = grid ** 2;
   const moments = async (): Promise<Sensitive<Moments>> =>
@@ -82,12 +85,12 @@ export function queriesOn({ mechanisms, compute, survivors, box, leastCount }: Q
       sums.map((sum) => (sum / Math.max(count, leastCount)) * grid))).map((mean) =>
       insideBox(mean.map((entry) => entry / grid), box)),
     norm: async ({ name }, centre) => one(mechanisms.laplace(name, (await spread(centre)).map((square) =>
-      Float64Array.of(largestOf(lessIdentity(square, centre.length), centre.length))))),
+      Float64Array.of(largestOf(excessOf(square, centre.length, ownWidth), centre.length))))),
     square: async ({ name }, centre) => mechanisms.symmetricGaussian(name, await spread(centre)),
     along: async ({ name }, centre, weights) => one(mechanisms.laplace(name, (await spread(centre)).map((square) =>
-      Float64Array.of(innerProduct(lessIdentity(square, centre.length), weights))))),
+      Float64Array.of(innerProduct(excessOf(square, centre.length, ownWidth), weights))))),
     total: async ({ name }, centre, weights) => one(mechanisms.laplace(name, (await scored(centre, weights))
-      .map(({ rows, scores }) => Float64Array.of(averageExcess(rows, scores, box, leastCount))))),
+      .map(({ rows, scores }) => Float64Array.of(averageExcess(rows, scores, { box, leastCount, ownWidth }))))),
     scores: async ({ name }, centre, weights, edges) => mechanisms.gaussian(name, (await scored(centre, weights))
       .map(({ rows, scores }) => countScores(rows, scores, edges))),
   };
@@ -104,9 +107,9 @@ function squareAbout({ count, sums, products }: Moments, centre: Float64Array, u
   });
 }
 
-/** Minus the identity. */
-export function lessIdentity(matrix: Float64Array, dimension: number): Float64Array {
-  return matrix.map((entry, at) => entry - (Math.floor(at / dimension) === at % dimension ? 1 : 0));
+/** Minus `ownWidth` times the identity. */
+export function excessOf(matrix: Float64Array, dimension: number, ownWidth: 0 | 1): Float64Array {
+  return matrix.map((entry, at) => entry - (Math.floor(at / dimension) === at % dimension ? ownWidth : 0));
 }
 
 function largestOf(matrix: Float64Array, dimension: number): number {
@@ -122,7 +125,10 @@ function innerProduct(left: Float64Array, right: Float64Array): number {
  * Scores are rounded down to a grid on which their sum is exact: at most 8 h rows of at most D^2, in less than 2^53
  * steps. Sums of many doubles would otherwise be off by more than an event's grid.
  */
-function averageExcess({ count, alive }: ClippedRows, scores: Float64Array, { diagonal }: Box, least: number): number {
+function averageExcess(
+  { count, alive }: ClippedRows, scores: Float64Array,
+  { box: { diagonal }, leastCount: least, ownWidth }: Pick<QueriesAsked, 'box' | 'leastCount' | 'ownWidth'>,
+): number {
   const step = 2 ** (Math.ceil(2 * Math.log2(diagonal)) + Math.ceil(Math.log2(8 * least)) - 51);
   let [steps, left] = [0, 0];
   for (let i = 0; i < count; i++) {
@@ -130,5 +136,5 @@ function averageExcess({ count, alive }: ClippedRows, scores: Float64Array, { di
     steps += Math.max(0, Math.floor(scores[i]! / step));
     left += 1;
   }
-  return (steps * step - left) / Math.max(left, least);
+  return (steps * step - ownWidth * left) / Math.max(left, least);
 }

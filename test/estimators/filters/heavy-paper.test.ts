@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { makeRows } from '../../../bench/accuracy/data.js';
+import { inlineTrials, searchPairs } from '../../../src/audit/index.js';
+import type { Infeasible, Plan } from '../../../src/estimators/contract.js';
+import { planHeavyPaper } from '../../../src/estimators/filters/heavy/paper.js';
+import { primeHeavy } from '../../../src/estimators/filters/heavy/prime-heavy.js';
+import {
+  markedSurvivors, replayedSurvivors, type Cut, type SurvivorsForm,
+} from '../../../src/estimators/filters/survivors.js';
+import { parseParameters } from '../../../src/estimators/parameters.js';
+import { amountToNumber } from '../../../src/privacy/amount.js';
+import { costOfEvents } from '../../../src/privacy/composition.js';
+import { seededNoise } from '../../../src/random/insecure.js';
+import { factsOf, planOf, releaseOf } from '../../support/offline.js';
+import { sensitivityFaults } from '../../support/sensitivity-check.js';
+
+const raw = { scale: 1, profile: 'paper' } as const;
+
+function planned(dimension: number, cohort: number, epsilon: number, extra: object, form?: SurvivorsForm): Plan | Infeasible {
+  const parameters = parseParameters(primeHeavy.parameters, { ...raw, ...extra }, { dimension });
+  return planHeavyPaper(parameters, factsOf(dimension, cohort, epsilon), form);
+}
+
+/** Keeps rows as `form` does; `cuts` tells what went. */
+function noting(form: SurvivorsForm, cuts: Cut[]): SurvivorsForm {
+  return (compute, rows) => {
+    const made = form(compute, rows);
+    return {
+      rows: () => made.rows(),
+      cut: (cut) => {
+        cuts.push(cut);
+        return made.cut(cut);
+      },
+    };
+  };
+}
+
+function listOf(values: Float64Array, dimension: number): Float64Array[] {
+  return Array.from({ length: values.length / dimension }, (_, i) => values.subarray(i * dimension, (i + 1) * dimension));
+}
+
+describe('prime-heavy as printed', () => {
+  it.each([[1, 0.1], [2, 0.1], [4, 0.05]])(
+    'releases the same bits from the cuts so far as from the rows that are left: %i columns', async (dimension, corruption) => {
+      const cohort = 6_000;
+      const { values } = makeRows('far', { rows: 'student', dimension, contributors: cohort, corruption, seed: 'forms' });
+      const rows = listOf(values, dimension);
+      const [central, interactive]: [Cut[], Cut[]] = [[], []];
+      const [left, right] = ([[markedSurvivors, central], [replayedSurvivors, interactive]] as const).map(([form, cuts]) =>
+        planned(dimension, cohort, 40, { corruption, looks: 4 }, noting(form, cuts)) as Plan);
+      const kinds = new Set<string>();
+      for (const seed of ['a', 'b', 'c']) {
+        const first = await releaseOf(left!, dimension, rows, seed);
+        // A random threshold near 0 takes nearly all rows, and the size that is asked for next says so.
+        kinds.add(first.kind);
+        expect(await releaseOf(right!, dimension, rows, seed)).toEqual(first);
+      }
+      expect(kinds).toContain('value');
+      expect(interactive).toEqual(central);
+      expect(central.length).toBeGreaterThan(0);
+      expect(central.every(({ shareMax }) => shareMax === null)).toBe(true);
+    });
+
+  it('asks queries that neighbours change by no more than was charged, each in one cohort', async () => {
+    const dimension = 2;
+    const facts = factsOf(dimension, 1_500, 100);
+    const parameters = parseParameters(primeHeavy.parameters, { ...raw, groups: 3, corruption: 0.2 }, { dimension });
+    const plan = planHeavyPaper(parameters, facts);
+    if (plan.kind === 'infeasible') throw new Error(plan.reason);
+    const subject = { plan, dimension };
+    const pool = inlineTrials(subject, (label) => seededNoise(label));
+    const pairs = await searchPairs({ plan, facts, parameters }, pool, { glance: 2 });
+    for (const pair of pairs) expect(await sensitivityFaults(subject, pair, 'one')).toEqual([]);
+    expect(pairs.length).toBeGreaterThan(3);
+  });
+
+  it('charges a contributor for its own group or for the rows, and nothing twice', () => {
+    const plan = planOf('prime-heavy', { ...raw, groups: 5 }, factsOf(4, 200_000, 1));
+    expect(plan.cohorts.map(({ name }) => name)).toEqual(['centre-1', 'centre-2', 'centre-3', 'centre-4', 'centre-5', 'rows']);
+    const costs = plan.cohorts.map(({ name }) =>
+      costOfEvents(plan.events.filter(({ cohort }) => cohort === name), { disjoint: [] }));
+    const rho = amountToNumber(plan.cost.rho);
+    for (const cost of costs) {
+      expect(amountToNumber(cost.rho)).toBeLessThanOrEqual(rho);
+      expect(amountToNumber(cost.rho)).toBeGreaterThan(0.99 * rho);
+    }
+    // Rows pay no delta, their queries are Gaussian and Laplace.
+    expect(amountToNumber(costs.at(-1)!.delta)).toBe(0);
+  });
+
+  it('says so where its noise hides everything, and with how many it would not', () => {
+    for (const [dimension, cohort, epsilon] of [[1, 100, 1], [2, 5_000, 1], [10, 20_000, 1], [5, 2_500, 20]] as const) {
+      const refused = planned(dimension, cohort, epsilon, {});
+      if (refused.kind === 'plan') throw new Error('there is a plan');
+      expect(refused.remedy).toContain(`a cohort of ${refused.cohortNeeded}`);
+      for (const times of [1, 1.5, 3]) {
+        expect(planned(dimension, Math.ceil(refused.cohortNeeded! * times), epsilon, {}).kind).toBe('plan');
+      }
+    }
+  });
+
+  it('sees far rows among heavy tails, as far as its plan says', async () => {
+    const [dimension, contributors, corruption] = [5, 20_000, 0.05];
+    const { values, truth } = makeRows('far', { rows: 'student', dimension, contributors, corruption, seed: 'accuracy' });
+    const plan = planOf('prime-heavy', { ...raw, corruption }, factsOf(dimension, contributors, 20));
+    const outcome = await releaseOf(plan, dimension, listOf(values, dimension), 'paper');
+    if (outcome.kind === 'refused') throw new Error(outcome.text);
+    // Left alone, they would move the mean by .05 times half a side, 13.4, in each column: 1.5.
+    expect(Math.hypot(...outcome.estimate.map((entry, j) => entry - truth[j]!))).toBeLessThan(0.1);
+    expect(plan.expectedError(corruption).total).toBeLessThan(1);
+    expect(plan.expectedError(0.06).total).toBe(Infinity);
+  });
+});
