@@ -5,6 +5,7 @@ import { toHex } from '../../../src/base/bytes.js';
 import type { KeyRotation } from '../../../src/signing/index.js';
 import { rotateServerKey } from '../../../server/key-rotation.js';
 import { openServerKeys } from '../../../server/keys.js';
+import { keyOfReleases } from '../../../server/release-key.js';
 import { createSecret } from '../../../server/secret-files.js';
 import type { Engine } from '../../../server/store/sqlite/engine.js';
 import type { SimulatedDisk } from './disk.js';
@@ -54,6 +55,12 @@ export const stepsOfChange = 19;
 /** What a start takes at most that finishes a change. */
 export const stepsOfStart = 10;
 
+/** What tells which key signed. */
+const releasesOf = (engine: Engine): Parameters<typeof keyOfReleases>[0] => ({
+  studies: async () => engine.studies(),
+  releases: async (...which) => engine.releases(...which),
+});
+
 const keyFile = (disk: SimulatedDisk): string => join(disk.folder, 'server.key');
 
 /** The key that a world begins with. */
@@ -67,6 +74,7 @@ export function writeFirstKey(disk: SimulatedDisk, seed: Uint8Array): void {
  */
 export async function changeKey(disk: SimulatedDisk, engine: Engine, fuse: Fuse, nowMs: number): Promise<KeyRotation | null> {
   const store = {
+    ...releasesOf(engine),
     rotations: async () => engine.rotations(),
     addRotation: async (record: KeyRotation, atMs: number) => {
       fuse.step();
@@ -89,7 +97,9 @@ export async function changeKey(disk: SimulatedDisk, engine: Engine, fuse: Fuse,
  * @throws when the fuse ends meanwhile.
  */
 export async function keyInForce(disk: SimulatedDisk, engine: Engine, fuse: Fuse): Promise<Uint8Array> {
-  const { seed } = await fuse.over(() => openServerKeys(disk.folder, engine.rotations()));
+  const rotations = engine.rotations();
+  const signedWith = rotations.length === 0 ? await keyOfReleases(releasesOf(engine)) : null;
+  const { seed } = await fuse.over(() => openServerKeys(disk.folder, rotations, signedWith));
   return seed;
 }
 
