@@ -26,11 +26,20 @@ export function StudyPage({ followed }: { readonly followed: Followed }): VNode 
     <div class="title"><div><h1>${entry.name}</h1><p class="quiet subtitle">${entry.title}</p></div>
       <div class="title-state"><span role="status"><${LinkBadge} followed=${followed} /></span>
         <span class="quiet"><${EpochLine} followed=${followed} /></span></div></div>
-    <${LinkNotice} followed=${followed} /><${RefusalNotice} followed=${followed} />
+    <${Notices} followed=${followed} />
     <div class="split"><div class="answers"><${Answer} followed=${followed} /></div>
       <div class="side"><${Budget} followed=${followed} /><${Verification} followed=${followed} />
         <${Guarantee} followed=${followed} /></div>
       <div class="rest"><${Releases} followed=${followed} /><${Question} followed=${followed} /></div></div></main>`;
+}
+
+/** A screen reader reads out what comes here; not how a long log is read, nor what is an alert already. */
+function Notices({ followed }: { readonly followed: Followed }): VNode {
+  const { kind } = followed.link.value;
+  const ofLink = html`<${LinkNotice} followed=${followed} />`;
+  const isStatus = !['catching-up', 'failed', 'error'].includes(kind);
+  return html`${!isStatus && ofLink}<div class="notices" role="status">${isStatus && ofLink}
+    <${RefusalNotice} followed=${followed} /></div>`;
 }
 
 function RefusalNotice({ followed }: { readonly followed: Followed }): VNode | null {

@@ -10,9 +10,8 @@ import type {
 import { readStrictly } from './reader.js';
 import { written } from './writer.js';
 
-// As types only: a bundle for one direction carries the generated code of that direction.
-import Read = read.v1;
-import Sent = sent.v1;
+// The generated namespaces get no shorter names here: such a name is a statement in what is built, and would keep both
+// directions in a bundle that uses one.
 
 /** One binary WebSocket message. @throws WireError('malformed') for a frame that no client would accept. */
 export function encodeServerFrame(frame: ServerFrame): Uint8Array {
@@ -27,7 +26,7 @@ export function decodeServerFrame(bytes: Uint8Array): ServerFrame {
   return readStrictly(bytes, 'server frame', (reader) => serverFrameFromWire(read.v1.ServerFrame.decode(reader)));
 }
 
-function serverFrameToWire(frame: ServerFrame): Sent.ServerFrame.$Properties {
+function serverFrameToWire(frame: ServerFrame): sent.v1.ServerFrame.$Properties {
   switch (frame.kind) {
     case 'welcome':
       return { welcome: welcomeToWire(frame) };
@@ -46,22 +45,22 @@ function serverFrameToWire(frame: ServerFrame): Sent.ServerFrame.$Properties {
   }
 }
 
-function serverFrameFromWire(frame: Read.ServerFrame): ServerFrame {
+function serverFrameFromWire(frame: read.v1.ServerFrame): ServerFrame {
   switch (present(frame.kind, 'the kind of server frame')) {
     case 'welcome':
-      return welcomeFromWire(frame.welcome as Read.Welcome);
+      return welcomeFromWire(frame.welcome as read.v1.Welcome);
     case 'ready':
-      return readyFromWire(frame.ready as Read.Ready);
+      return readyFromWire(frame.ready as read.v1.Ready);
     case 'ack':
-      return ackFromWire(frame.ack as Read.Ack);
+      return ackFromWire(frame.ack as read.v1.Ack);
     case 'release':
-      return signedFromWire('release', frame.release as Read.SignedRelease);
+      return signedFromWire('release', frame.release as read.v1.SignedRelease);
     case 'head':
-      return signedFromWire('head', frame.head as Read.SignedHead);
+      return signedFromWire('head', frame.head as read.v1.SignedHead);
     case 'notice':
-      return noticeFromWire(frame.notice as Read.Notice);
+      return noticeFromWire(frame.notice as read.v1.Notice);
     case 'refusal':
-      return refusalFromWire(frame.refusal as Read.Refusal);
+      return refusalFromWire(frame.refusal as read.v1.Refusal);
   }
 }
 
@@ -73,7 +72,7 @@ function signedFromWire<K extends 'release' | 'head'>(
   return { kind, body: owned(signed.body), signature } as Extract<SignedRelease | SignedHead, { readonly kind: K }>;
 }
 
-function welcomeToWire(welcome: Welcome): Sent.Welcome.$Properties {
+function welcomeToWire(welcome: Welcome): sent.v1.Welcome.$Properties {
   return {
     serverKey: sized(welcome.serverKey, keyBytes, 'server key'),
     serverNonce: sized(welcome.serverNonce, nonceBytes, 'server nonce'),
@@ -94,18 +93,18 @@ function welcomeToWire(welcome: Welcome): Sent.Welcome.$Properties {
   };
 }
 
-function welcomeFromWire(welcome: Read.Welcome): Welcome {
+function welcomeFromWire(welcome: read.v1.Welcome): Welcome {
   return {
     kind: 'welcome',
     serverKey: ownSized(welcome.serverKey, keyBytes, 'server key'),
     serverNonce: ownSized(welcome.serverNonce, nonceBytes, 'server nonce'),
-    limits: limitsFromWire(present(welcome.limits, 'limits') as Read.Limits),
-    studies: (welcome.studies as Read.SignedStudy[]).map(studyFromWire),
+    limits: limitsFromWire(present(welcome.limits, 'limits') as read.v1.Limits),
+    studies: (welcome.studies as read.v1.SignedStudy[]).map(studyFromWire),
     rotations: welcome.rotations.map(owned),
   };
 }
 
-function limitsFromWire(limits: Read.Limits): WireLimits {
+function limitsFromWire(limits: read.v1.Limits): WireLimits {
   return {
     frameBytes: limits.frameBytes,
     rowsPerBatch: limits.rowsPerBatch,
@@ -115,7 +114,7 @@ function limitsFromWire(limits: Read.Limits): WireLimits {
   };
 }
 
-function studyFromWire(study: Read.SignedStudy): SignedStudy {
+function studyFromWire(study: read.v1.SignedStudy): SignedStudy {
   return {
     facts: owned(study.facts),
     signature: ownSized(study.signature, signatureBytes, 'signature'),
@@ -124,7 +123,7 @@ function studyFromWire(study: Read.SignedStudy): SignedStudy {
   };
 }
 
-function readyToWire(ready: Ready): Sent.Ready.$Properties {
+function readyToWire(ready: Ready): sent.v1.Ready.$Properties {
   return {
     channel: uint32(ready.channel, 'channel'),
     studyId: sized(ready.studyId, studyIdBytes, 'study id'),
@@ -138,7 +137,7 @@ function readyToWire(ready: Ready): Sent.Ready.$Properties {
   };
 }
 
-function readyFromWire(ready: Read.Ready): Ready {
+function readyFromWire(ready: read.v1.Ready): Ready {
   return {
     kind: 'ready',
     channel: ready.channel,
@@ -149,16 +148,16 @@ function readyFromWire(ready: Read.Ready): Ready {
     nextSequence: toBigint(ready.nextSequence),
     holes: ready.holes.map(toBigint),
     credit: ready.credit,
-    ownSpend: spendFromWire(ready.ownSpend as Read.Spend | null),
+    ownSpend: spendFromWire(ready.ownSpend as read.v1.Spend | null),
   };
 }
 
-function spendFromWire(spend: Read.Spend | null): Spend | null {
+function spendFromWire(spend: read.v1.Spend | null): Spend | null {
   if (spend === null) return null;
   return { rho: spend.rho, rhoCap: spend.rhoCap, delta: spend.delta, deltaCap: spend.deltaCap };
 }
 
-function ackToWire(ack: Ack): Sent.Ack.$Properties {
+function ackToWire(ack: Ack): sent.v1.Ack.$Properties {
   return {
     channel: uint32(ack.channel, 'channel'),
     contiguousSequence: toLong(ack.contiguousSequence, 'contiguous sequence'),
@@ -175,14 +174,14 @@ function ackToWire(ack: Ack): Sent.Ack.$Properties {
   };
 }
 
-function ackFromWire(ack: Read.Ack): Ack {
-  const spend = spendFromWire(ack.ownSpend as Read.Spend | null);
+function ackFromWire(ack: read.v1.Ack): Ack {
+  const spend = spendFromWire(ack.ownSpend as read.v1.Spend | null);
   const withdrawn = toBigint(ack.withdrawn);
   return {
     kind: 'ack',
     channel: ack.channel,
     contiguousSequence: toBigint(ack.contiguousSequence),
-    rejections: (ack.rejections as Read.Rejection[]).map((rejection) => ({
+    rejections: (ack.rejections as read.v1.Rejection[]).map((rejection) => ({
       sequence: toBigint(rejection.sequence),
       code: codeFromWire(rejection.code),
       retryable: rejection.retryable,
@@ -195,7 +194,7 @@ function ackFromWire(ack: Read.Ack): Ack {
   };
 }
 
-function noticeToWire(notice: Notice): Sent.Notice.$Properties {
+function noticeToWire(notice: Notice): sent.v1.Notice.$Properties {
   return {
     studyId: sized(notice.studyId, studyIdBytes, 'study id'),
     state: stateToWire(notice.state),
@@ -204,7 +203,7 @@ function noticeToWire(notice: Notice): Sent.Notice.$Properties {
   };
 }
 
-function noticeFromWire(notice: Read.Notice): Notice {
+function noticeFromWire(notice: read.v1.Notice): Notice {
   return {
     kind: 'notice',
     studyId: ownSized(notice.studyId, studyIdBytes, 'study id'),
@@ -214,7 +213,7 @@ function noticeFromWire(notice: Read.Notice): Notice {
   };
 }
 
-function refusalToWire(refusal: Refusal): Sent.Refusal.$Properties {
+function refusalToWire(refusal: Refusal): sent.v1.Refusal.$Properties {
   return {
     code: codeToWire(refusal.code),
     retryable: refusal.retryable,
@@ -225,7 +224,7 @@ function refusalToWire(refusal: Refusal): Sent.Refusal.$Properties {
   };
 }
 
-function refusalFromWire(refusal: Read.Refusal): Refusal {
+function refusalFromWire(refusal: read.v1.Refusal): Refusal {
   return {
     kind: 'refusal',
     code: codeFromWire(refusal.code),

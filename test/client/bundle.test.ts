@@ -62,4 +62,12 @@ describe('the browser bundle', () => {
     expect(['client-writer', 'server-reader'].map((name) => bytesOf(name) > 0)).toEqual([true, true]);
     expect(['client-reader', 'server-writer', 'logs'].map(bytesOf)).toEqual([0, 0, 0]);
   });
+
+  it('is as small as the file that is shipped for pages without a bundler', () => {
+    const shipped = readFileSync(`${root}dist/browser/keelson-contribute.js`);
+    expect(gzipSync(shipped).length).toBeLessThan(45_000);
+    // Of the server's frames, only how they are read.
+    expect(shipped.includes('keelson-server-reader')).toBe(true);
+    expect(shipped.includes('keelson-server-writer')).toBe(false);
+  });
 });

@@ -78,6 +78,7 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     await stage.down();
     await says(page, '.notice.warn', 'The connection was lost');
     await says(page, '[role=status]', 'Reconnecting');
+    await says(page, '.notices[role=status]', 'The connection was lost');
     await says(page, '.title', 'Epoch 8 was open');
     expect(await page.$$('.column canvas')).toHaveLength(2);
     stage.publish('flight-delays', valueOf([12.5, 700], [1, 16]));
