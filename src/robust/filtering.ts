@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../base/errors.js';
+import { normalMedianDeviation } from '../numerics/chi-square.js';
 import { createKernels, type Kernels } from '../numerics/kernels/index.js';
 import { columnOf, finiteRows, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
@@ -55,8 +56,6 @@ export interface KeptMoments {
 /** Less of the rows, or of their weight, proves nothing: the filters stop there. */
 export const keptShareMin = 0.5;
 
-/** Median of |N(0, 1)|. */
-const normalMedianDeviation = 0.6744897501960817;
 /** What sampling is allowed to add is bounded below by what one per cent of hostile rows may do unseen. */
 const corruptionFloor = 0.01;
 

@@ -1,3 +1,4 @@
+import { chiSquareMedian } from '../numerics/chi-square.js';
 import { createKernels, type Kernels } from '../numerics/kernels/index.js';
 import { columnOf, finiteRows, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
@@ -57,7 +58,7 @@ export function normalOfRows(given: PointSet): RobustNormal | null {
     images = imagesOf(points, map, mean);
     if (Math.hypot(...move) < tolerance && values.every((value) => Math.abs(value - 1) < tolerance)) break;
   }
-  const size = Math.sqrt(median(lengthsOf(images, dimension)) / medianLength(dimension));
+  const size = Math.sqrt(median(lengthsOf(images, dimension)) / chiSquareMedian(dimension));
   const factor = inverse.map((entry) => entry * size);
   return allFinite(mean) && allFinite(factor) && size > 0 ? { mean, factor } : null;
 }
@@ -99,11 +100,6 @@ function spreadOf(column: Float64Array, middle: number): number {
   const distances = column.map((entry) => Math.abs(entry - middle));
   const typical = median(distances);
   return typical > 0 ? typical : distances.reduce((sum, entry) => sum + entry / distances.length, 0);
-}
-
-/** Median of |z|^2 over standard normal z: exact for 1 and 2 columns, to half a percent above (Wilson and Hilferty 1931). */
-function medianLength(dimension: number): number {
-  return [0, 0.454936, 2 * Math.LN2][dimension] ?? dimension * (1 - 2 / (9 * dimension)) ** 3;
 }
 
 function diagonal(entries: Float64Array): Float64Array {

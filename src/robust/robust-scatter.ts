@@ -1,5 +1,5 @@
+import { chiSquareMedian } from '../numerics/chi-square.js';
 import { cholesky } from '../numerics/cholesky.js';
-import { normalQuantile } from '../numerics/normal.js';
 import { finiteRows, rowOf, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 import { geometricMedian } from './geometric-median.js';
@@ -105,11 +105,4 @@ function squareAfter(root: Float64Array, row: Float64Array, dimension: number): 
     square += solved[i]! ** 2;
   }
   return square;
-}
-
-/** Median of a chi-square number: exact for one and two degrees of freedom, by Wilson and Hilferty (1931) beyond. */
-function chiSquareMedian(freedom: number): number {
-  if (freedom === 1) return normalQuantile(0.75) ** 2;
-  if (freedom === 2) return 2 * Math.LN2;
-  return freedom * (1 - 2 / (9 * freedom)) ** 3;
 }

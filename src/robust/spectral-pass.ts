@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../base/errors.js';
+import { chiSquareAt, normalMedianDeviation } from '../numerics/chi-square.js';
 import { finiteRows, meanAround, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 import { placesAlong, topDirection } from './top-direction.js';
@@ -24,8 +25,6 @@ export interface SpectralPass {
   readonly removed: number;
 }
 
-/** Median of |N(0, 1)|, which turns a median deviation into a standard deviation. */
-const normalMedianDeviation = 0.6744897501960817;
 const scaleRange = { low: 0.7, high: 1.3 } as const;
 
 /**
@@ -60,7 +59,7 @@ export function hardSpectralPass(
   const radii = new Float64Array(count);
   for (let i = 0; i < count; i++) radii[i] = Math.sqrt(squaredLength(relative, i, dimension));
   // The median length of a standard Gaussian vector is close to sqrt(d - 2/3 + ...), exact to 1 % for every d >= 1.
-  const typical = dimension === 1 ? normalMedianDeviation : Math.sqrt(dimension * (1 - 2 / (9 * dimension)) ** 3);
+  const typical = dimension === 1 ? normalMedianDeviation : Math.sqrt(chiSquareAt(0, dimension));
   const radialScale = trustedScale(median(radii) / typical, options.scale);
   let left = budget - removeBeyond(radii, radialScale * (Math.sqrt(dimension) + cut), keep, budget);
 

@@ -1,3 +1,4 @@
+import { chiSquareAt } from '../numerics/chi-square.js';
 import { columnOf, finiteRows, meanAround, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 import { placesAlong, topDirection } from './top-direction.js';
@@ -43,8 +44,7 @@ export function twoCutMean(given: PointSet, scale: number): Float64Array {
   const start = Float64Array.from({ length: dimension }, (_, j) => (count === 0 ? 0 : median(columnOf(points, j))));
   if (count === 0) return start;
   const radii = radiiAbout(points, start);
-  const cube = 2 / (9 * dimension);
-  const reach = (z: number): number => Math.sqrt(dimension * (1 - cube + z * Math.sqrt(cube)) ** 3);
+  const reach = (deviations: number): number => Math.sqrt(chiSquareAt(deviations, dimension));
   const measured = median(radii) / reach(0);
   const unit = Math.min(Math.max(measured, scale), scaleMost * scale);
   const { centre, keep } = movedBall(points, start, unit * reach(ballQuantile));

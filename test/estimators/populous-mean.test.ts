@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { parseParameters } from '../../src/estimators/parameters.js';
-import { AgreementModel, chiSquaredCdf, robustLocal, sizeFactor } from '../../src/estimators/populous/spread.js';
+import { chiSquareCdf } from '../../src/numerics/chi-square.js';
+import { AgreementModel, robustLocal, sizeFactor } from '../../src/estimators/populous/spread.js';
 import { contaminated, dataSource, type DataSource } from '../support/data.js';
 import { factsOf, planOf, releaseOf } from '../support/offline.js';
 
@@ -130,8 +131,8 @@ describe('agreement model', () => {
   it('knows the distribution of squared norms', () => {
     for (const [value, dimension, expected] of [
       [3.841459, 1, 0.95], [5.991465, 2, 0.95], [18.307038, 10, 0.95], [9.341818, 10, 0.5],
-    ] as const) expect(chiSquaredCdf(value, dimension)).toBeCloseTo(expected, 2);
-    expect(chiSquaredCdf(-1, 3)).toBe(0);
+    ] as const) expect(chiSquareCdf(value, dimension)).toBeCloseTo(expected, 2);
+    expect(chiSquareCdf(-1, 3)).toBe(0);
   });
 
   it('foresees how often points of honest groups agree', () => {

@@ -1,3 +1,4 @@
+import { chiSquareCdf } from '../../numerics/chi-square.js';
 import { normalCdf } from '../../numerics/normal.js';
 import { isLargeGroup, twoCutVariance } from '../../robust/two-cut-mean.js';
 
@@ -125,19 +126,8 @@ export class AgreementModel {
     // Columns may be anything from independent to one multiple of another: the worse of the two ends.
     return left <= 0
       ? 0
-      : Math.min(chiSquaredCdf(left / variance, this.dimension), chiSquaredCdf(left / variance / this.dimension, 1));
+      : Math.min(chiSquareCdf(left / variance, this.dimension), chiSquareCdf(left / variance / this.dimension, 1));
   }
-}
-
-/**
- * Distribution function of the squared norm of a standard Gaussian vector; Wilson and Hilferty past two dimensions.
- */
-export function chiSquaredCdf(value: number, dimension: number): number {
-  if (value <= 0) return 0;
-  if (dimension === 1) return 2 * normalCdf(Math.sqrt(value)) - 1;
-  if (dimension === 2) return -Math.expm1(-value / 2);
-  const variance = 2 / (9 * dimension);
-  return normalCdf((Math.cbrt(value / dimension) - (1 - variance)) / Math.sqrt(variance));
 }
 
 /** Poisson sizes and binomial hostile counts one by one, gathered into at most sixteen kinds. */

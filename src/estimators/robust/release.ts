@@ -1,5 +1,6 @@
 import type { Released, Sensitive } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
+import { chiSquareDeviations } from '../../numerics/chi-square.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../privacy/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import { answerOf, participationBelowPlan } from '../centred-mean.js';
@@ -117,14 +118,13 @@ async function lookAt(
  * columns are (Wilson and Hilferty 1931).
  */
 function distancesOf(mean: Float64Array, grid: number): EntryOf {
-  const variance = 2 / (9 * mean.length);
   return (steps, offset) => {
     let sum = 0;
     for (let j = 0; j < mean.length; j++) {
       const entry = steps[offset + j]! * grid - mean[j]!;
       sum += entry * entry;
     }
-    return (Math.cbrt(sum / mean.length) - (1 - variance)) / Math.sqrt(variance);
+    return chiSquareDeviations(sum, mean.length);
   };
 }
 
