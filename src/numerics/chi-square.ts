@@ -2,8 +2,8 @@ import { normalCdf, normalQuantile } from './normal.js';
 
 /**
  * The squared length of a standard normal vector of `freedom` entries. Its cube root is about normal (Wilson and
- * Hilferty 1931): quantiles are right to six in a thousand from three
- * entries on, to a few percent near the middle for fewer.
+ * Hilferty 1931): quantiles are right to seven in a thousand from three entries on, to a few percent near the middle
+ * for fewer.
  */
 
 /** Median of |N(0, 1)|, which turns a median deviation into a standard deviation. */
