@@ -1,6 +1,6 @@
 // Time of `prime` on a .npy file, as the command reports it, beside the numpy reference on the same file and one thread.
 // node bench/prime.js [rows, default 1e6] [rounds, default 5] [columns ...]; the reference is looked for at
-// KEELSON_PEER (default ../shared/peers/run_prime.py beside the project). Needs the build.
+// KEELSON_PEER, and left out without. Needs the build.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const rounds = Number(process.argv[3] ?? 5);
 const dimensions = process.argv.length > 4 ? process.argv.slice(4).map(Number) : [10, 50, 100];
 const project = fileURLToPath(new URL('../', import.meta.url));
 const command = join(project, 'bin/keelson.js');
-const peer = resolve(project, process.env.KEELSON_PEER ?? '../shared/peers/run_prime.py');
+const peer = resolve(project, process.env.KEELSON_PEER ?? 'KEELSON_PEER');
 const folder = mkdtempSync(join(tmpdir(), 'keelson-prime-'));
 const oneThread = { ...process.env, OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1' };
 
@@ -31,7 +31,7 @@ const theirs = (file, seed) => answerOf('/usr/bin/python3', [
 ], oneThread);
 
 const hasPeer = existsSync(peer) && spawnSync('/usr/bin/python3', ['-c', 'import numpy, scipy']).status === 0;
-if (!hasPeer) console.log(`the reference is left out: no ${peer}, or no numpy and scipy`);
+if (!hasPeer) console.log(`the reference is left out: KEELSON_PEER names no script, or there is no numpy and scipy`);
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const shown = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : '-').padStart(10);
 const errorOf = ({ estimate }) => Math.hypot(...estimate);

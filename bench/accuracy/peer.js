@@ -23,9 +23,10 @@ function npyOf(values, dimension) {
  * The numpy reference for PRIME, when its script and numpy are on this machine.
  * @returns {{ missing: string } | { run(values, dimension, options): Promise<number[] | null>, close(): void }}
  */
-export async function openPeer(path = '../shared/peers/run_prime.py') {
+export async function openPeer(path = process.env.KEELSON_PEER) {
+  if (path === undefined) return { missing: 'the numpy peer is left out: name its script with --peer or KEELSON_PEER' };
   const script = resolve(fileURLToPath(new URL('../../', import.meta.url)), path);
-  if (!existsSync(script)) return { missing: `the numpy peer is left out: there is no ${path} beside the project` };
+  if (!existsSync(script)) return { missing: `the numpy peer is left out: there is no ${script}` };
   const run = promisify(execFile);
   try {
     await run(python, ['-c', 'import numpy, scipy']);
