@@ -14,6 +14,7 @@ import { shareOf } from './target.js';
  * z - z' (replaced), z or z' (gone or new): at most 2 R. The number of rows changes by at most 1. Both are exact sums
  * on their grids, released by the discrete Gaussian with .95 and .05 of rho. The mean is a function of the two.
  * The number of rows present is secret, so nothing is divided by it, nor refused because of it.
+ * Source: the Gaussian mechanism (mechanisms/gaussian) on a sum and a count.
  */
 const sumShare = 0.95;
 

@@ -32,6 +32,7 @@ export { slotOf, type RowsToPair } from './scale-pairs.js';
  * median to at most the honest quantile .5 / (1 - h)^2: 1.13 times as far at h = .05, 1.29 at .1, and to anywhere only
  * from h = .29 on.
  * Equal values make no difference, so a column whose values mostly coincide has no scale: it is reported, not guessed.
+ * Source: after Karwa and Vadhan 2018, who pair rows by their place, not by a key.
  */
 
 /** Where the noise of a scale is charged. */

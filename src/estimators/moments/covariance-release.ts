@@ -31,7 +31,7 @@ interface Cut {
   readonly kept: number;
 }
 
-/** Draws every event after the scale and the centre. */
+/** Draws every event after the scale and the centre. Claim and proof: covariance-design. */
 export async function releaseCovariance(
   run: CovarianceRun, { pool, centre, scale }: CentredPool,
 ): Promise<Released<Outcome>> {

@@ -23,7 +23,7 @@ export interface MomentsRun {
   readonly compute: Compute;
 }
 
-/** Draws every event after the scale and the centre. */
+/** Draws every event after the scale and the centre. Claim and proof: moments-design. */
 export async function releaseMoments(
   { design, directions, mechanisms, compute }: MomentsRun, { pool, centre, scale }: CentredPool,
 ): Promise<Released<Outcome>> {

@@ -19,7 +19,7 @@ export interface ReleaseContext {
   readonly sampling: number;
 }
 
-/** Test, then average; a test that fails is a paid refusal. */
+/** Test, then average; a test that fails is a paid refusal. Claim and proof: populous/mean and stability. */
 export function release(
   context: ReleaseContext,
   summaries: FinishedSummaries,

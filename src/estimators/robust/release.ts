@@ -27,7 +27,7 @@ interface Seen {
   readonly profile: Profile;
 }
 
-/** Draws every event after the scale and the centre. */
+/** Draws every event after the scale and the centre. Claim and proof: robust-mean and robust/design. */
 export async function releaseRobust(
   run: RobustRun, { pool, centre, scale }: CentredPool,
 ): Promise<Released<Outcome>> {

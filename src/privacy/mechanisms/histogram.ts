@@ -20,6 +20,7 @@ import { addSteps, nearestSteps, valueOfSteps } from './grid.js';
  *     hence 2 d / (2 sigma^2).
  * Bins are taken in order of their numbers, so that the order of arrival has no part in the draws. Kept bins are
  * sorted by noisy count, then by number: post-processing.
+ * Source: Korolova, Kenthapadi, Mishra and Ntoulas 2009; Bun, Nissim and Stemmer 2016.
  */
 export function drawHistogram(
   draw: Draw,

@@ -10,6 +10,8 @@ import { addSteps, nearestSteps, valueOfSteps } from './grid.js';
  * Why: the entries i <= j determine the matrix. Independent discrete Gaussians cost the sum of shift^2 / (2 variance)
  * over them (CKS20, theorem 14): diagonal shifts a_ii^2 / (2 sigma^2), the others a_ij^2 / sigma^2. As every a_ij with
  * i < j stands twice in the Frobenius norm, the sum is exactly ||A||_F^2 / (2 sigma^2). Mirroring is post-processing.
+ * Source: Dwork, Talwar, Thakurta and Zhang 2014 (symmetric noise for second moments), whose noise has the variance of
+ * the diagonal everywhere.
  */
 export function drawSymmetricGaussian(
   onDiagonal: Draw,

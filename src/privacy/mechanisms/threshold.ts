@@ -22,6 +22,7 @@ import { addSteps, stepsBelow } from './grid.js';
  *     If both reach the floor, the two steps compose. Here a yes does not prove the floor for the one data set at
  *     hand, but it fails to only within the charged delta.
  * Rounding down and comparing in whole steps is exact.
+ * Source: Dwork and Lei 2009 (propose-test-release), with bounded noise for (a) and the charged tail of (b).
  */
 export function drawThreshold(
   draw: Draw,

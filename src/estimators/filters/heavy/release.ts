@@ -20,7 +20,7 @@ export interface HeavyRun {
   readonly compute: Compute;
 }
 
-/** Draws everything that was planned. */
+/** Draws everything that was planned. Claim and proof: prime-heavy and heavy/design. */
 export async function releaseHeavy(run: HeavyRun, summaries: FinishedSummaries): Promise<Released<Outcome>> {
   const { design, compute, scale } = run;
   const found = await centreOfGroups({ ...run, facts: design.facts, groups: design.groups }, summaries);
