@@ -56,6 +56,8 @@ export interface SubmitResult {
 export type HubEvent =
   | { readonly kind: 'epoch-opened'; readonly studyId: string; readonly epoch: bigint; readonly closesAtMs: number }
   | { readonly kind: 'release'; readonly studyId: string; readonly release: ReleaseRecord }
+  /** A newer version of the study runs; this one goes on until its open epoch ends. */
+  | { readonly kind: 'study-replaced'; readonly studyId: string }
   | { readonly kind: 'study-stopped'; readonly studyId: string; readonly state: StudyStateName };
 
 /** What the listener, the operator pages and embedding code may do with the studies of a server. */
@@ -64,6 +66,7 @@ export interface StudyHub {
   readonly serverKey: Uint8Array;
   /** How that key came about: one record for each change of it, oldest first. */
   readonly rotations: readonly KeyRotation[];
+  /** Of several versions of one name the newest comes first. */
   studies(): readonly StudyView[];
   study(studyId: string): StudyView | undefined;
   /** Resolves after the batch is durable, or refused. Never rejects on account of a client's bytes. */

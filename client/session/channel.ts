@@ -11,7 +11,7 @@ import { Backoff } from './backoff.js';
 import type { ChannelLink, ChannelOptions } from './channel-contract.js';
 import type { Batch, Contribution, SigningContext } from './contribution.js';
 import { Greeting } from './greeting.js';
-import { findStudy, type VerifiedStudy } from './handshake.js';
+import { findStudy, type VerifiedStudy, type VerifiedWelcome } from './handshake.js';
 import { asKeelsonError, Outgoing, refuse } from './outgoing.js';
 import { Withdrawal } from './withdrawal.js';
 
@@ -118,9 +118,7 @@ export class Channel {
     this.link = link;
     this.greeting = null;
     try {
-      const study = findStudy(link.welcome, this.options.study);
-      this.checkSameStudy(study);
-      this.known = study;
+      this.known = this.studyIn(link.welcome);
     } catch (error) {
       this.end(error as WireError);
       return;
@@ -137,13 +135,18 @@ export class Channel {
     this.cancelRetry = null;
   }
 
-  private checkSameStudy(study: VerifiedStudy): void {
-    const before = this.known?.studyId ?? this.insistedStudy;
-    if (before === null || equalBytes(before, study.studyId)) return;
+  /** Of the versions of a name the one it began with, as long as the server has that; at first the newest. */
+  private studyIn(welcome: VerifiedWelcome): VerifiedStudy {
+    const wanted = this.options.study;
+    const found = findStudy(welcome, wanted);
+    const before = this.known?.studyId ?? this.insistedStudy ?? found.studyId;
+    const same = [found, ...welcome.studies.filter(({ document }) => document.study === wanted)]
+      .find(({ studyId }) => equalBytes(before, studyId));
+    if (same !== undefined) return same;
     throw new WireError(
       'unknown-study',
-      `the facts of ${study.document.study} have changed: read them, and use a new contributor and outbox for them`,
-      { details: { study: study.studyIdHex } },
+      `the facts of ${found.document.study} have changed: read them, and use a new contributor and outbox`,
+      { details: { study: found.studyIdHex } },
     );
   }
 

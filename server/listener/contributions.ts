@@ -30,6 +30,13 @@ export class Contributions {
     return this.#channels.size;
   }
 
+  /** Somebody waits for an answer that is on its way. */
+  get owes(): boolean {
+    if (this.#pendingHellos > 0) return true;
+    for (const { inFlight, withdrawing } of this.#channels.values()) if (inFlight > 0 || withdrawing) return true;
+    return false;
+  }
+
   close(): void {
     this.#count(-this.#channels.size);
     this.#channels.clear();

@@ -17,6 +17,10 @@ export function eventFrame(event: HubEvent, hub: StudyHub, nowMs: number): Uint8
       const state = hub.study(event.studyId)?.state ?? 'open';
       return encodeServerFrame(notice(event.studyId, state, event.epoch, event.closesAtMs, nowMs));
     }
+    case 'study-replaced': {
+      const view = hub.study(event.studyId);
+      return encodeServerFrame(view === undefined ? notice(event.studyId, 'ended', 0n, 0, nowMs) : noticeOf(view, nowMs));
+    }
     case 'study-stopped':
       return encodeServerFrame(notice(event.studyId, event.state, 0n, 0, nowMs));
   }

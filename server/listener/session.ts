@@ -78,21 +78,24 @@ export class Session implements Voice, Member {
     this.#wakefulness.heard();
   }
 
-  /** Called now and then: cuts sockets that stay silent, never begin, or never read. */
+  /** Called now and then: cuts sockets that stay silent, never begin, or never read; ends those whose Welcome is outdated. */
   check(): void {
     if (this.#closed) return;
     const verdict = this.#wakefulness.check({
       useful: this.#contributions.size + this.#subscriptions.size > 0,
       stuffed: this.#stuffed(),
       paused: this.#paused,
+      owes: this.#contributions.owes,
     });
     if (verdict === 'ping') this.socket.ping();
     else if (verdict === 'idle') this.#close(1008, 'idle', 'send Hello or Subscribe soon after Welcome');
+    else if (verdict === 'replaced') this.#close(1001, verdict, 'a study has a newer version: connect again');
     else if (verdict !== 'fine') this.#cut(verdict);
   }
 
   /** An event of a study that this socket follows. */
   hear(event: HubEvent, frame: () => Uint8Array): void {
+    if (event.kind === 'study-replaced') this.#wakefulness.outdated();
     if (event.kind !== 'release' && !this.#closed) this.#tell(event.studyId, frame);
     this.#subscriptions.hear(event, frame);
   }

@@ -41,7 +41,7 @@ export function findStudy(hub: StudyHub, nameOrId: string | null): StudyView {
     throw new HttpError(400, 'bad-request', 'say which study: ?study=NAME or ?study=ID');
   }
   const named = hub.studies().filter((view) => view.name === nameOrId);
-  const found = hub.study(nameOrId.toLowerCase()) ?? named.findLast((view) => view.state === 'open') ?? named.at(-1);
+  const found = hub.study(nameOrId.toLowerCase()) ?? named.find((view) => view.state === 'open') ?? named[0];
   if (found === undefined) throw new HttpError(404, 'unknown-study', 'no such study: /v1/studies lists them');
   return found;
 }

@@ -40,7 +40,10 @@ export class StudySet {
     await Promise.all([...this.#retentions.values()].map((retention) => retention.sweep()));
   }
 
-  /** One more; running versions of the same name end when their open epoch does. */
+  /**
+   * One more; running versions of the same name end when their open epoch does, stand after it in every list from now on, so
+   * that a name means the newest, and whoever follows them is told.
+   */
   async add(definition: StudyDefinition): Promise<void> {
     const { study: name } = definition.document;
     const versions = this.all().filter((study) => study.definition.document.study === name);
@@ -48,6 +51,12 @@ export class StudySet {
     if (versions.includes(study)) return;
     await Promise.all(versions.map((version) => version.end()));
     await this.#start(study, await this.context.store.unfinishedEpochs());
+    for (const version of versions) {
+      const { studyId } = version.identity;
+      if (!this.#live.delete(studyId)) continue;
+      this.#live.set(studyId, version);
+      this.context.emit({ kind: 'study-replaced', studyId });
+    }
   }
 
   async settled(): Promise<void> {
