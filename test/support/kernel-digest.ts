@@ -27,13 +27,21 @@ export function kernelDigest(dimension: number, count: number): Readonly<Record<
   const gram = new Float64Array(dimension ** 2);
   const sums = new Float64Array(dimension);
   kernels.gram(steps, dimension, count, {}, gram, sums);
+  const mask = Uint8Array.from({ length: count }, (_, row) => (row % 3 === 0 ? 0 : 1));
+  const masked = new Float64Array(dimension ** 2);
+  kernels.gram(steps, dimension, count, { mask, centre }, masked);
+  const single = new Float64Array(dimension ** 2);
+  kernels.gram(Float32Array.from(steps), dimension, count, {}, single);
+  const means = kernels.means(steps, dimension, count, { mask });
   const shape = gram.map((entry) => (entry * ball.grid ** 2) / count);
   const weights = kernels.exponentialSymmetric(shape, dimension, 'unitTrace');
   const scores = new Float64Array(count);
   kernels.quadraticForms(steps, dimension, count, centre, weights, scores);
   const eigen = kernels.eigenSymmetric(shape, dimension);
+  const square = kernels.product(shape, shape, dimension, dimension, dimension);
   return {
-    steps: bitsOf(steps), plain: bitsOf(plain), gram: bitsOf(gram), sums: bitsOf(sums), weights: bitsOf(weights),
+    steps: bitsOf(steps), plain: bitsOf(plain), gram: bitsOf(gram), masked: bitsOf(masked), single: bitsOf(single),
+    means: bitsOf(means), square: bitsOf(square), sums: bitsOf(sums), weights: bitsOf(weights),
     scores: bitsOf(scores), values: bitsOf(eigen.values), vectors: bitsOf(eigen.vectors),
   };
 }
