@@ -32,6 +32,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     storeHealth: options.storeHealth,
     operatorToken: options.operatorToken,
     allowedOrigins: rules.allowedOrigins,
+    allowedHosts: rules.allowedHosts,
     clientAddress: context.clientAddress,
     isStopping: () => context.stopping,
   });

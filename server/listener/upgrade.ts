@@ -41,7 +41,11 @@ function judgeBrowser(request: IncomingMessage, rules: BrowserRules): UpgradeRef
   return { status: 403, text: 'pages of another origin may not connect: list the origin in allowedOrigins' };
 }
 
-function isOwnHost(host: string, rules: BrowserRules): boolean {
+/**
+ * Whether the name in a Host header is one that no stranger can point at this server: an IP address, localhost, or a listed
+ * one. @param host as sent, with or without a port.
+ */
+export function isOwnHost(host: string, rules: Pick<BrowserRules, 'allowedHosts'>): boolean {
   const name = host.replace(/:\d+$/, '').toLowerCase();
   const address = name.replace(/^\[(.*)\]$/, '$1');
   const isLocal = name === 'localhost' || name.endsWith('.localhost');

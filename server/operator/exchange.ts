@@ -18,6 +18,7 @@ export interface HttpOptions {
   readonly storeHealth: (() => Promise<StoreHealth>) | undefined;
   readonly operatorToken: string;
   readonly allowedOrigins: readonly string[];
+  readonly allowedHosts: readonly string[];
   readonly clientAddress: ClientAddress;
   readonly isStopping: () => boolean;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AddressRates } from '../listener/rates.js';
+import { isOwnHost } from '../listener/upgrade.js';
 import { createOperatorCheck } from './auth.js';
 import type { Exchange, HttpOptions } from './exchange.js';
 import { HttpError } from './http-error.js';
@@ -38,6 +39,7 @@ export function createHttpHandler(options: HttpOptions): (request: IncomingMessa
     }
     checkMethod(route, request, response);
     const withToken = isOperator(request);
+    if (!withToken) checkHost(route, request, options.allowedHosts);
     const operator = withToken || sessions.holds(request);
     if (route.access === 'operator' && !operator) {
       response.setHeader('WWW-Authenticate', 'Bearer realm="keelson"');
@@ -68,6 +70,15 @@ function checkMethod(route: Route, request: IncomingMessage, response: ServerRes
   if (route.changes === true && !isFromOwnPage(request)) {
     throw new HttpError(403, 'not-own-page', 'only pages of this server may ask for this: open /operator');
   }
+}
+
+/**
+ * A name that a stranger points here (DNS rebinding) makes this server part of that stranger's site, whose pages could then read
+ * all that is public on a network of which they see nothing. Who has the token is no such page.
+ */
+function checkHost(route: Route, { headers: { host } }: IncomingMessage, allowedHosts: readonly string[]): void {
+  if (route.anyHost === true || host === undefined || isOwnHost(host, { allowedHosts })) return;
+  throw new HttpError(403, 'unknown-host', 'the server does not answer under this host name: list it with --allow-host');
 }
 
 function urlOf(request: IncomingMessage): URL {

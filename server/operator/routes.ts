@@ -12,6 +12,8 @@ export interface Route {
   readonly access: 'public' | 'operator';
   /** Changes something: POST, from this server's own pages only. Default: it only reads, and takes GET and HEAD. */
   readonly changes?: true;
+  /** Answers under whatever name: it tells nothing that a port scan does not. */
+  readonly anyHost?: true;
   answer(exchange: Exchange): Promise<void>;
 }
 
@@ -26,7 +28,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/operator': { access: 'public', answer: pageFile('operator.html', 'text/html') },
   '/operator.css': { access: 'public', answer: pageFile('operator.css', 'text/css') },
   '/operator.js': { access: 'public', answer: pageFile('operator.js', 'text/javascript') },
-  '/healthz': { access: 'public', answer: health },
+  '/healthz': { access: 'public', anyHost: true, answer: health },
   '/metrics': { access: 'operator', answer: metrics },
   '/v1/studies': { access: 'public', answer: studies },
   '/v1/releases': { access: 'public', answer: releaseLog },
