@@ -91,7 +91,8 @@ function Card({ line, place, answer, values }: CardFacts): VNode {
   const verdict = answer === undefined ? null : verdictOf(answer);
   const isRefused = answer?.outcome === 'refused';
   return html`<article class=${`answer s${place}`}><h4><span class="key"></span>${line.title}</h4>
-    <p class="error">${isRefused ? 'refused' : html`<span>${short(line.errors.at(-1) ?? null)}<small>scales off</small></span>`}</p>
+    <p class="error"><span>${isRefused ? 'refused' : short(line.errors.at(-1) ?? null)}</span>
+      ${!isRefused && html`<small>scales off</small>`}</p>
     <${Values} of=${values} />
     ${verdict !== null && html`<${Badge} tone=${verdict.tone}>${verdict.text}<//>`}
     ${answer?.reason !== undefined && html`<p class="reason">${answer.reason}</p>`}</article>`;
