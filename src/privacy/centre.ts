@@ -1,6 +1,6 @@
 import { Released, type Sensitive } from '../base/brands.js';
 import { exponentialEvent, gaussianHistogramEvent } from './calibration.js';
-import { countColumnBins, countColumnCells } from '../numerics/kernels/column-counts.js';
+import { countColumnBins, countColumnCells, type CellPlaces } from '../numerics/kernels/column-counts.js';
 import { columnBinsOfRows, columnCellsOfRows, type KernelRunner } from '../numerics/kernels/shards.js';
 import { shareOf } from './target.js';
 import type { ExponentialEvent, GaussianHistogramEvent } from './events.js';
@@ -18,6 +18,8 @@ import type { RowBlock } from './rows.js';
  *   before some point of the cell is a median. Replacing a row keeps N and changes L and R by at most 1, so the score
  *   by at most 1; a row more or less changes 2 L - N and 2 R - N by 1, so the score by 1/2. Hence sensitivity 1 and, by
  *   the exponential mechanism, one choice per coordinate with the other half of rho.
+ * Which cell a row is in is one formula for all rows (countColumnCells), a function of the row and of the window alone; rounding may
+ * put a row at an edge into the cell beside it, whoever else is there.
  * A cell, not its midpoint, is scored, so that a column whose values all coincide has one best cell rather than none.
  * Source: Karwa and Vadhan 2018 for the range by a stable histogram; McSherry and Talwar 2007 for the median.
  */
@@ -68,7 +70,7 @@ export function privateCentre(
   const counts = rows.map(({ values, count }) => countColumnBins(values, dimension, count, steps.widths));
   const edges = steps.windows(counts);
   if (edges instanceof Released) return edges;
-  return steps.choose(edges, rows.map(({ values, count }) => countColumnCells(values, dimension, count, edges)));
+  return steps.choose(edges, rows.map(({ values, count }) => countColumnCells(values, dimension, count, steps.places(edges))));
 }
 
 /** As `privateCentre`, with the passes over the rows shared among threads; the same centre. */
@@ -83,7 +85,7 @@ export async function privateCentreOn(
   const steps = new CentreSteps(mechanisms, dimension, scale, name);
   const edges = steps.windows(await rows.mapAsync((block) => columnBinsOfRows(runner, block, steps.widths)));
   if (edges instanceof Released) return edges;
-  return steps.choose(edges, await rows.mapAsync((block) => columnCellsOfRows(runner, block, edges)));
+  return steps.choose(edges, await rows.mapAsync((block) => columnCellsOfRows(runner, block, steps.places(edges))));
 }
 
 /** The draws of a centre, apart from the passes over the rows. */
@@ -114,7 +116,16 @@ class CentreSteps {
     return edges;
   }
 
-  /** @param counts - as `countColumnCells` makes them for these edges. */
+  /** The cells of windows with these edges. */
+  places(edges: Float64Array): CellPlaces {
+    return {
+      cells,
+      lows: this.widths.map((_, j) => edges[j * (cells + 1)]!),
+      rates: this.#scales.map((scale) => cells / (2 * reach * scale)),
+    };
+  }
+
+  /** @param counts - as `countColumnCells` makes them for the cells of these edges. */
   choose(edges: Float64Array, counts: Sensitive<Float64Array>): Released<Centre> {
     const chosen = Array.from(this.widths, (_, j) => {
       const own = edges.subarray(j * (cells + 1), (j + 1) * (cells + 1));
@@ -136,7 +147,7 @@ function cellEdges(middle: number, scale: number): Float64Array {
 
 /**
  * The score of every cell [edge k, edge k+1): minus the distance, in rows, from holding a median.
- * @param first - entry k: rows whose first edge above them is edge k; the last one, rows above all edges.
+ * @param first - rows below all cells, in each of them, and above all.
  */
 function cellScores(first: Float64Array): Float64Array {
   const present = first.reduce((sum, rows) => sum + rows, 0);

@@ -55,34 +55,42 @@ export function countColumnBins(
   return far;
 }
 
+/** Cells of one width side by side, in every column. */
+export interface CellPlaces {
+  /** Where each column's first cell begins. */
+  readonly lows: Float64Array;
+  /** Cells per unit of each column, positive. */
+  readonly rates: Float64Array;
+  /** As many in every column. */
+  readonly cells: number;
+}
+
 /**
- * Finite entries of each column by the first of its edges above them: entry k, of edges + 1, counts those that are at
- * or above edge k-1 and below edge k.
- * @param edges - per column as many, never decreasing; all columns' side by side.
+ * Finite entries of each column by cell, cells + 2 numbers a column: those below all cells, those whose
+ * floor((entry - low) * rate) is k, for each k < cells, and those above.
  */
 export function countColumnCells(
-  values: Float64Array, dimension: number, count: number, edges: Float64Array,
+  values: Float64Array, dimension: number, count: number, { lows, rates, cells }: CellPlaces,
 ): Float64Array {
-  const size = dimension === 0 ? 0 : edges.length / dimension;
-  const counts = new Float64Array((size + 1) * dimension);
-  const rates = Float64Array.from({ length: dimension }, (_, j) => {
-    const [low, high] = [edges[j * size]!, edges[j * size + size - 1]!];
-    return (size - 1) / (high - low);
-  });
+  const counts = new Float64Array((cells + 2) * dimension);
   if (count === 0 || dimension === 0) return counts;
   const blocks = new Blocks(arena(), values, dimension, count, {});
+  // Two columns are read at a time, of an odd number one more than there are.
   const [counted, places, scales, ...parts] = arena().layout(
-    Math.ceil(counts.length / 2), edges.length, dimension, ...blocks.lengths,
+    Math.ceil(((cells + 3) * dimension) / 2), dimension + 1, dimension + 1, ...blocks.lengths,
   );
   counted.fill(0);
-  places.set(edges);
+  places.set(lows);
   scales.set(rates);
   blocks.each(parts, ({ rows, count: rowsHere }) => {
     arena().exports.countCells(
-      rows, rowsHere, dimension, places.byteOffset, size, scales.byteOffset, counted.byteOffset,
+      rows, rowsHere, dimension, places.byteOffset, scales.byteOffset, cells, counted.byteOffset,
     );
   });
-  counts.set(new Uint32Array(counted.buffer, counted.byteOffset, counts.length));
+  const all = new Uint32Array(counted.buffer, counted.byteOffset, (cells + 3) * dimension);
+  for (let j = 0; j < dimension; j++) {
+    counts.set(all.subarray(j * (cells + 3), j * (cells + 3) + cells + 2), j * (cells + 2));
+  }
   return counts;
 }
 

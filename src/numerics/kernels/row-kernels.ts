@@ -1,4 +1,4 @@
-import { countColumnBins, countColumnCells, countPairBins } from './column-counts.js';
+import { countColumnBins, countColumnCells, countPairBins, type CellPlaces } from './column-counts.js';
 import { createKernels, type Kernels, type PassOptions, type ScoreForm, type StepBall } from './index.js';
 import { moveScored } from './score-bins.js';
 
@@ -75,9 +75,12 @@ interface ClipInput extends Chunk {
   readonly present: Uint8Array;
 }
 
-interface CountInput extends Chunk {
-  /** Widths of the columns' bins, or their edges. */
+interface BinsInput extends Chunk {
+  /** Widths of the columns' bins. */
   readonly places: Float64Array;
+}
+interface CellsInput extends Chunk {
+  readonly places: CellPlaces;
 }
 
 interface PairsInput extends Chunk {
@@ -170,11 +173,11 @@ function clipAndAdd(input: ClipInput): RowMoments {
   return { count, sums, products };
 }
 
-function bins(input: CountInput): Map<number, number>[] {
+function bins(input: BinsInput): Map<number, number>[] {
   return countColumnBins(valuesOf(input), input.rows.dimension, input.last - input.first, input.places);
 }
 
-function cells(input: CountInput): Float64Array {
+function cells(input: CellsInput): Float64Array {
   return countColumnCells(valuesOf(input), input.rows.dimension, input.last - input.first, input.places);
 }
 
@@ -205,8 +208,8 @@ export const rowKernels: Readonly<Record<string, (input: unknown) => unknown>> =
   takeBinned: (input) => takeBinned(input as TakeInput),
   clip: (input) => clip(input as ClipInput),
   clipAndAdd: (input) => clipAndAdd(input as ClipInput),
-  bins: (input) => bins(input as CountInput),
-  cells: (input) => cells(input as CountInput),
+  bins: (input) => bins(input as BinsInput),
+  cells: (input) => cells(input as CellsInput),
   pairBins: (input) => pairBins(input as PairsInput),
   share: (input) => share(input as Share),
 };

@@ -1,4 +1,5 @@
 import { assert } from '../../base/assert.js';
+import type { CellPlaces } from './column-counts.js';
 import type { PassOptions, ScoreForm, StepBall } from './index.js';
 import {
   chunkOf, chunkRows, rowKernels, type RowMoments, type RowSet, type Share, type Shared,
@@ -76,9 +77,9 @@ function addedBins(parts: readonly Map<number, number>[][], dimension: number): 
 }
 
 /** See `countColumnCells`. */
-export async function columnCellsOfRows(runner: KernelRunner, rows: RowSet, edges: Float64Array): Promise<Float64Array> {
-  const all = new Float64Array(edges.length + rows.dimension);
-  return addedInto(all, await overChunks<Float64Array>(runner, 'cells', rows, [], { places: edges }));
+export async function columnCellsOfRows(runner: KernelRunner, rows: RowSet, places: CellPlaces): Promise<Float64Array> {
+  const all = new Float64Array((places.cells + 2) * rows.dimension);
+  return addedInto(all, await overChunks<Float64Array>(runner, 'cells', rows, [], { places }));
 }
 
 function addedInto(all: Float64Array, parts: readonly Float64Array[]): Float64Array {

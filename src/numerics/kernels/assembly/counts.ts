@@ -7,13 +7,19 @@
 export function countBins(
   rows: usize, count: i32, d: i32, widths: usize, lowest: usize, bins: i32, near: usize, far: usize,
 ): i32 {
-  const size = <usize>bins << 2;
+  const size = <usize>bins << 2, none = f64x2.splat(0), end = f64x2.splat(<f64>bins);
   let missed = 0, place = 0;
   for (let i = 0; i < count; i++) {
     let own = near, j = 0;
     for (; j + 2 <= d; j += 2, rows += 16, place += 2, own += 2 * size) {
       const at = <usize>j << 3;
       const bin = f64x2.sub(f64x2.floor(f64x2.div(v128.load(rows), v128.load(widths + at))), v128.load(lowest + at));
+      if (i64x2.all_true(v128.and(f64x2.ge(bin, none), f64x2.lt(bin, end)))) {
+        const both = i32x4.trunc_sat_f64x2_s_zero(bin);
+        add(own, i32x4.extract_lane(both, 0));
+        add(own + size, i32x4.extract_lane(both, 1));
+        continue;
+      }
       if (!addTo(own, f64x2.extract_lane(bin, 0), bins)) missed = note(far, missed, place);
       if (!addTo(own + size, f64x2.extract_lane(bin, 1), bins)) missed = note(far, missed, place + 1);
     }
@@ -31,8 +37,7 @@ export function countBins(
 @inline
 function addTo(counts: usize, bin: f64, bins: i32): bool {
   if (!(bin >= 0 && bin < <f64>bins)) return false;
-  const at = counts + (<usize>(<i32>bin) << 2);
-  store<u32>(at, load<u32>(at) + 1);
+  add(counts, <i32>bin);
   return true;
 }
 
@@ -42,25 +47,35 @@ function note(list: usize, length: i32, place: i32): i32 {
 }
 
 /**
- * Counts each finite entry by the first of its column's `size` edges above it. `rates` has edges per unit, for a guess
- * that the comparisons then put right.
+ * Counts each entry in place floor((entry - low) * rate) + 1 of its column, held within 0 .. cells + 1. Each column has
+ * cells + 3 counts side by side, the last of them for entries that are not finite.
  */
 export function countCells(
-  rows: usize, count: i32, d: i32, edges: usize, size: i32, rates: usize, counts: usize,
+  rows: usize, count: i32, d: i32, lows: usize, rates: usize, cells: i32, counts: usize,
 ): void {
-  const column = <usize>size << 3, cells = <usize>(size + 1) << 2;
+  const size = <usize>(cells + 3) << 2;
+  const most = f64x2.splat(<f64>cells + 1), nowhere = f64x2.splat(<f64>cells + 2), one = f64x2.splat(1);
+  const zero = f64x2.splat(0);
   for (let i = 0; i < count; i++) {
-    let first = edges, own = counts;
-    for (let j = 0; j < d; j++, rows += 8, first += column, own += cells) {
-      const entry = load<f64>(rows);
-      if (!(entry - entry == 0)) continue;
-      const guess = (entry - load<f64>(first)) * load<f64>(rates + (<usize>j << 3));
-      // Edges that coincide make a rate, and a guess, that is no number.
-      let k = guess >= 0 ? (guess < <f64>size ? min(<i32>guess + 1, size) : size) : 0;
-      while (k > 0 && load<f64>(first + (<usize>(k - 1) << 3)) > entry) k--;
-      while (k < size && load<f64>(first + (<usize>k << 3)) <= entry) k++;
-      const at = own + (<usize>k << 2);
-      store<u32>(at, load<u32>(at) + 1);
+    let own = counts, j = 0;
+    for (; j < d; j += 2, own += 2 * size) {
+      const at = <usize>j << 3, both = j + 2 <= d;
+      const entry = both ? v128.load(rows + at) : v128.load64_zero(rows + at);
+      const away = f64x2.mul(f64x2.sub(entry, v128.load(lows + at)), v128.load(rates + at));
+      const held = f64x2.pmax(zero, f64x2.pmin(most, f64x2.add(f64x2.floor(away), one)));
+      // Zero where the entry is finite, else no number.
+      const isFinite = f64x2.eq(f64x2.sub(entry, entry), zero);
+      const place = i32x4.trunc_sat_f64x2_s_zero(v128.bitselect(held, nowhere, isFinite));
+      add(own, i32x4.extract_lane(place, 0));
+      if (both) add(own + size, i32x4.extract_lane(place, 1));
     }
+    rows += <usize>d << 3;
   }
+}
+
+// @ts-ignore: decorator
+@inline
+function add(counts: usize, place: i32): void {
+  const at = counts + (<usize>place << 2);
+  store<u32>(at, load<u32>(at) + 1);
 }
