@@ -5,12 +5,14 @@ import { subprotocol } from '../../src/wire/index.js';
 import type { ListenerContext } from './context.js';
 import { Sessions } from './sessions.js';
 import { connectSession, sessionSocket } from './socket.js';
+import { UnfinishedMessages } from './unfinished.js';
 import { judgeUpgrade, type BrowserRules, type UpgradeRefusal } from './upgrade.js';
 
 /** The WebSocket connections of a listener. */
 export class Connections {
   readonly #server: WebSocketServer;
   readonly #sessions: Sessions;
+  readonly #unfinished: UnfinishedMessages;
   /** Every TCP connection that asked for an upgrade, taken or refused: the HTTP server forgets these. */
   readonly #raws = new Set<Duplex>();
 
@@ -32,6 +34,7 @@ export class Connections {
     };
     this.#server = new WebSocketServer(settings);
     this.#sessions = new Sessions(context);
+    this.#unfinished = new UnfinishedMessages(context);
   }
 
   get size(): number {
@@ -58,11 +61,13 @@ export class Connections {
   /** Whatever is left is cut. */
   terminate(): void {
     this.#sessions.terminate();
+    this.#unfinished.stop();
     for (const raw of [...this.#raws]) raw.destroy();
   }
 
   #begin(ws: WebSocket, raw: Duplex, address: string): void {
     const { context } = this;
+    this.#unfinished.watch(ws, raw);
     const session = this.#sessions.begin(sessionSocket(ws, raw, address));
     connectSession(ws, session, (error) => {
       context.metrics.socketsClosed.add(1, { reason: closeReason(error) });

@@ -56,6 +56,8 @@ export const limits = {
   malformedFramesPerSocket: 3,
   /** Frames for unknown channels or past the credit before the socket closes: a client that lost its step. */
   strayFramesPerSocket: 16,
+  /** Bytes of messages that have begun and not ended, over all sockets; past it those that hold most are cut. */
+  unfinishedBytes: 256 * 1024 * 1024,
   /** A paused socket is looked at again after this long, in milliseconds. */
   pauseMs: 20,
   /** Releases read from the store at a time for a subscriber or a download. */

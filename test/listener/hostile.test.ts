@@ -117,6 +117,37 @@ describe('frames that WebSocket allows and nobody needs', () => {
     await rig.expectService();
   });
 
+  it.each([
+    ['fragments, with pongs in between', (socket: Socket) => {
+      for (let i = 0; i < 8; i++) {
+        socket.write(frame(i === 0 ? 0x02 : 0x00, new Uint8Array(60_000)));
+        socket.write(frame(0x8a, new Uint8Array(0)));
+      }
+    }],
+    ['most of a long frame', (socket: Socket) => void socket.write(frame(0x82, new Uint8Array(65_000)).subarray(0, 64_000))],
+  ])('messages that never end are cut when they hold too much together, the largest first: %s', async (_what, begin) => {
+    const rig = await startRig({ limits: { unfinishedBytes: 600_000 } });
+    const modest = await upgraded(rig);
+    modest.socket.write(frame(0x02, new Uint8Array(100)));
+    const hoarders = await Promise.all(Array.from({ length: 12 }, () => upgraded(rig)));
+    for (const { socket } of hoarders) begin(socket);
+    await eventually(() => rig.metrics.socketsClosed.total({ reason: 'unfinished' }) > 0);
+    await eventually(() => rig.metrics.totals.sockets <= 9);
+    expect(rig.metrics.totals.sockets).toBeGreaterThan(0);
+    expect(modest.socket.closed).toBe(false);
+    await rig.expectService();
+  });
+
+  it('whole messages and pongs leave nothing behind that counts', async () => {
+    const rig = await startRig({ limits: { unfinishedBytes: 40_000 } });
+    const contributor = await rig.contributor();
+    for (let i = 1n; i <= 400n; i++) await contributor.send(i);
+    for (let i = 0; i < 2_000; i++) contributor.client.ws.pong(Buffer.alloc(100));
+    await new Promise((done) => setTimeout(done, 600));
+    expect((await contributor.send(401n)).contiguousSequence).toBe(401n);
+    expect(rig.metrics.socketsClosed.total({ reason: 'unfinished' })).toBe(0);
+  });
+
   it('compression is not agreed to, and a compressed frame is cut', async () => {
     const rig = await startRig();
     const { socket, answer, received } = await upgraded(rig, 'Sec-WebSocket-Extensions: permessage-deflate');
