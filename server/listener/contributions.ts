@@ -140,6 +140,11 @@ export class Contributions {
     const { context, voice } = this;
     const { view, setup } = admitted;
     const state = await context.hub.contributorState(view.studyId, hello.publicKey);
+    // Who gave something while its token held may take it back until the close. The server's clock alone decides, without
+    // tolerance; the channel takes no batch.
+    if (context.clock.nowMs() >= setup.enrolledUntilMs && !state.inOpenEpoch) {
+      return voice.refuse('enrolment-expired', { studyId: hello.studyId, publicKey: hello.publicKey });
+    }
     const id = ++this.#lastChannel;
     const ready = await readyFrom(context, hello, this.serverNonce, id, state);
     if (voice.closed) return;

@@ -7,17 +7,17 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 type Asked = Pick<StudyDocument, 'study' | 'admission'>;
 
 /**
- * What of an enrolment token can be judged without a signature, so that a Hello without one, or with one that is over,
- * costs nothing. The server's clock alone decides, without tolerance: the moment of expiry is refused.
+ * What of an enrolment token can be judged without a signature, so that a Hello without one costs nothing. One that is over
+ * is a claim too: its key may still take back what it gave while the token held.
  * @returns null where the study asks for none; a code for a token that cannot do.
  */
 export function claimedEnrolment(
-  { study, admission }: Asked, token: Uint8Array | undefined, nowMs: number,
+  { study, admission }: Asked, token: Uint8Array | undefined,
 ): ClaimedEnrolment | null | WireCode {
   if (admission.kind !== 'enrolment') return null;
   const claim = token === undefined ? undefined : readEnrolment(token);
   if (claim === undefined || (claim.study !== null && claim.study !== study)) return 'not-enrolled';
-  return nowMs >= claim.expiresAtMs ? 'enrolment-expired' : claim;
+  return claim;
 }
 
 /** Whether the study's issuer signed the claim, for this key. Cost: one verification. */

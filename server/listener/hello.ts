@@ -31,10 +31,10 @@ const refused = (code: WireCode): NotAdmitted => ({ code, forged: false });
  * @param serverNonce of this socket, so that a recorded Hello is worth nothing on another.
  */
 export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: Uint8Array): Admitted | NotAdmitted {
-  const { clock, hub, limits } = context;
+  const { hub, limits } = context;
   const view = hub.study(toHex(hello.studyId));
   if (view === undefined) return refused('unknown-study');
-  const claim = claimedEnrolment(view.document, hello.enrolment, clock.nowMs());
+  const claim = claimedEnrolment(view.document, hello.enrolment);
   if (typeof claim === 'string') return refused(claim);
   const verifier = verifierOf(hello.publicKey);
   if (verifier === undefined) return refused('invalid-key');

@@ -184,6 +184,8 @@ export interface ContributorState {
   readonly contiguousSequence: bigint;
   /** Unsettled sequences below nextSequence. */
   readonly holes: readonly bigint[];
+  /** Something of this contributor was settled for the epoch that is open, whether it still counts there or not. */
+  readonly inOpenEpoch: boolean;
   /** Under contributor scope: what this contributor has spent. */
   readonly spend: { readonly rho: Amount; readonly delta: Amount } | null;
 }

@@ -5,12 +5,14 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createContributor } from '../../client/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { createAggregator, silentLogger, type Aggregator } from '../../server/index.js';
-import { fromHex } from '../../src/base/bytes.js';
-import { signWithdrawal } from '../../src/signing/index.js';
+import { fromHex, toHex } from '../../src/base/bytes.js';
+import { issueEnrolment, signWithdrawal } from '../../src/signing/index.js';
+import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
 import { define } from '../support/hub-bench.js';
 import { newSigner, WireClient, WireContributor } from '../support/wire-client.js';
 
+const issuer = newSigner();
 let directory: string;
 let aggregator: Aggregator;
 beforeEach(async () => {
@@ -18,7 +20,13 @@ beforeEach(async () => {
   aggregator = await createAggregator({
     dataDirectory: join(directory, 'data'), port: 0, logger: silentLogger,
     runnerFactory: () => new InlineEpochRunner(),
-    studies: [define({ participation: 'public', epoch: { contributors: 2 } })],
+    studies: [
+      define({ participation: 'public', epoch: { contributors: 2 } }),
+      define({
+        participation: 'public', epoch: { contributors: 2 }, study: 'members',
+        admission: { kind: 'enrolment', issuer: toHex(issuer.publicKey) },
+      }),
+    ],
   });
 });
 afterEach(async () => {
@@ -79,4 +87,27 @@ it('takes a withdrawal from the key alone, for the epoch that it signed', async 
   client.send({ kind: 'withdraw', channel: 99, epoch: 1n, signature: new Uint8Array(64) });
   expect(await contributor.refusal()).toMatchObject({ code: 'unknown-channel' });
   client.close();
+});
+
+it('is open to a key whose enrolment ended meanwhile, which gives nothing more', async () => {
+  const expiresAtMs = Date.now() + 3_000;
+  const connect = (fill: number) => {
+    const seed = new Uint8Array(32).fill(fill);
+    const { publicKey } = signing.createSigner(seed);
+    const enrolment = toHex(issueEnrolment(issuer, publicKey, { study: 'members', expiresAtMs }, signing));
+    return createContributor({ url: url(), study: 'members', seed, enrolment });
+  };
+  const member = connect(5);
+  expect(await member.contribute([[1, 2]])).toMatchObject({ kind: 'accepted', epoch: 1n });
+  await member.close();
+  while (Date.now() < expiresAtMs) await new Promise((resolve) => { setTimeout(resolve, 50); });
+  const [again, stranger] = [connect(5), connect(6)];
+  expect(await again.withdraw()).toBe(1n);
+  await expect(again.contribute([[3, 4]])).rejects.toMatchObject({ code: 'enrolment-expired' });
+  // A token that is over, and nothing to take back: not let in.
+  await expect(stranger.contribute([[3, 4]])).rejects.toMatchObject({ code: 'enrolment-expired' });
+  const { studyId } = aggregator.hub.studies()[1]!;
+  // What was taken back leaves the summaries at the release; nothing came to it.
+  expect(await aggregator.hub.progress(studyId)).toMatchObject({ contributors: 1 });
+  for (const contributor of [again, stranger]) await contributor.close();
 });

@@ -67,6 +67,24 @@ it('takes a token until the moment it expires, and no batch after it', async () 
   expect(await codeFor(rig, key, tokenFor(key, document.study, issuer, expiresAtMs + 1))).toBeUndefined();
 });
 
+it('lets a key whose token is over back in to take what it gave to the open epoch, and takes nothing more of it', async () => {
+  const { rig, clock } = await enrolling();
+  const key = newSigner();
+  clock.advance(expiresAtMs);
+  expect(await codeFor(rig, key, tokenFor(key))).toBe('enrolment-expired');
+  rig.hub.inOpenEpoch = true;
+  const client = await rig.open();
+  const ready = await client.hello(key, rig.study, { enrolment: tokenFor(key) });
+  const contributor = WireContributor.on(client, rig.study, key, ready);
+  client.send(contributor.batch(1n));
+  expect(await client.next('refusal')).toMatchObject({ code: 'enrolment-expired', channel: ready.channel });
+  expect(rig.hub.submitted.length).toBe(0);
+  // Being known is no token: neither without one, nor with one of somebody else.
+  expect(await codeFor(rig, key)).toBe('not-enrolled');
+  expect(await codeFor(rig, key, tokenFor(newSigner()))).toBe('not-enrolled');
+  expect(await codeFor(rig, key, tokenFor(key, null, newSigner()))).toBe('not-enrolled');
+});
+
 it('checks no signature for a Hello whose token cannot do, and closes sockets that forge some', async () => {
   const { rig } = await enrolling();
   const key = newSigner();

@@ -23,6 +23,8 @@ export interface FakeHub extends StudyHub {
   broken: boolean;
   allowed: (contributor: Uint8Array) => boolean;
   spend: ContributorState['spend'];
+  /** Of every contributor. */
+  inOpenEpoch: boolean;
   ledger: LedgerBalance[];
   /** Appends a signed release to the log and tells everybody. `text` pads its size; `change` replaces what it says. */
   publish(studyId: string, text?: string, change?: Partial<ReleaseBody>): ReleaseRecord;
@@ -70,6 +72,7 @@ class Hub implements FakeHub {
   broken = false;
   allowed = (): boolean => true;
   spend: ContributorState['spend'] = null;
+  inOpenEpoch = false;
   ledger: LedgerBalance[] = [];
   readonly serverKey: Uint8Array;
   readonly rotations: StudyHub['rotations'] = [];
@@ -118,7 +121,7 @@ class Hub implements FakeHub {
     const next = [...settled.keys()].reduce((max, sequence) => (sequence > max ? sequence : max), contiguous) + 1n;
     const holes: bigint[] = [];
     for (let i = contiguous + 1n; i < next; i++) if (!settled.has(i)) holes.push(i);
-    return { nextSequence: next, contiguousSequence: contiguous, holes, spend: this.spend };
+    return { nextSequence: next, contiguousSequence: contiguous, holes, inOpenEpoch: this.inOpenEpoch, spend: this.spend };
   }
 
   async releases(id: string, from: number, limit: number): Promise<readonly ReleaseRecord[]> {

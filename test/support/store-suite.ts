@@ -324,7 +324,7 @@ function admissionTests(bench: Bench): void {
     // Durable, and told again; 5 left no trace, since nothing after it counts.
     await bench.reopen();
     expect(await bench.store.contributorState(idOf('s'), idOf('a')))
-      .toEqual({ nextSequence: 5n, contiguousSequence: 4n, holes: [], spend: null });
+      .toEqual({ nextSequence: 5n, contiguousSequence: 4n, holes: [], inOpenEpoch: true, spend: null });
     expect(await verdicts(bench.store, [batch('a', 2, 1), batch('a', 2, 1, { content: 'other' }), batch('a', 4, 1)]))
       .toEqual(['rejected:budget-exhausted', 'rejected:mutated', 'duplicate@1']);
     expect(await bench.store.journal(idOf('s'), 1n, 0n, 10)).toHaveLength(2);
@@ -350,7 +350,7 @@ function admissionTests(bench: Bench): void {
     expect(await verdicts(store, [batch('a', 2n ** 64n - 1n, 1)])).toEqual(['rejected:sequence-too-far']);
     expect(await verdicts(store, [batch('a', 0, 1)])).toEqual(['rejected:malformed']);
     expect(await store.contributorState(idOf('s'), idOf('a'))).toEqual(
-      { nextSequence: 1n, contiguousSequence: 0n, holes: [], spend: null });
+      { nextSequence: 1n, contiguousSequence: 0n, holes: [], inOpenEpoch: false, spend: null });
     const run = Array.from({ length: far }, (_, i) => batch('a', i + 1, 1, { rejectAs: 'not-finite' }));
     await store.admit(run);
     expect(await verdicts(store, [batch('a', 1, 1, { content: 'other' }), batch('a', 2, 1)]))
@@ -361,7 +361,7 @@ function admissionTests(bench: Bench): void {
     const { store } = bench;
     await store.admit([batch('a', 1, 1), batch('a', 3, 1), batch('a', 6, 1, { rejectAs: 'wrong-dimension' })]);
     expect(await store.contributorState(idOf('s'), idOf('a'))).toEqual(
-      { nextSequence: 7n, contiguousSequence: 1n, holes: [2n, 4n, 5n], spend: null });
+      { nextSequence: 7n, contiguousSequence: 1n, holes: [2n, 4n, 5n], inOpenEpoch: true, spend: null });
     const [result] = await store.admit([batch('a', 2, 1)]);
     expect(result).toMatchObject({ verdict: 'accepted', contiguousSequence: 3n });
   });
@@ -469,7 +469,7 @@ function admissionTests(bench: Bench): void {
         }
       }
       for (const contributor of ['a', 'b', 'c']) {
-        expect(await bench.store.contributorState(studyId, idOf(contributor))).toEqual({
+        expect(await bench.store.contributorState(studyId, idOf(contributor))).toMatchObject({
           nextSequence: model.next(idOf(contributor)), contiguousSequence: model.contiguous(idOf(contributor)),
           holes: model.holes(idOf(contributor)), spend: null,
         });

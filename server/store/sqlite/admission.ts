@@ -259,10 +259,12 @@ export class Admission {
   contributorState(studyId: StudyId, key: string): ContributorState {
     const study = this.#study(studyId);
     const contributor = study === undefined ? undefined : this.#load(study, key);
-    const { window } = contributor?.state ?? noContribution;
+    const { window, epochKey } = contributor?.state ?? noContribution;
+    const open = study?.open ?? null;
     const own = study?.own ?? null;
     return {
       nextSequence: BigInt(window.high) + 1n, contiguousSequence: BigInt(window.contiguous), holes: holesOf(window),
+      inOpenEpoch: open !== null && contributor !== undefined && epochKey === open.epochKey,
       spend: own === null ? null : this.#spending.spent(own, contributor!.contributorId, this.#nowMs()),
     };
   }
