@@ -1,5 +1,5 @@
 import { chiSquareMedian } from '../numerics/chi-square.js';
-import { createKernels, type Kernels } from '../numerics/kernels/index.js';
+import { ownKernels } from '../numerics/kernels/index.js';
 import { columnOf, finiteRows, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 import { allFinite } from '../numerics/vector.js';
@@ -19,9 +19,6 @@ export const rowsPerColumn = 4;
 const lengthLeast = 1e-9;
 /** An eigenvalue below this, of a matrix whose trace is d, says that the rows lie in a plane. */
 const planar = 1e-14;
-
-let own: Kernels | null = null;
-const kernels = (): Kernels => (own ??= createKernels());
 
 /**
  * Mean and covariance of rows that are mostly Gaussian, by directions: the place from which unit vectors to the rows sum
@@ -44,17 +41,17 @@ export function normalOfRows(given: PointSet): RobustNormal | null {
   let images = imagesOf(points, map, mean);
   for (let step = 0; step < iterationsMax; step++) {
     const { move, shape } = directionsOf(images, dimension);
-    const back = kernels().product(inverse, move, dimension, dimension, 1);
+    const back = ownKernels().product(inverse, move, dimension, dimension, 1);
     for (let j = 0; j < dimension; j++) mean[j]! += back[j]!;
-    const { values, vectors } = kernels().eigenSymmetric(shape, dimension);
+    const { values, vectors } = ownKernels().eigenSymmetric(shape, dimension);
     if (!(values[0]! > planar)) return null;
     const power = (exponent: number): Float64Array => {
       const result = new Float64Array(dimension ** 2);
-      kernels().gram(vectors, dimension, dimension, { weights: values.map((value) => value ** exponent) }, result);
+      ownKernels().gram(vectors, dimension, dimension, { weights: values.map((value) => value ** exponent) }, result);
       return result;
     };
-    map = kernels().product(power(-0.5), map, dimension, dimension, dimension);
-    inverse = kernels().product(inverse, power(0.5), dimension, dimension, dimension);
+    map = ownKernels().product(power(-0.5), map, dimension, dimension, dimension);
+    inverse = ownKernels().product(inverse, power(0.5), dimension, dimension, dimension);
     images = imagesOf(points, map, mean);
     if (Math.hypot(...move) < tolerance && values.every((value) => Math.abs(value - 1) < tolerance)) break;
   }
@@ -67,7 +64,7 @@ export function normalOfRows(given: PointSet): RobustNormal | null {
 function imagesOf({ count, dimension, values }: PointSet, map: Float64Array, mean: Float64Array): Float64Array {
   const columns = map.map((_, at) => map[(at % dimension) * dimension + Math.floor(at / dimension)]!);
   const moved = values.map((entry, at) => entry - mean[at % dimension]!);
-  return kernels().product(moved, columns, count, dimension, dimension);
+  return ownKernels().product(moved, columns, count, dimension, dimension);
 }
 
 /** One step: how far the place is off, and d times the mean of outer products of directions. */
@@ -79,10 +76,10 @@ function directionsOf(
   const weights = lengths.map((length) => 1 / Math.max(length, least, Number.MIN_VALUE));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const move = new Float64Array(dimension);
-  kernels().columnSums(images, dimension, lengths.length, { weights: weights.map((weight) => weight / total) }, move);
+  ownKernels().columnSums(images, dimension, lengths.length, { weights: weights.map((weight) => weight / total) }, move);
   const shape = new Float64Array(dimension ** 2);
   const each = weights.map((weight) => (weight ** 2 * dimension) / lengths.length);
-  kernels().gram(images, dimension, lengths.length, { weights: each }, shape);
+  ownKernels().gram(images, dimension, lengths.length, { weights: each }, shape);
   return { move, shape };
 }
 

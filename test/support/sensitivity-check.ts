@@ -1,6 +1,7 @@
 import { Released, Sensitive } from '../../src/base/brands.js';
+import { ownKernels } from '../../src/numerics/kernels/index.js';
 import { inlineTrials, type Contributors, type NeighbourPair, type TrialSubject } from '../../src/audit/index.js';
-import { congruence, kernels, withEigenvalues } from '../../src/estimators/covariance/matrices.js';
+import { congruence, withEigenvalues } from '../../src/estimators/covariance/matrices.js';
 import { assign, ticketBytes } from '../../src/estimators/assignment.js';
 import type { MechanismEvent } from '../../src/privacy/events.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
@@ -97,7 +98,7 @@ function distance(event: MechanismEvent, left: unknown, right: unknown): number 
 /** The largest logarithm of a factor between two positive definite matrices in any direction. */
 function logDistance(left: Float64Array, right: Float64Array, dimension: number): number {
   const inverseRoot = withEigenvalues(left, dimension, (value) => value ** -0.5);
-  const { values } = kernels().eigenSymmetric(congruence(inverseRoot, right, dimension), dimension);
+  const { values } = ownKernels().eigenSymmetric(congruence(inverseRoot, right, dimension), dimension);
   return Math.max(...values.map((value) => Math.abs(Math.log(value))));
 }
 

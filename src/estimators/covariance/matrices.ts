@@ -1,10 +1,6 @@
-import { createKernels, type Kernels } from '../../numerics/kernels/index.js';
+import { ownKernels } from '../../numerics/kernels/index.js';
 
 /** Dense square matrices, row-major. */
-let own: Kernels | null = null;
-/** The kernels of this thread. */
-export const kernels = (): Kernels => (own ??= createKernels());
-
 /** The unit matrix times a number. */
 export function multipleOfUnit(dimension: number, factor: number): Float64Array {
   const matrix = new Float64Array(dimension ** 2);
@@ -14,7 +10,7 @@ export function multipleOfUnit(dimension: number, factor: number): Float64Array 
 
 /** The product of two matrices. */
 export function product(left: Float64Array, right: Float64Array, dimension: number): Float64Array {
-  return kernels().product(left, right, dimension, dimension, dimension);
+  return ownKernels().product(left, right, dimension, dimension, dimension);
 }
 
 /** Rows as columns. */
@@ -32,9 +28,9 @@ export function congruence(left: Float64Array, middle: Float64Array, dimension: 
 export function withEigenvalues(
   matrix: Float64Array, dimension: number, change: (value: number) => number,
 ): Float64Array {
-  const { values, vectors } = kernels().eigenSymmetric(matrix, dimension);
+  const { values, vectors } = ownKernels().eigenSymmetric(matrix, dimension);
   const changed = new Float64Array(dimension ** 2);
-  kernels().gram(vectors, dimension, dimension, { weights: values.map(change) }, changed);
+  ownKernels().gram(vectors, dimension, dimension, { weights: values.map(change) }, changed);
   return changed;
 }
 

@@ -1,5 +1,6 @@
 import type { Outcome } from '../../base/outcome.js';
-import { congruence, kernels } from './matrices.js';
+import { ownKernels } from '../../numerics/kernels/index.js';
+import { congruence } from './matrices.js';
 
 export const partName = 'covariance';
 
@@ -54,7 +55,7 @@ export function covarianceOutcome(answer: CovarianceAnswer): Outcome {
 
 /** max |eigenvalue of moments^-1/2 noise moments^-1/2|, bounded by the norms of both. */
 export function relativeBound(moments: Float64Array, dimension: number, noiseNorm: number): number {
-  return noiseNorm / kernels().eigenSymmetric(moments, dimension).values[0]!;
+  return noiseNorm / ownKernels().eigenSymmetric(moments, dimension).values[0]!;
 }
 
 function unitMatrix(dimension: number): Float64Array {

@@ -1,11 +1,12 @@
 import type { Released, Sensitive } from '../../base/brands.js';
+import { ownKernels } from '../../numerics/kernels/index.js';
 import { clipBall, type ClipBall } from '../../privacy/clip.js';
 import type { SymmetricGaussianEvent } from '../../privacy/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../privacy/rows.js';
 import { shareOf } from '../../privacy/target.js';
 import type { Compute } from '../contract.js';
-import { kernels, leadingBlock, multipleOfUnit, padded, product, refinedInverse, withEigenvalues } from './matrices.js';
+import { leadingBlock, multipleOfUnit, padded, product, refinedInverse, withEigenvalues } from './matrices.js';
 import { privateSecondMoments, secondMomentsEvent } from './second-moments.js';
 
 /**
@@ -148,11 +149,11 @@ export async function mapOfRounds(
     const shift = (noiseNorm(event.dimension) * event.sigma) / pairs;
     const moments = sums.map((entry) => entry / pairs);
     const lifted = (value: number): number => Math.max(value + shift, shift / 2);
-    const { values, vectors } = kernels().eigenSymmetric(moments, rank);
+    const { values, vectors } = ownKernels().eigenSymmetric(moments, rank);
     const scaled = (power: number): Float64Array => {
       const result = new Float64Array(rank ** 2);
       const weights = values.map((value) => lifted(value) ** power);
-      kernels().gram(vectors, rank, rank, { weights }, result);
+      ownKernels().gram(vectors, rank, rank, { weights }, result);
       return result;
     };
     matrix = product(scaled(-0.5), matrix, rank);
@@ -165,7 +166,7 @@ export async function mapOfRounds(
 export function flooredAt(
   matrix: Float64Array, dimension: number, least: number,
 ): { readonly floored: Float64Array; readonly smallest: number } {
-  const smallest = kernels().eigenSymmetric(matrix, dimension).values[0]!;
+  const smallest = ownKernels().eigenSymmetric(matrix, dimension).values[0]!;
   const floored = smallest >= least ? matrix : withEigenvalues(matrix, dimension, (value) => Math.max(value, least));
   return { floored, smallest };
 }

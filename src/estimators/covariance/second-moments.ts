@@ -1,4 +1,5 @@
 import type { Released, Sensitive } from '../../base/brands.js';
+import { ownKernels } from '../../numerics/kernels/index.js';
 import { clipAllRows, momentsOfRows, sharedBytes, sharedDoubles } from '../../numerics/kernels/shards.js';
 import { symmetricGaussianEvent } from '../../privacy/calibration.js';
 import type { ClipBall } from '../../privacy/clip.js';
@@ -6,7 +7,7 @@ import type { SymmetricGaussianEvent } from '../../privacy/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../privacy/rows.js';
 import type { Compute } from '../contract.js';
-import { kernels, transposed } from './matrices.js';
+import { transposed } from './matrices.js';
 
 /** Rows that are transformed at a time. */
 const chunkRows = 4096;
@@ -48,7 +49,7 @@ export async function privateSecondMoments(
     for (let first = 0; first < count; first += chunkRows) {
       const size = Math.min(chunkRows, count - first);
       const chunk = values.subarray(first * dimension, (first + size) * dimension);
-      images.set(kernels().product(chunk, columns, size, dimension, dimension), first * dimension);
+      images.set(ownKernels().product(chunk, columns, size, dimension, dimension), first * dimension);
     }
     const set = { values: images, dimension, count };
     const { grid, steps } = ball;

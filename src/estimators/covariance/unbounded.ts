@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.js';
 import type { Released, Sensitive } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
+import { ownKernels } from '../../numerics/kernels/index.js';
 import { covarianceOf } from '../../numerics/scatter.js';
 import { allFinite } from '../../numerics/vector.js';
 import { costOfEvents } from '../../privacy/composition.js';
@@ -15,7 +16,7 @@ import { groupRowsSummary, rowsSummary } from '../summaries/rows.js';
 import { scatterSummary } from '../summaries/scatter.js';
 import { averageMatrix, gatherMatrices, matrixAgreement } from './agreement.js';
 import { pairsIn, releaseWithin } from './bounded.js';
-import { kernels, withEigenvalues } from './matrices.js';
+import { withEigenvalues } from './matrices.js';
 import { covarianceOutcome, partName } from './outcomes.js';
 import type { Preconditioner } from './preconditioner.js';
 import {
@@ -179,7 +180,7 @@ async function release(
 function mapOf(mask: Float64Array, dimension: number): Preconditioner | null {
   const scale = Float64Array.from({ length: dimension }, (_, j) => Math.sqrt(mask[j * (dimension + 1)]!));
   const scaled = mask.map((entry, at) => entry / scale[Math.floor(at / dimension)]! / scale[at % dimension]!);
-  const { values } = kernels().eigenSymmetric(scaled, dimension);
+  const { values } = ownKernels().eigenSymmetric(scaled, dimension);
   if (!(values[0]! > 0 && Number.isFinite(values.at(-1)!))) return null;
   const matrix = withEigenvalues(scaled, dimension, (value) => value ** -0.5);
   const inverse = withEigenvalues(scaled, dimension, Math.sqrt);

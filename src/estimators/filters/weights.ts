@@ -1,4 +1,4 @@
-import { createKernels, type Kernels } from '../../numerics/kernels/index.js';
+import { ownKernels } from '../../numerics/kernels/index.js';
 
 /**
  * What is worked out from released numbers alone: the spread that a look saw, the directions to look along, and the
@@ -15,9 +15,6 @@ export interface Look {
   /** Largest eigenvalue of `excess`. */
   readonly spread: number;
 }
-
-let own: Kernels | null = null;
-const kernels = (): Kernels => (own ??= createKernels());
 
 /**
  * Makes a look of released sums. The mean is taken back into the ball: its noise may have carried it out, and the
@@ -36,7 +33,7 @@ export function lookOf(
     const [i, j] = [Math.floor(at / dimension), at % dimension];
     return sum / divisor - mean[i]! * mean[j]! - (i === j ? 1 : 0);
   });
-  const { values } = kernels().eigenSymmetric(excess, dimension);
+  const { values } = ownKernels().eigenSymmetric(excess, dimension);
   return { count, mean, excess, spread: values.at(-1)! };
 }
 
@@ -55,13 +52,13 @@ export function directionsOf(looks: readonly Look[]): Float64Array {
   const rate = sharpness / Math.max(first.spread, 0.1);
   const sum = new Float64Array(first.excess.length);
   for (const { excess } of looks) for (let i = 0; i < sum.length; i++) sum[i]! += rate * excess[i]!;
-  return kernels().exponentialSymmetric(sum, first.mean.length, 'unitTrace');
+  return ownKernels().exponentialSymmetric(sum, first.mean.length, 'unitTrace');
 }
 
 /** All weight on the direction in which the rows are widest. */
 export function topDirectionOf({ excess, mean }: Look): Float64Array {
   const dimension = mean.length;
-  const { vectors } = kernels().eigenSymmetric(excess, dimension);
+  const { vectors } = ownKernels().eigenSymmetric(excess, dimension);
   // Ascending: the last row.
   const top = vectors.subarray((dimension - 1) * dimension);
   return excess.map((_, at) => top[Math.floor(at / dimension)]! * top[at % dimension]!);

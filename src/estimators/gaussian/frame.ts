@@ -1,9 +1,10 @@
 import type { Released, Sensitive } from '../../base/brands.js';
+import { ownKernels } from '../../numerics/kernels/index.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../privacy/rows.js';
 import { slotOf } from '../../privacy/scale.js';
 import type { PooledRows } from '../contract.js';
-import { kernels, multipleOfUnit } from '../covariance/matrices.js';
+import { multipleOfUnit } from '../covariance/matrices.js';
 import { basisOfLabel, Echelon } from '../subspace/echelon.js';
 import { projectorOf, ratio } from '../subspace/projector.js';
 import { stepsMax } from '../subspace/summary.js';
@@ -90,7 +91,7 @@ function frameOf(label: string, dimension: number, unit: number): Frame | null {
   const [directions = '', point = ''] = label.split('|');
   const rows = basisOfLabel(directions);
   const rank = rows.length;
-  const { vectors } = kernels().eigenSymmetric(projectorOf(rows, dimension), dimension);
+  const { vectors } = ownKernels().eigenSymmetric(projectorOf(rows, dimension), dimension);
   // Eigenvalues ascend: those of the span come last.
   const basis = vectors.slice((dimension - rank) * dimension);
   const origin = Float64Array.from(point.split(' '), (fraction) => {
@@ -106,7 +107,7 @@ export function rowsInFrame(rows: PooledRows, { dimension, rank, basis, origin }
   const moved = rows.values.map((entry, at) => entry - origin[at % dimension]!);
   const columns = new Float64Array(dimension * rank);
   for (let k = 0; k < rank; k++) for (let j = 0; j < dimension; j++) columns[j * rank + k] = basis[k * dimension + j]!;
-  const values = kernels().product(moved, columns, rows.count, dimension, rank);
+  const values = ownKernels().product(moved, columns, rows.count, dimension, rank);
   return { ...rows, dimension: rank, values };
 }
 
@@ -123,5 +124,5 @@ export function outOfFrame({ dimension, rank, basis }: Frame, square: Float64Arr
   if (rank === dimension) return square;
   const outward = new Float64Array(dimension * rank);
   for (let k = 0; k < rank; k++) for (let j = 0; j < dimension; j++) outward[j * rank + k] = basis[k * dimension + j]!;
-  return kernels().product(outward, square, dimension, rank, rank);
+  return ownKernels().product(outward, square, dimension, rank, rank);
 }

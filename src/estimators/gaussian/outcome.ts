@@ -1,7 +1,7 @@
 import type { Outcome } from '../../base/outcome.js';
 import type { NamedPart } from '../../base/parts.js';
+import { ownKernels } from '../../numerics/kernels/index.js';
 import type { StudyFacts } from '../contract.js';
-import { kernels } from '../covariance/matrices.js';
 import type { FrameDesign } from './design.js';
 import type { Frame } from './frame.js';
 
@@ -78,7 +78,7 @@ function squareOf(matrix: Float64Array, dimension: number, rank: number): Float6
   const columns = Float64Array.from({ length: rank * dimension }, (_, at) =>
     matrix[(at % dimension) * rank + Math.floor(at / dimension)]!);
   const square = new Float64Array(dimension ** 2);
-  kernels().gram(columns, dimension, rank, {}, square);
+  ownKernels().gram(columns, dimension, rank, {}, square);
   return square;
 }
 

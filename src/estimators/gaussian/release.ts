@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.js';
 import type { Released, Sensitive } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
+import { ownKernels } from '../../numerics/kernels/index.js';
 import { privateCentre } from '../../privacy/centre.js';
 import { privateClippedMean } from '../../privacy/clipped-mean.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
@@ -9,7 +10,7 @@ import { participationBelowPlan } from '../centred-mean.js';
 import type { RobustNormal } from '../../robust/normal-of-rows.js';
 import type { Compute, FinishedSummaries, PooledRows, StudyFacts } from '../contract.js';
 import { privateBoundedMoments, type BoundedMoments } from '../covariance/bounded.js';
-import { kernels, product, transposed, withEigenvalues } from '../covariance/matrices.js';
+import { product, transposed, withEigenvalues } from '../covariance/matrices.js';
 import { tooFewPairs } from '../covariance/outcomes.js';
 import { pairsOf } from '../covariance/pairs.js';
 import type { GaussianDesign } from './design.js';
@@ -117,7 +118,7 @@ function releaseMean(
 
 /** Every row times a released map: a function of the row alone. A row that leaves the doubles becomes the null row. */
 function mapped({ count, dimension, values }: RowBlock, map: Float64Array): RowBlock {
-  return { count, dimension, values: kernels().product(values, transposed(map, dimension), count, dimension, dimension) };
+  return { count, dimension, values: ownKernels().product(values, transposed(map, dimension), count, dimension, dimension) };
 }
 
 function poolOf(summaries: FinishedSummaries, { cohort }: StageShare): Sensitive<PooledRows> {

@@ -1,7 +1,7 @@
 import { utf8 } from '../../base/bytes.js';
+import { ownKernels } from '../../numerics/kernels/index.js';
 import { normalQuantile } from '../../numerics/normal.js';
 import { seededWork } from '../../random/work.js';
-import { kernels } from '../covariance/matrices.js';
 import { featureCount, rankOneFeature, symmetricOf } from './features.js';
 
 /** Starts beside the columns and what the eigenvectors suggest. */
@@ -19,7 +19,7 @@ const sameAxis = 0.7;
  */
 export function quarticAxes(fourth: Float64Array, dimension: number, count: number): readonly Float64Array[] {
   const size = featureCount(dimension);
-  const { values, vectors } = kernels().eigenSymmetric(fourth, size);
+  const { values, vectors } = ownKernels().eigenSymmetric(fourth, size);
   const shift = Math.max(Math.abs(values[0]!), Math.abs(values.at(-1)!)) / 2;
   const found = startsOf(vectors, dimension).map((start) => climb(fourth, dimension, start, shift));
   found.sort((left, right) => right.height - left.height);
@@ -37,7 +37,7 @@ function startsOf(vectors: Float64Array, dimension: number): readonly Float64Arr
     Float64Array.from({ length: dimension }, (__, j) => (j === k ? 1 : 0)));
   const suggested = Array.from({ length: Math.min(eigenStarts, size) }, (_, k) => {
     const matrix = symmetricOf(vectors.subarray((size - 1 - k) * size, (size - k) * size), dimension);
-    const found = kernels().eigenSymmetric(matrix, dimension).vectors;
+    const found = ownKernels().eigenSymmetric(matrix, dimension).vectors;
     return [found.slice(0, dimension), found.slice((dimension - 1) * dimension)];
   });
   // Fixed, so that a release is a function of its noise and rows alone.

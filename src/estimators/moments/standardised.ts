@@ -1,6 +1,7 @@
+import { ownKernels } from '../../numerics/kernels/index.js';
 import { sharedDoubles } from '../../numerics/kernels/shards.js';
 import type { PooledRows } from '../contract.js';
-import { kernels, transposed } from '../covariance/matrices.js';
+import { transposed } from '../covariance/matrices.js';
 import type { LeftRows } from '../robust/cuts.js';
 
 /** Rows that are transformed at a time. */
@@ -49,7 +50,7 @@ export function imagesOf({ count, dimension, values, present }: StandardisedRows
   for (let first = 0; first < count; first += chunkRows) {
     const size = Math.min(chunkRows, count - first);
     const chunk = values.subarray(first * dimension, (first + size) * dimension);
-    steps.set(kernels().product(chunk, columns, size, dimension, dimension), first * dimension);
+    steps.set(ownKernels().product(chunk, columns, size, dimension, dimension), first * dimension);
   }
   return { count, dimension, steps, alive: present.slice() };
 }

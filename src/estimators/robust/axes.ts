@@ -1,7 +1,4 @@
-import { createKernels, type Kernels } from '../../numerics/kernels/index.js';
-
-let own: Kernels | null = null;
-const kernels = (): Kernels => (own ??= createKernels());
+import { ownKernels } from '../../numerics/kernels/index.js';
 
 /**
  * The unit axes along which `excess` is largest, above `gate`, perpendicular to those in `taken` and to each other;
@@ -13,7 +10,7 @@ export function widestAxes(
 ): readonly Float64Array[] {
   const wanted = Math.min(count, dimension - taken.length);
   if (wanted <= 0) return [];
-  const { values, vectors } = kernels().eigenSymmetric(withoutAxes(excess, dimension, taken), dimension);
+  const { values, vectors } = ownKernels().eigenSymmetric(withoutAxes(excess, dimension, taken), dimension);
   const axes: Float64Array[] = [];
   // Ascending.
   for (let k = dimension - 1; k >= dimension - wanted && values[k]! > gate; k--) {

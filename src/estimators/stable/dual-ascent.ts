@@ -1,7 +1,4 @@
-import { createKernels, type Kernels } from '../../numerics/kernels/index.js';
-
-let own: Kernels | null = null;
-const kernels = (): Kernels => (own ??= createKernels());
+import { ownKernels } from '../../numerics/kernels/index.js';
 
 /** How flat the dual is taken to be: a step is one part in so many of the gradient. */
 const curvature = 22.5;
@@ -27,7 +24,7 @@ export function startOfAscent(dimension: number): Ascent {
  * @param gradient - per row, d x d: noisy weighted second moments over the bound, minus what is allowed.
  */
 export function ascend({ dimension, iterate, ahead, momentum }: Ascent, gradient: Float64Array): Ascent {
-  const { values } = kernels().eigenSymmetric(gradient, dimension);
+  const { values } = ownKernels().eigenSymmetric(gradient, dimension);
   const rate = 1 / (curvature * Math.max(1, values.at(-1)!));
   const next = semidefinitePart(ahead.map((entry, i) => entry + rate * gradient[i]!), dimension);
   // Momentum that leads against the gradient has carried too far, and starts anew.
@@ -40,7 +37,7 @@ export function ascend({ dimension, iterate, ahead, momentum }: Ascent, gradient
 
 /** The nearest positive semidefinite matrix in Frobenius norm: negative eigenvalues become 0. */
 export function semidefinitePart(matrix: Float64Array, dimension: number): Float64Array {
-  const { values, vectors } = kernels().eigenSymmetric(matrix, dimension);
+  const { values, vectors } = ownKernels().eigenSymmetric(matrix, dimension);
   const part = new Float64Array(dimension ** 2);
   for (let k = 0; k < dimension; k++) {
     if (!(values[k]! > 0)) continue;

@@ -1,4 +1,4 @@
-import { createKernels, type Kernels } from '../../numerics/kernels/index.js';
+import { ownKernels } from '../../numerics/kernels/index.js';
 import { momentsOfRows, scoresOfRows, sharedDoubles } from '../../numerics/kernels/shards.js';
 import type { Compute } from '../contract.js';
 import { semidefinitePart } from './dual-ascent.js';
@@ -58,9 +58,6 @@ export interface ProjectionAsked {
 /** Share of the bound by which weighted rows may overstep it: it buys the strong concavity that ends the ascent. */
 export const softness = 0.03;
 
-let own: Kernels | null = null;
-const kernels = (): Kernels => (own ??= createKernels());
-
 /**
  * An upper bound on what rounding can hide of a gap. A sum over chunks of 2^15 rows is off by 2^-37 of the sum of its
  * terms' sizes at most, that of the terms of M is the trace of the weighted moments, at most dimension (1 + softness)
@@ -113,7 +110,7 @@ async function smoothnessOf(compute: Compute, { count, dimension, steps }: StepR
   const identity = Float64Array.from({ length: dimension ** 2 }, (_, at) => (at % (dimension + 1) === 0 ? 1 : 0));
   await scoresOfRows(compute, rows, new Float64Array(dimension), identity, squares);
   const { products } = await momentsOfRows(compute, rows, { weights: squares });
-  const largest = kernels().eigenSymmetric(products, dimension).values.at(-1)!;
+  const largest = ownKernels().eigenSymmetric(products, dimension).values.at(-1)!;
   return Math.max(0, largest) * unit ** 4 * (1 + 2 ** -30);
 }
 
@@ -226,7 +223,7 @@ function certify(
   { rows: { dimension }, asked: { bound }, concavity }: Problem, dual: Float64Array, weights: Float64Array,
   excess: Float64Array,
 ): number {
-  const widths = kernels().eigenSymmetric(excess, dimension).values;
+  const widths = ownKernels().eigenSymmetric(excess, dimension).values;
   const penalty = (shrink: number): number => widths.reduce((sum, width) =>
     sum + Math.max(0, shrink * (width + bound) - bound) ** 2, 0) / (2 * concavity);
   const product = dual.reduce((sum, entry, i) => sum + entry * (excess[i]! - (concavity / 2) * entry), 0);

@@ -27,6 +27,16 @@ export function createKernels(): Kernels {
   };
 }
 
+let own: Kernels | null = null;
+
+/**
+ * The kernels of this thread, for matrices and groups of rows: made when first asked for. Calls do not overlap, and no
+ * result shares memory with them.
+ */
+export function ownKernels(): Kernels {
+  return own ??= createKernels();
+}
+
 /** A first mean, and then the mean of what is left over, which is small and so keeps its digits. */
 function means(arena: Arena, rows: Rows, dimension: number, count: number, options: PassOptions): Float64Array {
   const { mask, weights, centre = new Float64Array(dimension) } = options;

@@ -1,5 +1,5 @@
 import type { Released } from '../../../base/brands.js';
-import { createKernels, type Kernels } from '../../../numerics/kernels/index.js';
+import { ownKernels } from '../../../numerics/kernels/index.js';
 import type { GaussianEvent } from '../../../privacy/events.js';
 import type { Cut, Survivors } from '../survivors.js';
 import type { EpochEvents, InnerEvents, PaperDesign } from './design.js';
@@ -28,9 +28,6 @@ const alongShare = 1 / 5.5;
 const excessPart = 0.31;
 /** The printed step size is one over this, over the norm; 1 / (100 (.1 / C + 1.01)) needs hundreds of steps. */
 const rate = 1;
-
-let own: Kernels | null = null;
-const kernels = (): Kernels => (own ??= createKernels());
 
 /**
  * A uniform number for a random threshold: the low bits of a noisy value. Its noise spreads over 2^19 steps and more, so
@@ -87,7 +84,7 @@ async function runEpoch(
     if (norm <= first.norm * traits.roundEnds) return;
     const excess = excessOf((await queries.square(events.square, mean)).value, dimension, traits.ownWidth);
     for (let i = 0; i < sum.length; i++) sum[i]! += (rate / Math.max(first.norm, 0.1)) * excess[i]!;
-    const weights = kernels().exponentialSymmetric(sum, dimension, 'unitTrace');
+    const weights = ownKernels().exponentialSymmetric(sum, dimension, 'unitTrace');
     const along = (await queries.along(events.along, mean, weights)).value;
     if (along <= alongShare * norm) continue;
     const least = await threshold(analyst, events, { mean, weights, size: first.size });
@@ -127,7 +124,7 @@ function limitsOf(least: number, { traits, corruption }: PaperDesign): Pick<Cut,
 }
 
 function topDirection(square: Float64Array, dimension: number): Float64Array {
-  const { vectors } = kernels().eigenSymmetric(square, dimension);
+  const { vectors } = ownKernels().eigenSymmetric(square, dimension);
   const top = vectors.subarray((dimension - 1) * dimension);
   return square.map((_, at) => top[Math.floor(at / dimension)]! * top[at % dimension]!);
 }

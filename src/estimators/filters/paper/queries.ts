@@ -1,5 +1,5 @@
 import type { Released, Sensitive } from '../../../base/brands.js';
-import { createKernels, type Kernels } from '../../../numerics/kernels/index.js';
+import { ownKernels } from '../../../numerics/kernels/index.js';
 import type { GaussianEvent, LaplaceEvent, SymmetricGaussianEvent } from '../../../privacy/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type { Compute } from '../../contract.js';
@@ -61,9 +61,6 @@ export interface QueriesAsked {
   readonly ownWidth: 0 | 1;
 }
 
-let own: Kernels | null = null;
-const kernels = (): Kernels => (own ??= createKernels());
-
 export function queriesOn({ mechanisms, compute, survivors, box, leastCount, ownWidth }: QueriesAsked): Queries {
   const { grid } = box;
   const unit = grid ** 2;
@@ -113,7 +110,7 @@ export function excessOf(matrix: Float64Array, dimension: number, ownWidth: 0 | 
 }
 
 function largestOf(matrix: Float64Array, dimension: number): number {
-  const { values } = kernels().eigenSymmetric(matrix, dimension);
+  const { values } = ownKernels().eigenSymmetric(matrix, dimension);
   return Math.max(Math.abs(values[0]!), Math.abs(values.at(-1)!));
 }
 
