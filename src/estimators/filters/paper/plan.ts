@@ -3,7 +3,7 @@ import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { costOfEvents } from '../../../privacy/composition.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
-import { centreNotFound, participationBelowPlan } from '../../centred-mean.js';
+import { centreNotFound } from '../../centred-mean.js';
 import type { Compute, Infeasible, ParameterValues, Plan, PooledRows, StudyFacts } from '../../contract.js';
 import { releaseRange } from '../../heavy/range.js';
 import type { ScaleChoice } from '../../scale-choice.js';
@@ -155,8 +155,18 @@ export async function releaseAround(
   const queries = queriesOn({ mechanisms, compute, survivors, box, leastCount, ownWidth });
   const analyst = { design, survivors, queries };
   const ending = await (form.paper === 'one-direction' ? filterOneDirection(analyst) : filterManyDirections(analyst));
-  if (ending.kind === 'few-rows') return around.map<Outcome>(() => participationBelowPlan(facts));
+  if (ending.kind === 'few-rows') return around.map<Outcome>(() => fewLeft(facts));
   return ending.mean.map((mean) => outcomeOf(design, ending, mean, centre, scale));
+}
+
+/** The refusal at the printed gate, which the rows that the filter has taken may close as well as those that never came. */
+function fewLeft({ cohort }: StudyFacts): Outcome {
+  return {
+    kind: 'refused',
+    reason: 'participation-below-plan',
+    text: `the noisy number of rows left is below three quarters of what ${cohort} contributors were planned to leave: plan for `
+      + 'a smaller cohort, wait longer, or take profile: default, whose filter removes fewer honest rows',
+  };
 }
 
 function outcomeOf(
