@@ -185,7 +185,7 @@ function ackFromWire(ack: read.v1.Ack): Ack {
       sequence: toBigint(rejection.sequence),
       code: codeFromWire(rejection.code),
       retryable: rejection.retryable,
-      text: rejection.text,
+      text: shown(rejection.text),
     })),
     epoch: toBigint(ack.epoch),
     credit: ack.credit,
@@ -229,9 +229,14 @@ function refusalFromWire(refusal: read.v1.Refusal): Refusal {
     kind: 'refusal',
     code: codeFromWire(refusal.code),
     retryable: refusal.retryable,
-    text: refusal.text,
+    text: shown(refusal.text),
     channel: refusal.channel,
     studyId: owned(optionalSized(refusal.studyId, studyIdBytes, 'study id')),
     publicKey: owned(optionalSized(refusal.publicKey, keyBytes, 'public key')),
   };
+}
+
+/** A server's words end up on terminals: characters that steer one, or that turn the direction of what follows, are replaced. */
+function shown(text: string): string {
+  return text.replace(/\p{C}/gu, '\ufffd');
 }

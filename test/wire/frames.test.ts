@@ -17,6 +17,8 @@ const amount = fc.bigInt({ min: 0n, max: 2n ** 126n });
 const double = fc.double({ noNaN: true });
 const state = fc.constantFrom<wire.WireStudyState>('open', 'exhausted', 'ended');
 const text = fc.string({ unit: 'binary', maxLength: 40 });
+/** What a server says: the rest is replaced when it is read. */
+const words = text.map((any) => any.replace(/\p{C}/gu, ' '));
 const code = fc.constantFrom(...wireCodes);
 
 const clientFrame: fc.Arbitrary<wire.ClientFrame> = fc.oneof(
@@ -65,7 +67,7 @@ const serverFrame: fc.Arbitrary<wire.ServerFrame> = fc.oneof(
     kind: fc.constant('ack' as const),
     channel: uint32,
     contiguousSequence: uint64,
-    rejections: fc.array(fc.record({ sequence: uint64, code, retryable: fc.boolean(), text }), { maxLength: 5 }),
+    rejections: fc.array(fc.record({ sequence: uint64, code, retryable: fc.boolean(), text: words }), { maxLength: 5 }),
     epoch: uint64,
     credit: uint32,
     ownSpend: spend,
@@ -77,7 +79,7 @@ const serverFrame: fc.Arbitrary<wire.ServerFrame> = fc.oneof(
     kind: fc.constant('refusal' as const),
     code,
     retryable: fc.boolean(),
-    text,
+    text: words,
     channel: uint32,
     studyId: fc.oneof(bytes(32), bytes(0)),
     publicKey: fc.oneof(bytes(32), bytes(0)),

@@ -214,3 +214,16 @@ describe('hostile releases', () => {
     expect(malformed(() => wire.decodeReleaseBody(planted(9, field(2, field(1, utf8('x'))))))).toMatch(/reason/);
   });
 });
+
+describe('a server\'s words', () => {
+  it('cannot steer the terminal they are shown on', () => {
+    const text = 'plain ü ملف \u001b[2J\u009b31m\r\n\u202e\u0007';
+    const safe = 'plain ü ملف \ufffd[2J\ufffd31m\ufffd\ufffd\ufffd\ufffd';
+    const noBytes = new Uint8Array(0);
+    const refusal = { kind: 'refusal', code: 'internal', retryable: true, text, channel: 0, studyId: noBytes, publicKey: noBytes } as const;
+    expect(wire.decodeServerFrame(wire.encodeServerFrame(refusal))).toMatchObject({ text: safe });
+    const rejections = [{ sequence: 1n, code: 'mutated', retryable: false, text }] as const;
+    const ack = { kind: 'ack', channel: 1, contiguousSequence: 1n, rejections, epoch: 1n, credit: 1 } as const;
+    expect(wire.decodeServerFrame(wire.encodeServerFrame(ack))).toMatchObject({ rejections: [{ text: safe }] });
+  });
+});
