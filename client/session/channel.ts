@@ -140,12 +140,12 @@ export class Channel {
     const wanted = this.options.study;
     const found = findStudy(welcome, wanted);
     const before = this.known?.studyId ?? this.insistedStudy ?? found.studyId;
-    const same = [found, ...welcome.studies.filter(({ document }) => document.study === wanted)]
-      .find(({ studyId }) => equalBytes(before, studyId));
-    if (same !== undefined) return same;
+    for (const study of [found, ...welcome.studies]) {
+      if ((study === found || study.document.study === wanted) && equalBytes(before, study.studyId)) return study;
+    }
     throw new WireError(
       'unknown-study',
-      `the facts of ${found.document.study} have changed: read them, and use a new contributor and outbox`,
+      `the facts of ${found.document.study} have changed: read them, begin anew`,
       { details: { study: found.studyIdHex } },
     );
   }

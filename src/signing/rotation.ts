@@ -62,5 +62,5 @@ export function keyChain(
 }
 
 function brokenChain(): WireError {
-  return new WireError('bad-signature', 'the records of the server\'s keys are not signed by both, or out of order');
+  return new WireError('bad-signature', 'the server\'s keys are not signed by each other, or out of order');
 }
