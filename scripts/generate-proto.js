@@ -65,6 +65,13 @@ function closed(code) {
   return rest;
 }
 
+/** Without constructors that copy properties: messages are read, or written from plain objects; 180 bytes less. */
+function unconstructed(code) {
+  return code
+    .replace(/\n +if \(properties\)\n[^\n]*\n[^\n]*\n[^\n]*;(?=\n +\};)/g, '')
+    .replace(/function \(properties\)/g, 'function ()');
+}
+
 const banner = `// Generated from ${schema} by scripts/generate-proto.js. Do not edit.\n`;
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-proto-'));
 try {
@@ -79,8 +86,8 @@ try {
     const commented = join(scratch, `${name}.js`);
     writeFileSync(commented, run('pbjs', [...parameters, part]));
     const declarations = run('pbts', ['--import', '$protobuf=protobufjs/minimal.js', '--no-comments', commented]);
-    writeFileSync(join(folder, `${name}.js`), banner + closed(run('pbjs', [...parameters, '--no-comments', part])));
-    writeFileSync(join(folder, `${name}.d.ts`), banner + declarations);
+    writeFileSync(join(folder, `${name}.js`), banner + unconstructed(closed(run('pbjs', [...parameters, '--no-comments', part]))));
+    writeFileSync(join(folder, `${name}.d.ts`), banner + declarations.replace(/constructor\([^)]*\)/g, 'constructor()'));
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });

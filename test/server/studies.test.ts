@@ -158,7 +158,9 @@ describe('an operator', () => {
     await bench.clock.advance(everyMs);
     await hub.settled();
     expect(hub.study(first)!.state).toBe('ended');
-    expect(hub.studies().map((view) => view.state)).toEqual(['ended', 'open', 'open']);
+    // Of versions of one name the newest comes first.
+    expect(hub.studies().map((view) => view.state)).toEqual(['open', 'open', 'ended']);
+    expect(hub.studies().at(-1)!.studyId).toBe(first);
     const grown = define({ cohort: 600, budget: { epsilon: 17, delta: 1e-5, rule: 'zcdp', scope: 'study' } });
     await expect(hub.addStudy(grown)).rejects.toMatchObject({ code: 'invalid-study' });
     await bench.clock.advance(everyMs);

@@ -10,7 +10,7 @@ export namespace keelson {
         }
 
         class BatchBody {
-            constructor(properties?: keelson.v1.BatchBody.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             studyId: Uint8Array;
             sequence: (number|Long);

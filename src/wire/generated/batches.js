@@ -17,11 +17,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.BatchBody = (function() {
 
-            const BatchBody = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const BatchBody = function () {
             };
 
             BatchBody.prototype.studyId = $util.newBuffer([]);

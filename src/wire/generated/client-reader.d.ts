@@ -10,7 +10,7 @@ export namespace keelson {
         }
 
         class ClientFrame {
-            constructor(properties?: keelson.v1.ClientFrame.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             hello?: (keelson.v1.Hello.$Properties|null);
             batch?: (keelson.v1.SignedBatch.$Properties|null);
@@ -47,7 +47,7 @@ export namespace keelson {
         }
 
         class Hello {
-            constructor(properties?: keelson.v1.Hello.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             studyId: Uint8Array;
             publicKey: Uint8Array;
@@ -73,7 +73,7 @@ export namespace keelson {
         }
 
         class SignedBatch {
-            constructor(properties?: keelson.v1.SignedBatch.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             channel: number;
             body: Uint8Array;
@@ -95,7 +95,7 @@ export namespace keelson {
         }
 
         class Withdraw {
-            constructor(properties?: keelson.v1.Withdraw.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             channel: number;
             epoch: (number|Long);
@@ -117,7 +117,7 @@ export namespace keelson {
         }
 
         class Subscribe {
-            constructor(properties?: keelson.v1.Subscribe.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             studyId: Uint8Array;
             fromRelease: (number|Long);
@@ -137,7 +137,7 @@ export namespace keelson {
         }
 
         class Unsubscribe {
-            constructor(properties?: keelson.v1.Unsubscribe.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             studyId: Uint8Array;
             static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): keelson.v1.Unsubscribe & keelson.v1.Unsubscribe.$Shape;

@@ -17,11 +17,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.ClientFrame = (function() {
 
-            const ClientFrame = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const ClientFrame = function () {
             };
 
             ClientFrame.prototype.hello = null;
@@ -117,11 +113,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Hello = (function() {
 
-            const Hello = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Hello = function () {
             };
 
             Hello.prototype.studyId = $util.newBuffer([]);
@@ -220,11 +212,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.SignedBatch = (function() {
 
-            const SignedBatch = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const SignedBatch = function () {
             };
 
             SignedBatch.prototype.channel = 0;
@@ -303,11 +291,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Withdraw = (function() {
 
-            const Withdraw = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Withdraw = function () {
             };
 
             Withdraw.prototype.channel = 0;
@@ -386,11 +370,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Subscribe = (function() {
 
-            const Subscribe = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Subscribe = function () {
             };
 
             Subscribe.prototype.studyId = $util.newBuffer([]);
@@ -459,11 +439,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Unsubscribe = (function() {
 
-            const Unsubscribe = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Unsubscribe = function () {
             };
 
             Unsubscribe.prototype.studyId = $util.newBuffer([]);

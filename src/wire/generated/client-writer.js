@@ -17,11 +17,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.ClientFrame = (function() {
 
-            const ClientFrame = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const ClientFrame = function () {
             };
 
             ClientFrame.prototype.hello = null;
@@ -62,11 +58,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Hello = (function() {
 
-            const Hello = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Hello = function () {
             };
 
             Hello.prototype.studyId = $util.newBuffer([]);
@@ -100,11 +92,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.SignedBatch = (function() {
 
-            const SignedBatch = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const SignedBatch = function () {
             };
 
             SignedBatch.prototype.channel = 0;
@@ -132,11 +120,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Withdraw = (function() {
 
-            const Withdraw = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Withdraw = function () {
             };
 
             Withdraw.prototype.channel = 0;
@@ -164,11 +148,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Subscribe = (function() {
 
-            const Subscribe = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Subscribe = function () {
             };
 
             Subscribe.prototype.studyId = $util.newBuffer([]);
@@ -193,11 +173,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Unsubscribe = (function() {
 
-            const Unsubscribe = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Unsubscribe = function () {
             };
 
             Unsubscribe.prototype.studyId = $util.newBuffer([]);

@@ -17,7 +17,7 @@ export namespace keelson {
         }
 
         class ReleaseBody {
-            constructor(properties?: keelson.v1.ReleaseBody.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             serverKey: Uint8Array;
             studyId: Uint8Array;
@@ -87,7 +87,7 @@ export namespace keelson {
         }
 
         class Outcome {
-            constructor(properties?: keelson.v1.Outcome.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             value?: (keelson.v1.Value.$Properties|null);
             refused?: (keelson.v1.Refused.$Properties|null);
@@ -116,7 +116,7 @@ export namespace keelson {
         }
 
         class Value {
-            constructor(properties?: keelson.v1.Value.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             estimate: number[];
             shape: number[];
@@ -153,7 +153,7 @@ export namespace keelson {
         }
 
         class Part {
-            constructor(properties?: keelson.v1.Part.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             name: string;
             shape: number[];
@@ -174,7 +174,7 @@ export namespace keelson {
         }
 
         class Uncertainty {
-            constructor(properties?: keelson.v1.Uncertainty.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             gaussian?: (keelson.v1.GaussianUncertainty.$Properties|null);
             relativeOperator?: (number|null);
@@ -206,7 +206,7 @@ export namespace keelson {
         }
 
         class GaussianUncertainty {
-            constructor(properties?: keelson.v1.GaussianUncertainty.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             standardDeviation: number[];
             static encode(message: keelson.v1.GaussianUncertainty.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
@@ -225,7 +225,7 @@ export namespace keelson {
         }
 
         class Refused {
-            constructor(properties?: keelson.v1.Refused.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             reason: string;
             text: string;
@@ -246,7 +246,7 @@ export namespace keelson {
         }
 
         class Cost {
-            constructor(properties?: keelson.v1.Cost.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             epsilon: number;
             delta: number;
@@ -271,7 +271,7 @@ export namespace keelson {
         }
 
         class LedgerPosition {
-            constructor(properties?: keelson.v1.LedgerPosition.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             scope: string;
             rule: string;
@@ -306,7 +306,7 @@ export namespace keelson {
         }
 
         class HeadBody {
-            constructor(properties?: keelson.v1.HeadBody.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             serverKey: Uint8Array;
             studyId: Uint8Array;

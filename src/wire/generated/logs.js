@@ -26,12 +26,8 @@ export const keelson = $root.keelson = (() => {
 
         v1.ReleaseBody = (function() {
 
-            const ReleaseBody = function (properties) {
+            const ReleaseBody = function () {
                 this.columns = [];
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
             };
 
             ReleaseBody.prototype.serverKey = $util.newBuffer([]);
@@ -285,11 +281,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Outcome = (function() {
 
-            const Outcome = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Outcome = function () {
             };
 
             Outcome.prototype.value = null;
@@ -375,16 +367,12 @@ export const keelson = $root.keelson = (() => {
 
         v1.Value = (function() {
 
-            const Value = function (properties) {
+            const Value = function () {
                 this.estimate = [];
                 this.shape = [];
                 this.intervalLow = [];
                 this.intervalHigh = [];
                 this.parts = [];
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
             };
 
             Value.prototype.estimate = $util.emptyArray;
@@ -532,12 +520,8 @@ export const keelson = $root.keelson = (() => {
 
         v1.Part = (function() {
 
-            const Part = function (properties) {
+            const Part = function () {
                 this.shape = [];
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
             };
 
             Part.prototype.name = "";
@@ -625,11 +609,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Uncertainty = (function() {
 
-            const Uncertainty = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Uncertainty = function () {
             };
 
             Uncertainty.prototype.gaussian = null;
@@ -725,12 +705,8 @@ export const keelson = $root.keelson = (() => {
 
         v1.GaussianUncertainty = (function() {
 
-            const GaussianUncertainty = function (properties) {
+            const GaussianUncertainty = function () {
                 this.standardDeviation = [];
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
             };
 
             GaussianUncertainty.prototype.standardDeviation = $util.emptyArray;
@@ -806,11 +782,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Refused = (function() {
 
-            const Refused = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Refused = function () {
             };
 
             Refused.prototype.reason = "";
@@ -893,11 +865,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Cost = (function() {
 
-            const Cost = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Cost = function () {
             };
 
             Cost.prototype.epsilon = 0;
@@ -1004,11 +972,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.LedgerPosition = (function() {
 
-            const LedgerPosition = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const LedgerPosition = function () {
             };
 
             LedgerPosition.prototype.scope = "";
@@ -1175,11 +1139,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.HeadBody = (function() {
 
-            const HeadBody = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const HeadBody = function () {
             };
 
             HeadBody.prototype.serverKey = $util.newBuffer([]);

@@ -17,11 +17,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.ServerFrame = (function() {
 
-            const ServerFrame = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const ServerFrame = function () {
             };
 
             ServerFrame.prototype.welcome = null;
@@ -133,13 +129,9 @@ export const keelson = $root.keelson = (() => {
 
         v1.Welcome = (function() {
 
-            const Welcome = function (properties) {
+            const Welcome = function () {
                 this.studies = [];
                 this.rotations = [];
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
             };
 
             Welcome.prototype.serverKey = $util.newBuffer([]);
@@ -233,11 +225,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Limits = (function() {
 
-            const Limits = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Limits = function () {
             };
 
             Limits.prototype.frameBytes = 0;
@@ -336,11 +324,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.SignedStudy = (function() {
 
-            const SignedStudy = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const SignedStudy = function () {
             };
 
             SignedStudy.prototype.facts = $util.newBuffer([]);
@@ -438,12 +422,8 @@ export const keelson = $root.keelson = (() => {
 
         v1.Ready = (function() {
 
-            const Ready = function (properties) {
+            const Ready = function () {
                 this.holes = [];
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
             };
 
             Ready.prototype.channel = 0;
@@ -584,11 +564,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Spend = (function() {
 
-            const Spend = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Spend = function () {
             };
 
             Spend.prototype.rho = 0;
@@ -677,12 +653,8 @@ export const keelson = $root.keelson = (() => {
 
         v1.Ack = (function() {
 
-            const Ack = function (properties) {
+            const Ack = function () {
                 this.rejections = [];
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
             };
 
             Ack.prototype.channel = 0;
@@ -797,11 +769,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Rejection = (function() {
 
-            const Rejection = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Rejection = function () {
             };
 
             Rejection.prototype.sequence = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
@@ -890,11 +858,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Notice = (function() {
 
-            const Notice = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Notice = function () {
             };
 
             Notice.prototype.studyId = $util.newBuffer([]);
@@ -983,11 +947,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Refusal = (function() {
 
-            const Refusal = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Refusal = function () {
             };
 
             Refusal.prototype.code = 0;
@@ -1096,11 +1056,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.SignedRelease = (function() {
 
-            const SignedRelease = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const SignedRelease = function () {
             };
 
             SignedRelease.prototype.body = $util.newBuffer([]);
@@ -1169,11 +1125,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.SignedHead = (function() {
 
-            const SignedHead = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const SignedHead = function () {
             };
 
             SignedHead.prototype.body = $util.newBuffer([]);

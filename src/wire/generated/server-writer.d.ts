@@ -10,7 +10,7 @@ export namespace keelson {
         }
 
         class ServerFrame {
-            constructor(properties?: keelson.v1.ServerFrame.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             welcome?: (keelson.v1.Welcome.$Properties|null);
             ready?: (keelson.v1.Ready.$Properties|null);
@@ -53,7 +53,7 @@ export namespace keelson {
         }
 
         class Welcome {
-            constructor(properties?: keelson.v1.Welcome.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             serverKey: Uint8Array;
             serverNonce: Uint8Array;
@@ -79,7 +79,7 @@ export namespace keelson {
         }
 
         class Limits {
-            constructor(properties?: keelson.v1.Limits.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             frameBytes: number;
             rowsPerBatch: number;
@@ -105,7 +105,7 @@ export namespace keelson {
         }
 
         class SignedStudy {
-            constructor(properties?: keelson.v1.SignedStudy.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             facts: Uint8Array;
             signature: Uint8Array;
@@ -136,7 +136,7 @@ export namespace keelson {
         }
 
         class Ready {
-            constructor(properties?: keelson.v1.Ready.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             channel: number;
             studyId: Uint8Array;
@@ -170,7 +170,7 @@ export namespace keelson {
         }
 
         class Spend {
-            constructor(properties?: keelson.v1.Spend.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             rho: number;
             rhoCap: number;
@@ -194,7 +194,7 @@ export namespace keelson {
         }
 
         class Ack {
-            constructor(properties?: keelson.v1.Ack.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             channel: number;
             contiguousSequence: (number|Long);
@@ -224,7 +224,7 @@ export namespace keelson {
         }
 
         class Rejection {
-            constructor(properties?: keelson.v1.Rejection.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             sequence: (number|Long);
             code: keelson.v1.Code;
@@ -248,7 +248,7 @@ export namespace keelson {
         }
 
         class Notice {
-            constructor(properties?: keelson.v1.Notice.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             studyId: Uint8Array;
             state: keelson.v1.StudyState;
@@ -272,7 +272,7 @@ export namespace keelson {
         }
 
         class Refusal {
-            constructor(properties?: keelson.v1.Refusal.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             code: keelson.v1.Code;
             retryable: boolean;
@@ -300,7 +300,7 @@ export namespace keelson {
         }
 
         class SignedRelease {
-            constructor(properties?: keelson.v1.SignedRelease.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             body: Uint8Array;
             signature: Uint8Array;
@@ -320,7 +320,7 @@ export namespace keelson {
         }
 
         class SignedHead {
-            constructor(properties?: keelson.v1.SignedHead.$Properties);
+            constructor();
             $unknowns?: Uint8Array[];
             body: Uint8Array;
             signature: Uint8Array;

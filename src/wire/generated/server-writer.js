@@ -17,11 +17,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.ServerFrame = (function() {
 
-            const ServerFrame = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const ServerFrame = function () {
             };
 
             ServerFrame.prototype.welcome = null;
@@ -68,13 +64,9 @@ export const keelson = $root.keelson = (() => {
 
         v1.Welcome = (function() {
 
-            const Welcome = function (properties) {
+            const Welcome = function () {
                 this.studies = [];
                 this.rotations = [];
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
             };
 
             Welcome.prototype.serverKey = $util.newBuffer([]);
@@ -110,11 +102,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Limits = (function() {
 
-            const Limits = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Limits = function () {
             };
 
             Limits.prototype.frameBytes = 0;
@@ -148,11 +136,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.SignedStudy = (function() {
 
-            const SignedStudy = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const SignedStudy = function () {
             };
 
             SignedStudy.prototype.facts = $util.newBuffer([]);
@@ -192,12 +176,8 @@ export const keelson = $root.keelson = (() => {
 
         v1.Ready = (function() {
 
-            const Ready = function (properties) {
+            const Ready = function () {
                 this.holes = [];
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
             };
 
             Ready.prototype.channel = 0;
@@ -243,11 +223,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Spend = (function() {
 
-            const Spend = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Spend = function () {
             };
 
             Spend.prototype.rho = 0;
@@ -278,12 +254,8 @@ export const keelson = $root.keelson = (() => {
 
         v1.Ack = (function() {
 
-            const Ack = function (properties) {
+            const Ack = function () {
                 this.rejections = [];
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
             };
 
             Ack.prototype.channel = 0;
@@ -324,11 +296,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Rejection = (function() {
 
-            const Rejection = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Rejection = function () {
             };
 
             Rejection.prototype.sequence = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
@@ -359,11 +327,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Notice = (function() {
 
-            const Notice = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Notice = function () {
             };
 
             Notice.prototype.studyId = $util.newBuffer([]);
@@ -394,11 +358,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.Refusal = (function() {
 
-            const Refusal = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const Refusal = function () {
             };
 
             Refusal.prototype.code = 0;
@@ -435,11 +395,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.SignedRelease = (function() {
 
-            const SignedRelease = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const SignedRelease = function () {
             };
 
             SignedRelease.prototype.body = $util.newBuffer([]);
@@ -464,11 +420,7 @@ export const keelson = $root.keelson = (() => {
 
         v1.SignedHead = (function() {
 
-            const SignedHead = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
+            const SignedHead = function () {
             };
 
             SignedHead.prototype.body = $util.newBuffer([]);

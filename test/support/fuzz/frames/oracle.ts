@@ -15,7 +15,8 @@ export function must(holds: boolean, promise: string): void {
 
 /**
  * What may count, decided a second time and from the outside: whatever the hub accepts must be whole, finite, of this
- * epoch, within the contribution's bound, and new.
+ * epoch, within the contribution's bound, and new. Is told in the order in which the hub was asked, which is that of the
+ * journal; answers may come in another.
  */
 export class Oracle {
   readonly #accepted = new Set<string>();
@@ -25,6 +26,8 @@ export class Oracle {
   readonly #contiguous = new Map<string, bigint>();
   /** `study key epoch` of what was taken back. */
   readonly #withdrawn = new Set<string>();
+  /** The same of keys of which nothing counts: remembered only if something of theirs was refused for good. */
+  readonly #perhaps = new Set<string>();
 
   /** @param openEpoch of the study when the batch was handed over. */
   judge(batch: VerifiedBatch, result: SubmitResult, openEpoch: bigint): void {
@@ -73,10 +76,10 @@ export class Oracle {
       must(!isRemembered || !this.#withdrawn.has(name), 'what was taken back lately is answered so again');
       return;
     }
-    must(request.epoch === openEpoch && openEpoch > 0n || this.#withdrawn.has(name), 'a closed epoch keeps what it has');
-    const contribution = this.#contributions.get(who);
-    if (contribution === undefined) return;
-    this.#withdrawn.add(name);
+    const isRepeated = this.#withdrawn.has(name) || this.#perhaps.has(name);
+    must(request.epoch === openEpoch && openEpoch > 0n || isRepeated, 'a closed epoch keeps what it has');
+    (this.#contributions.has(who) ? this.#withdrawn : this.#perhaps).add(name);
+    if (!this.#contributions.has(who)) return;
     if (request.epoch === openEpoch) this.#contributions.set(who, { epoch: openEpoch, rows: 0, complete: true });
   }
 

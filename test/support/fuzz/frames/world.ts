@@ -30,6 +30,7 @@ export class World {
   busy = false;
   /** The first promise that was broken; a listener must not be thrown at. */
   broken: unknown;
+  #allJudged: Promise<unknown> = Promise.resolve();
   readonly #directory = mkdtempSync(join(shelf, 'keelson-fuzz-'));
   #store!: Store;
   #hub!: RunningHub;
@@ -104,6 +105,21 @@ export class World {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
+  /** The answer, once it was judged: after all that the hub was asked before. */
+  #judged<Result>(answer: Promise<Result>, judge: (result: Result) => void): Promise<Result> {
+    const before = this.#allJudged;
+    const judged = Promise.all([answer, before]).then(([result]) => {
+      try {
+        judge(result);
+      } catch (error) {
+        this.broken ??= error;
+      }
+      return result;
+    });
+    this.#allJudged = judged.catch(() => undefined);
+    return judged;
+  }
+
   #watched(): StudyHub {
     const hub = this.#hub;
     const { tally, oracle } = this;
@@ -113,25 +129,15 @@ export class World {
       submit: async (batch) => {
         tally.passedSignature += 1;
         const epoch = this.epochOf(batch.studyId);
-        const result = await hub.submit(batch);
-        try {
+        return this.#judged(hub.submit(batch), (result) => {
           oracle.judge(batch, result, epoch);
           if (hub.study(batch.studyId)?.name === 'rated') oracle.judgeRate(batch, result, this.clock.nowMs());
-        } catch (error) {
-          this.broken ??= error;
-        }
-        return result;
+        });
       },
       withdraw: async (request) => {
         tally.passedSignature += 1;
         const epoch = this.epochOf(request.studyId);
-        const result = await hub.withdraw(request);
-        try {
-          oracle.judgeWithdrawal(request, result, epoch);
-        } catch (error) {
-          this.broken ??= error;
-        }
-        return result;
+        return this.#judged(hub.withdraw(request), (result) => oracle.judgeWithdrawal(request, result, epoch));
       },
       overloaded: () => this.busy,
       admits: (id, key) => {
