@@ -2,6 +2,7 @@ import { assert } from '../../base/assert.js';
 import type { Arena } from './arena.js';
 import type { AddedMoments, Rows, StepBall } from './contract.js';
 import { addSymmetric, Blocks, padded } from './passes.js';
+import { copyNumbers } from './shared.js';
 
 /** Numbers of a block: with its steps and their packed copy it stays in a core's second-level cache. */
 const blockNumbers = 16_384;
@@ -37,7 +38,7 @@ export function clipRows(
       from, held, dimension, centre.byteOffset, unit.byteOffset, ball.grid, perGrid, ball.steps, there.byteOffset,
       steps.byteOffset,
     );
-    into.set(steps.subarray(0, held * dimension), first * dimension);
+    copyNumbers(steps.subarray(0, held * dimension), into.subarray(first * dimension, (first + held) * dimension));
     present?.set(flags.subarray(0, held), first);
     if (added === undefined) return;
     // Rows that are not there are zeros, which add nothing.

@@ -1,9 +1,10 @@
 import { assert } from '../../base/assert.js';
 import type { Arena } from './arena.js';
 import type { PassOptions, Rows } from './contract.js';
+import { copyNumbers } from './shared.js';
 
 /** Numbers of a block: with its packed copy it stays in a core's second-level cache. */
-const blockNumbers = 65_536;
+const blockNumbers = 32_768;
 
 /** The next multiple of 4. */
 export const padded = (size: number): number => (size + 3) & ~3;
@@ -65,8 +66,11 @@ export class Blocks {
       const size = Math.min(this.size, count - first);
       const few = mask === undefined || weights !== undefined ? null : this.#fewRows(first, size);
       if (few !== null && few.length === 0) continue;
-      if (few === null) block!.set(rows.subarray(first * dimension, (first + size) * dimension));
-      else few.forEach((row, i) => block!.set(rows.subarray(row * dimension, (row + 1) * dimension), i * dimension));
+      if (few === null) {
+        const length = size * dimension;
+        copyNumbers(rows.subarray(first * dimension, first * dimension + length), block!.subarray(0, length));
+      }
+      few?.forEach((row, i) => block!.set(rows.subarray(row * dimension, (row + 1) * dimension), i * dimension));
       if (few !== null) bytes.fill(1, 0, few.length);
       else if (mask) bytes.set(mask.subarray(first, first + size));
       if (weights) held!.set(weights.subarray(first, first + size));
