@@ -2,7 +2,9 @@ import type { WireCode } from '../src/base/error-codes.js';
 import type { KeyRotation } from '../src/signing/index.js';
 import type { Spend } from '../src/wire/messages.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
-import type { ContributorState, LedgerBalance, Quarantine, ReleaseRecord, StudyStateName, WithdrawalRequest, WithdrawalResult } from './store/contract.js';
+import type {
+  ContributorState, LedgerBalance, Quarantine, RefusedSequence, ReleaseRecord, StudyStateName, WithdrawalRequest, WithdrawalResult,
+} from './store/contract.js';
 import type { EpochProgress } from './epochs/contract.js';
 import type { ContributorEvidence, QuarantineOutcome } from './studies/evidence-contract.js';
 
@@ -45,6 +47,8 @@ export interface SubmitResult {
   readonly verdict: 'accepted' | 'duplicate' | 'rejected';
   readonly code?: WireCode;
   readonly contiguousSequence: bigint;
+  /** Which sequences up to there were refused for good, as far as that is remembered. */
+  readonly refusedBefore?: readonly RefusedSequence[];
   /** The open epoch of the study now. */
   readonly currentEpoch: bigint;
   /** Under contributor scope, with the first row of an epoch: what the contributor has now spent. For its eyes only. */

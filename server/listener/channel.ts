@@ -1,7 +1,8 @@
 import { encodeServerFrame } from '../../src/wire/index.js';
 import type { Rejection, Spend } from '../../src/wire/messages.js';
 import type { SignatureContext, Verifier } from '../../src/signing/index.js';
-import type { TextFacts } from './refusal-texts.js';
+import type { SubmitResult } from '../hub.js';
+import { rejection, type TextFacts } from './refusal-texts.js';
 
 /** What stays the same for a channel. */
 export interface ChannelSetup {
@@ -26,8 +27,11 @@ export class Channel {
   /** Batches received and not yet answered. */
   inFlight = 0;
   #contiguous: bigint;
+  /** Of the last ack, or of Ready. */
+  #told: bigint;
   #epoch: bigint;
-  #rejections: Rejection[] = [];
+  /** By sequence. */
+  #rejections = new Map<bigint, Rejection>();
   #answers = 0;
   #ownSpend: Spend | undefined;
   #withdrawn: bigint | undefined;
@@ -35,7 +39,7 @@ export class Channel {
   withdrawing = false;
 
   constructor(readonly setup: ChannelSetup, contiguous: bigint, epoch: bigint) {
-    this.#contiguous = contiguous;
+    this.#contiguous = this.#told = contiguous;
     this.#epoch = epoch;
   }
 
@@ -44,10 +48,19 @@ export class Channel {
     return this.#answers > 0;
   }
 
-  /** A verdict that the hub gave on a batch in flight. Verdicts may come in any order; the ack only grows. */
-  settle(contiguous: bigint, epoch: bigint, rejected?: Rejection, ownSpend?: Spend): void {
-    if (contiguous > this.#contiguous) this.#contiguous = contiguous;
-    if (epoch > this.#epoch) this.#epoch = epoch;
+  /**
+   * A verdict that the hub gave on a batch in flight. Verdicts may come in any order; the ack only grows. It tells every
+   * refusal among what it says is settled: a batch that an earlier copy, perhaps on another socket, settled meanwhile is
+   * in flight here too, and would be taken for accepted before its own answer comes.
+   */
+  settle(result: SubmitResult, rejected?: Rejection): void {
+    const { contiguousSequence, currentEpoch, ownSpend, refusedBefore = [] } = result;
+    for (const { sequence, code } of refusedBefore) {
+      if (sequence <= this.#told || this.#rejections.has(sequence)) continue;
+      this.#rejections.set(sequence, rejection(sequence, code, this.setup.facts));
+    }
+    if (contiguousSequence > this.#contiguous) this.#contiguous = contiguousSequence;
+    if (currentEpoch > this.#epoch) this.#epoch = currentEpoch;
     if (ownSpend !== undefined) this.#ownSpend = ownSpend;
     this.answer(rejected);
   }
@@ -59,20 +72,21 @@ export class Channel {
 
   /** The end of a batch that the hub gave no verdict on. */
   answer(rejected?: Rejection): void {
-    if (rejected !== undefined) this.#rejections.push(rejected);
+    if (rejected !== undefined) this.#rejections.set(rejected.sequence, rejected);
     this.#answers += 1;
   }
 
   /** The one cumulative ack for all answers since the last one; frees their credit. */
   takeAck(credit: number): Uint8Array {
-    const rejections = this.#rejections;
+    const rejections = [...this.#rejections.values()];
     const ownSpend = this.#ownSpend;
     const withdrawn = this.#withdrawn;
     this.#ownSpend = undefined;
     this.#withdrawn = undefined;
     this.inFlight -= this.#answers;
-    this.#rejections = [];
+    this.#rejections.clear();
     this.#answers = 0;
+    this.#told = this.#contiguous;
     return encodeServerFrame({
       kind: 'ack',
       channel: this.setup.id,

@@ -202,12 +202,10 @@ export class Contributions {
       const { retryAtMs } = result;
       const told = retryAtMs === undefined ? facts : { ...facts, retryInMs: retryAtMs - this.context.clock.nowMs() };
       metrics.refused.add(1, { study, code });
-      channel.settle(
-        result.contiguousSequence, result.currentEpoch, rejection(sequence, code, told), result.ownSpend,
-      );
+      channel.settle(result, rejection(sequence, code, told));
     } else {
       (result.verdict === 'accepted' ? metrics.accepted : metrics.duplicates).add(1, { study });
-      channel.settle(result.contiguousSequence, result.currentEpoch, undefined, result.ownSpend);
+      channel.settle(result);
     }
     this.#scheduleAck(channel);
   }

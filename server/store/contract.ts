@@ -139,6 +139,12 @@ export interface AdmissionRequest {
   readonly rejectAs?: WireCode;
 }
 
+/** A sequence that was settled by a refusal. */
+export interface RefusedSequence {
+  readonly sequence: bigint;
+  readonly code: WireCode;
+}
+
 export interface AdmissionResult {
   /** accepted: journalled now. duplicate: it was accepted before, by the same digest. rejected: see code. */
   readonly verdict: 'accepted' | 'duplicate' | 'rejected';
@@ -151,6 +157,8 @@ export interface AdmissionResult {
   readonly complete: boolean;
   /** Every sequence up to here is settled. */
   readonly contiguousSequence: bigint;
+  /** Which of these were refused for good, as far as that is remembered; absent when none was. */
+  readonly refusedBefore?: readonly RefusedSequence[];
   /**
    * Under contributor scope, with the first row of an epoch (also when it did not fit): what the contributor has now
    * spent.

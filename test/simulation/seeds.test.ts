@@ -58,6 +58,10 @@ describe('a simulated world', () => {
   };
   it.each(Object.entries(found))('%s', async (_defect, seed) => { await holds({ seed, rates: asThen }); });
 
+  it('a refusal on its way was told as an acceptance by the answer to a repeated batch before it', async () => {
+    await holds({ seed: 753 });
+  });
+
   /** Seeds that found them; when unrelated changes shift what happens, the ones after them do. */
   const firstSeeds: Readonly<Record<PlantName, number>> = {
     'ack-before-fsync': 6, 'charge-after-draw': 1, 'missing-dedupe': 4, 'group-by-arrival': 1, 'lost-wake-up': 82,

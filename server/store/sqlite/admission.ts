@@ -10,7 +10,7 @@ import type { ContributorSpending, OwnBudget } from './contributor-spending.js';
 import { fingerprintBytes, Fingerprints, journalKeys, journalTable } from './epoch-tables.js';
 import { NewKeys, rateIn, type NewKeyRate } from './new-keys.js';
 import { sql, type Queries } from './query.js';
-import { emptyWindow, holesOf, settle, type ReplayWindow } from './replay-window.js';
+import { emptyWindow, holesOf, refusedIn, settle, type ReplayWindow } from './replay-window.js';
 
 interface StudyFacts extends AdmissionStudy {
   readonly studyKey: bigint;
@@ -275,7 +275,11 @@ function answer(
   facts: Partial<Pick<AdmissionResult, 'epoch' | 'code' | 'position' | 'complete' | 'spend' | 'retryAtMs'>>,
 ): AdmissionResult {
   const contiguousSequence = BigInt(state.window.contiguous);
-  return { verdict, epoch: 0n, position: 0n, complete: false, ...facts, contiguousSequence };
+  const refusedBefore = refusedIn(state.window);
+  return {
+    verdict, epoch: 0n, position: 0n, complete: false, ...facts, contiguousSequence,
+    ...(refusedBefore.length > 0 && { refusedBefore }),
+  };
 }
 
 function stateOf(row: ReplayColumns): ContributionState {
