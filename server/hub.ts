@@ -47,8 +47,8 @@ export interface SubmitResult {
   readonly verdict: 'accepted' | 'duplicate' | 'rejected';
   readonly code?: WireCode;
   readonly contiguousSequence: bigint;
-  /** Which sequences up to there were refused for good, as far as that is remembered. */
-  readonly refusedBefore?: readonly RefusedSequence[];
+  /** Settled sequences that were refused for good and are remembered. */
+  readonly refused?: readonly RefusedSequence[];
   /** The open epoch of the study now. */
   readonly currentEpoch: bigint;
   /** Under contributor scope, with the first row of an epoch: what the contributor has now spent. For its eyes only. */

@@ -26,6 +26,11 @@ export class BatchBook {
     return this.signing + this.waiting.length + this.unknown.length + this.flight.size;
   }
 
+  /** The batch of a sequence, if the server may have seen it. */
+  offered(sequence: bigint): Batch | undefined {
+    return [...this.open].find((batch) => batch.offered && batch.sequence === sequence);
+  }
+
   contributions(): Set<Contribution> {
     return new Set([...this.open].map((batch) => batch.contribution));
   }

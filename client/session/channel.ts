@@ -236,8 +236,9 @@ export class Channel {
   }
 
   private onRejection(sequence: bigint, rejection: Rejection): void {
-    const batch = this.outgoing.book.flight.get(sequence);
-    if (batch === undefined) return;
+    // Of one that is settled the server may tell before it is asked again.
+    const batch = this.outgoing.book.offered(sequence);
+    if (batch === undefined || (rejection.retryable && batch.place !== 'flight')) return;
     if (rejection.retryable) {
       this.outgoing.book.move(batch, 'deferred');
       this.putOff(rejection.code);

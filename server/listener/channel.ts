@@ -27,8 +27,8 @@ export class Channel {
   /** Batches received and not yet answered. */
   inFlight = 0;
   #contiguous: bigint;
-  /** Of the last ack, or of Ready. */
-  #told: bigint;
+  /** Remembered refusals that were told, or are about to be. */
+  #told: ReadonlySet<bigint> = new Set();
   #epoch: bigint;
   /** By sequence. */
   #rejections = new Map<bigint, Rejection>();
@@ -39,7 +39,7 @@ export class Channel {
   withdrawing = false;
 
   constructor(readonly setup: ChannelSetup, contiguous: bigint, epoch: bigint) {
-    this.#contiguous = this.#told = contiguous;
+    this.#contiguous = contiguous;
     this.#epoch = epoch;
   }
 
@@ -50,15 +50,15 @@ export class Channel {
 
   /**
    * A verdict that the hub gave on a batch in flight. Verdicts may come in any order; the ack only grows. It tells every
-   * refusal among what it says is settled: a batch that an earlier copy, perhaps on another socket, settled meanwhile is
-   * in flight here too, and would be taken for accepted before its own answer comes.
+   * refusal that is remembered and was not told here yet: an earlier copy of a batch, perhaps on another socket, may have
+   * settled what is in flight here too, and that would be taken for accepted before its own answer comes.
    */
   settle(result: SubmitResult, rejected?: Rejection): void {
-    const { contiguousSequence, currentEpoch, ownSpend, refusedBefore = [] } = result;
-    for (const { sequence, code } of refusedBefore) {
-      if (sequence <= this.#told || this.#rejections.has(sequence)) continue;
-      this.#rejections.set(sequence, rejection(sequence, code, this.setup.facts));
+    const { contiguousSequence, currentEpoch, ownSpend, refused } = result;
+    for (const { sequence, code } of refused ?? []) {
+      if (!this.#told.has(sequence)) this.#rejections.set(sequence, rejection(sequence, code, this.setup.facts));
     }
+    if (refused !== undefined) this.#told = new Set(refused.map(({ sequence }) => sequence));
     if (contiguousSequence > this.#contiguous) this.#contiguous = contiguousSequence;
     if (currentEpoch > this.#epoch) this.#epoch = currentEpoch;
     if (ownSpend !== undefined) this.#ownSpend = ownSpend;
@@ -86,7 +86,6 @@ export class Channel {
     this.inFlight -= this.#answers;
     this.#rejections.clear();
     this.#answers = 0;
-    this.#told = this.#contiguous;
     return encodeServerFrame({
       kind: 'ack',
       channel: this.setup.id,

@@ -157,8 +157,8 @@ export interface AdmissionResult {
   readonly complete: boolean;
   /** Every sequence up to here is settled. */
   readonly contiguousSequence: bigint;
-  /** Which of these were refused for good, as far as that is remembered; absent when none was. */
-  readonly refusedBefore?: readonly RefusedSequence[];
+  /** Settled sequences, this one perhaps among them, that were refused for good and are remembered; absent when none is. */
+  readonly refused?: readonly RefusedSequence[];
   /**
    * Under contributor scope, with the first row of an epoch (also when it did not fit): what the contributor has now
    * spent.

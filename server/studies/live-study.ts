@@ -112,7 +112,7 @@ export class LiveStudy {
       verdict: result.verdict,
       ...(result.code !== undefined && { code: result.code }),
       contiguousSequence: result.contiguousSequence,
-      ...(result.refusedBefore !== undefined && { refusedBefore: result.refusedBefore }),
+      ...(result.refused !== undefined && { refused: result.refused }),
       currentEpoch: this.#open?.epoch ?? 0n,
       ...(result.retryAtMs !== undefined && { retryAtMs: result.retryAtMs }),
       ...(result.spend !== undefined && { ownSpend: ownSpendOf(this.definition, result.spend) }),

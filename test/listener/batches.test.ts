@@ -115,19 +115,20 @@ describe('batches whose contents are unusable consume their sequence', () => {
 });
 
 describe('an ack', () => {
-  it('tells the refusals among what it calls settled, also of batches whose own answers are to come, and each once', async () => {
+  it('tells the refusals that are remembered, also of batches whose own answers are to come, and each once', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     const answer = { verdict: 'rejected', code: 'stale-epoch', currentEpoch: 7n } as const;
     const stale = (...sequences: bigint[]) => sequences.map((sequence) => ({ sequence, code: answer.code }));
-    rig.hub.submit = async () => ({ ...answer, contiguousSequence: 2n, refusedBefore: stale(1n, 2n) });
+    rig.hub.submit = async () => ({ ...answer, contiguousSequence: 2n, refused: stale(1n, 2n) });
     const first = await contributor.send(1n);
     expect(first).toMatchObject({ contiguousSequence: 2n, rejections: stale(1n, 2n) });
     expect(first.rejections[1]!.text).toBe(first.rejections[0]!.text);
-    // The one that it answers is told whenever it is asked for; what an earlier ack covered is not.
+    // The one that it answers is told whenever it is asked for; others are not told again.
     expect((await contributor.send(2n)).rejections).toMatchObject(stale(2n));
-    rig.hub.submit = async () => ({ verdict: 'accepted', contiguousSequence: 4n, currentEpoch: 7n, refusedBefore: stale(1n, 2n, 4n) });
-    expect((await contributor.send(3n)).rejections).toMatchObject(stale(4n));
+    rig.hub.submit = async () => ({ verdict: 'accepted', contiguousSequence: 3n, currentEpoch: 7n, refused: stale(1n, 2n, 5n) });
+    expect((await contributor.send(3n)).rejections).toMatchObject(stale(5n));
+    expect((await contributor.send(4n)).rejections).toEqual([]);
   });
 });
 

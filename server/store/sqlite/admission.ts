@@ -275,10 +275,10 @@ function answer(
   facts: Partial<Pick<AdmissionResult, 'epoch' | 'code' | 'position' | 'complete' | 'spend' | 'retryAtMs'>>,
 ): AdmissionResult {
   const contiguousSequence = BigInt(state.window.contiguous);
-  const refusedBefore = refusedIn(state.window);
+  const refused = refusedIn(state.window);
   return {
     verdict, epoch: 0n, position: 0n, complete: false, ...facts, contiguousSequence,
-    ...(refusedBefore.length > 0 && { refusedBefore }),
+    ...(refused.length > 0 && { refused }),
   };
 }
 

@@ -93,13 +93,12 @@ export function settle(
   return { ...settled, contiguous };
 }
 
-/** What is remembered of refusals at or below `contiguous`, in the order of settling. */
+/** What is remembered of refusals, in the order of settling. */
 export function refusedIn(window: ReplayWindow): { sequence: bigint; code: WireCode }[] {
   const refused: { sequence: bigint; code: WireCode }[] = [];
   for (let offset = 0; offset < window.entries.length; offset += entryBytes) {
     const code = window.entries[offset + 1]!;
-    const sequence = sequenceOf(window, offset);
-    if (code !== 0 && sequence <= window.contiguous) refused.push({ sequence: BigInt(sequence), code: wireCodes[code]! });
+    if (code !== 0) refused.push({ sequence: BigInt(sequenceOf(window, offset)), code: wireCodes[code]! });
   }
   return refused;
 }
