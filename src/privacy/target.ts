@@ -32,12 +32,14 @@ export interface BudgetCaps {
   readonly deltaCap: Amount;
 }
 
+/** Far below, shares of the zCDP that it allows round to nothing in the ledger (2^-64), and noise grows without bound. */
+const epsilonMinimum = 1e-6;
 const epsilonMaximum = 100;
 
 function checkStatement({ epsilon, delta }: Statement, deltaMayBeZero: boolean): void {
-  if (!(epsilon > 0 && epsilon <= epsilonMaximum)) {
+  if (!(epsilon >= epsilonMinimum && epsilon <= epsilonMaximum)) {
     throw new InvalidParameterError(
-      `epsilon must be above 0 and at most ${epsilonMaximum}; usual values are 0.1 to 10`, { epsilon },
+      `epsilon must be at least ${epsilonMinimum} and at most ${epsilonMaximum}; usual values are 0.1 to 10`, { epsilon },
     );
   }
   if (!(delta < 0.5 && (delta >= 1e-100 || (deltaMayBeZero && delta === 0)))) {
@@ -50,7 +52,7 @@ function checkStatement({ epsilon, delta }: Statement, deltaMayBeZero: boolean):
 /**
  * The zCDP that one release may spend so that it is (epsilon, delta)-DP. `deltaChargeable` is what its events may
  * charge (default: half of delta); the rest pays the conversion, and rho is the largest that stays within epsilon.
- * @throws InvalidParameterError when epsilon is not in (0, 100], delta not in [1e-100, 0.5), or deltaChargeable not
+ * @throws InvalidParameterError when epsilon is not in [1e-6, 100], delta not in [1e-100, 0.5), or deltaChargeable not
  * below delta.
  */
 export function resolveTarget(asked: Statement & { readonly deltaChargeable?: number }): PrivacyTarget {
@@ -62,7 +64,9 @@ export function resolveTarget(asked: Statement & { readonly deltaChargeable?: nu
 
 /** A target given in zCDP: half of `delta` for events, epsilon as the conversion reports it. */
 export function targetFromRho(rho: number, delta: number): PrivacyTarget {
-  if (!(rho > 0 && rho <= 1000)) throw new InvalidParameterError('rho must be above 0 and at most 1000', { rho });
+  if (!(rho >= epsilonMinimum ** 2 && rho <= 1000)) {
+    throw new InvalidParameterError('rho must be at least 1e-12 and at most 1000', { rho });
+  }
   checkStatement({ epsilon: 1, delta }, false);
   return { rho, delta: delta / 2, epsilon: epsilonOfApproximateZcdp(rho, delta / 2, delta), deltaTotal: delta };
 }
@@ -123,7 +127,7 @@ export function capsOf(budget: Statement & { readonly rule: BudgetRule['rule'] |
  * The target of one release that must be pure epsilon-DP, before any estimator has planned for it: as much zCDP as one
  * pure mechanism of this epsilon has. Several mechanisms whose zCDP costs add up to it may add up to more epsilon; the
  * caller plans again with less (`lessFor`).
- * @throws InvalidParameterError when epsilon is not in (0, 100], or delta not 0 or in [1e-100, 0.5).
+ * @throws InvalidParameterError when epsilon is not in [1e-6, 100], or delta not 0 or in [1e-100, 0.5).
  */
 export function resolvePureTarget(asked: Statement): PrivacyTarget {
   checkStatement(asked, true);

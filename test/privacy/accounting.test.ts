@@ -151,12 +151,12 @@ describe('targets', () => {
 
   it('refuses statements that mean nothing', () => {
     for (const [epsilon, delta] of [
-      [0, 1e-6], [-1, 1e-6], [NaN, 1e-6], [101, 1e-6], [1, 0], [1, 1], [1, NaN],
+      [0, 1e-6], [-1, 1e-6], [NaN, 1e-6], [101, 1e-6], [5e-324, 1e-6], [9e-7, 1e-6], [1, 0], [1, 1], [1, NaN],
     ] as const) {
       expect(() => resolveTarget({ epsilon, delta })).toThrow(InvalidParameterError);
     }
     expect(() => resolveTarget({ epsilon: 1, delta: 1e-6, deltaChargeable: 1e-6 })).toThrow(InvalidParameterError);
-    expect(() => targetFromRho(0, 1e-6)).toThrow(InvalidParameterError);
+    for (const rho of [0, 1e-300]) expect(() => targetFromRho(rho, 1e-6)).toThrow(InvalidParameterError);
   });
 
   it('gives every rule its caps', () => {

@@ -1,3 +1,4 @@
+import { assert } from '../../base/assert.js';
 import { ratioOfDouble } from '../amount.js';
 import type { Rational, Steps } from '../../random/samplers/discrete-laplace.js';
 
@@ -58,8 +59,9 @@ export function squareInSteps(value: number, grid: number, divisor = 1n): Ration
   return { numerator: numerator * numerator, denominator: denominator * denominator * divisor };
 }
 
-/** The largest power of two that is at most `value`; value positive and within the grids' range. */
+/** The largest power of two that is at most `value`; value positive, finite and within the grids' range. */
 export function powerOfTwoBelow(value: number): number {
+  assert(value > 0 && value < Infinity, 'a grid is of a positive, finite width');
   let power = 2 ** Math.floor(Math.log2(value));
   // log2 may round to the next whole number on either side.
   while (power > value) power /= 2;
