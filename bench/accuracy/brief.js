@@ -1,6 +1,6 @@
 // All cells in a line each: how far the clean answer and the worst attack's are off, and in how many rows the bounds hold.
 import { attacks } from './data.js';
-import { cellsOf, isWithin, median, short } from './table.js';
+import { cellsOf, isMeasured, isWithin, median, short } from './table.js';
 
 const described = ['mean', 'prime', 'robust-mean', 'filter'];
 const shapeOf = ({ rows, dimension, contributors, corruption }) => [
@@ -9,9 +9,8 @@ const shapeOf = ({ rows, dimension, contributors, corruption }) => [
 
 /** The median of the attack that moves a method furthest, and which it is. */
 function worstOf(rows, method) {
-  const hostile = rows.filter(({ attack }) => !attacks[attack].isClean).map((row) => ({ row, errors: row.errors(method) }));
-  const found = hostile.filter(({ errors }) => errors.length > 0 && !errors.includes('infeasible'))
-    .map(({ row, errors }) => ({ attack: row.attack, error: median(errors) }))
+  const found = rows.filter((row) => !attacks[row.attack].isClean && isMeasured(row, method))
+    .map((row) => ({ attack: row.attack, error: median(row.errors(method)) }))
     .sort((a, b) => b.error - a.error)[0];
   if (found === undefined) return '';
   return Number.isFinite(found.error) ? `${short(found.error)} ${found.attack}` : `refused ${found.attack}`;
@@ -27,7 +26,7 @@ function cleanOf(rows, method) {
 
 /** Rows of a cell in which median and worst seed are within the bounds, of all that were measured. */
 function metOf(rows, method) {
-  const measured = rows.filter((row) => row.errors(method).length > 0 && !row.errors(method).includes('infeasible'));
+  const measured = rows.filter((row) => isMeasured(row, method));
   return measured.length === 0 ? '' : `${measured.filter((row) => isWithin(row, method)).length}/${measured.length}`;
 }
 

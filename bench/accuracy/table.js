@@ -63,6 +63,12 @@ export function cellTitle({ rows, dimension, contributors, corruption, epsilon, 
     + `sqrt(d / n) = ${short(Math.sqrt(dimension / contributors))}`;
 }
 
+/** Whether a row has answers of a method that had a plan. */
+export function isMeasured(row, method) {
+  const errors = row.errors(method);
+  return errors.length > 0 && !errors.includes('infeasible');
+}
+
 /** Whether median and worst seed are within the bounds; a refusal is not. */
 export function isWithin(row, method) {
   const errors = row.errors(method);
@@ -75,8 +81,7 @@ export function boundsTable(cells) {
   const counts = new Map();
   for (const row of cells.flatMap(({ rows }) => rows)) {
     for (const method of row.methods) {
-      const errors = row.errors(method);
-      if (errors.length === 0 || errors.includes('infeasible')) continue;
+      if (!isMeasured(row, method)) continue;
       const count = counts.get(method) ?? { met: 0, all: 0 };
       count.all += 1;
       count.met += isWithin(row, method) ? 1 : 0;

@@ -2,6 +2,11 @@ import type { WorkRandom } from '../../src/random/source.js';
 import { seededWork } from '../../src/random/work.js';
 import { utf8 } from '../../src/base/bytes.js';
 
+/** Rows that stand side by side, as a list of views. */
+export function listOf(values: Float64Array, dimension: number): Float64Array[] {
+  return Array.from({ length: values.length / dimension }, (_, i) => values.subarray(i * dimension, (i + 1) * dimension));
+}
+
 /** Reproducible data for tests: never noise. */
 export interface DataSource {
   readonly work: WorkRandom;

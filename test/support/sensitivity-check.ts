@@ -1,6 +1,9 @@
 import { Released, Sensitive } from '../../src/base/brands.js';
 import { ownKernels } from '../../src/numerics/kernels/index.js';
-import { inlineTrials, type Contributors, type NeighbourPair, type TrialSubject } from '../../src/audit/index.js';
+import {
+  inlineTrials, searchPairs, type Contributors, type NeighbourPair, type TrialSubject,
+} from '../../src/audit/index.js';
+import type { Infeasible, ParameterValues, Plan, StudyFacts } from '../../src/estimators/contract.js';
 import { congruence, withEigenvalues } from '../../src/estimators/covariance/matrices.js';
 import { assign, ticketBytes } from '../../src/estimators/assignment.js';
 import type { MechanismEvent } from '../../src/privacy/events.js';
@@ -19,6 +22,23 @@ const calls = [
   'gaussian', 'symmetricGaussian', 'laplace', 'truncatedLaplace', 'threshold', 'histogram', 'mode', 'exponential',
   'mask',
 ] as const satisfies readonly (keyof Mechanisms)[];
+
+/**
+ * `sensitivityFaults` of the pairs of neighbours that a short search finds, under each of `seeds`.
+ * @param plan of these facts and parameters.
+ * @returns the faults, and how many pairs there were.
+ */
+export async function searchedFaults(
+  plan: Plan | Infeasible, facts: StudyFacts, parameters: ParameterValues, seeds: readonly string[],
+): Promise<{ readonly faults: readonly string[]; readonly pairs: number }> {
+  if (plan.kind === 'infeasible') throw new Error(plan.reason);
+  const subject = { plan, dimension: facts.dimension };
+  const pool = inlineTrials(subject, (label) => seededNoise(label));
+  const pairs = await searchPairs({ plan, facts, parameters }, pool, { glance: 2 });
+  const faults: string[] = [];
+  for (const pair of pairs) for (const seed of seeds) faults.push(...await sensitivityFaults(subject, pair, seed));
+  return { faults, pairs: pairs.length };
+}
 
 /**
  * Ways in which queries on neighbours differ by more than their event says, or an event depends on rows of another

@@ -1,6 +1,7 @@
 import { ownKernels } from '../../numerics/kernels/index.js';
 
-/** Dense square matrices, row-major. */
+// Dense square matrices, row-major.
+
 /** The unit matrix times a number. */
 export function multipleOfUnit(dimension: number, factor: number): Float64Array {
   const matrix = new Float64Array(dimension ** 2);

@@ -10,11 +10,10 @@ import {
 import { rowsOfSteps, type ClippedRows } from '../../../src/estimators/filters/clipped-rows.js';
 import { inlineCompute } from '../../../src/estimators/run.js';
 import { Sensitive } from '../../../src/base/brands.js';
-import { inlineTrials, searchPairs } from '../../../src/audit/index.js';
-import { seededNoise } from '../../../src/random/insecure.js';
 import { dataSource } from '../../support/data.js';
+import { noting } from '../../support/noted-cuts.js';
 import { factsOf, releaseOf } from '../../support/offline.js';
-import { sensitivityFaults } from '../../support/sensitivity-check.js';
+import { searchedFaults } from '../../support/sensitivity-check.js';
 
 const kinds: readonly [string, FilterKind][] = [['prime', primeKind], ['spectral-filter', spectralKind]];
 
@@ -23,18 +22,8 @@ function planned(
   kind: FilterKind, form: SurvivorsForm, profile: string, dimension: number, cohort: number, cuts: Cut[],
 ): Plan {
   const facts = factsOf(dimension, cohort, 100);
-  const survivors: SurvivorsForm = (compute, rows) => {
-    const made = form(compute, rows);
-    return {
-      rows: () => made.rows(),
-      cut: (cut) => {
-        cuts.push(cut);
-        return made.cut(cut);
-      },
-    };
-  };
   const parameters = parseParameters(filterParameters, { scale: 1, corruption: 0.1, looks: 4, profile }, { dimension });
-  const plan = planFilter({ ...kind, survivors }, parameters, facts);
+  const plan = planFilter({ ...kind, survivors: noting(form, cuts) }, parameters, facts);
   if (plan.kind === 'infeasible') throw new Error(plan.reason);
   return plan;
 }
@@ -80,15 +69,9 @@ describe.each(kinds)('%s as printed', (_, kind) => {
     const parameters = parseParameters(
       filterParameters, { scale: 1, corruption: 0.2, looks: 4, profile: 'paper' }, { dimension },
     );
-    const plan = planFilter(kind, parameters, facts);
-    if (plan.kind === 'infeasible') throw new Error(plan.reason);
-    const subject = { plan, dimension };
-    const pool = inlineTrials(subject, (label) => seededNoise(label));
-    const pairs = await searchPairs({ plan, facts, parameters }, pool, { glance: 2 });
-    for (const pair of pairs) {
-      for (const seed of ['one', 'two']) expect(await sensitivityFaults(subject, pair, seed)).toEqual([]);
-    }
-    expect(pairs.length).toBeGreaterThan(0);
+    const { faults, pairs } = await searchedFaults(planFilter(kind, parameters, facts), facts, parameters, ['one', 'two']);
+    expect(faults).toEqual([]);
+    expect(pairs).toBeGreaterThan(0);
   });
 
   it('says so where its noise hides everything, and with how many it would not', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { makeRows } from '../../../bench/accuracy/data.js';
-import { inlineTrials, searchPairs } from '../../../src/audit/index.js';
 import type { Infeasible, Plan } from '../../../src/estimators/contract.js';
 import { planHeavyPaper } from '../../../src/estimators/filters/heavy/paper.js';
 import { primeHeavy } from '../../../src/estimators/filters/heavy/prime-heavy.js';
@@ -10,33 +9,16 @@ import {
 import { parseParameters } from '../../../src/estimators/parameters.js';
 import { amountToNumber } from '../../../src/privacy/amount.js';
 import { costOfEvents } from '../../../src/privacy/composition.js';
-import { seededNoise } from '../../../src/random/insecure.js';
+import { listOf } from '../../support/data.js';
+import { noting } from '../../support/noted-cuts.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
-import { sensitivityFaults } from '../../support/sensitivity-check.js';
+import { searchedFaults } from '../../support/sensitivity-check.js';
 
 const raw = { scale: 1, profile: 'paper' } as const;
 
 function planned(dimension: number, cohort: number, epsilon: number, extra: object, form?: SurvivorsForm): Plan | Infeasible {
   const parameters = parseParameters(primeHeavy.parameters, { ...raw, ...extra }, { dimension });
   return planHeavyPaper(parameters, factsOf(dimension, cohort, epsilon), form);
-}
-
-/** Keeps rows as `form` does; `cuts` tells what went. */
-function noting(form: SurvivorsForm, cuts: Cut[]): SurvivorsForm {
-  return (compute, rows) => {
-    const made = form(compute, rows);
-    return {
-      rows: () => made.rows(),
-      cut: (cut) => {
-        cuts.push(cut);
-        return made.cut(cut);
-      },
-    };
-  };
-}
-
-function listOf(values: Float64Array, dimension: number): Float64Array[] {
-  return Array.from({ length: values.length / dimension }, (_, i) => values.subarray(i * dimension, (i + 1) * dimension));
 }
 
 describe('prime-heavy as printed', () => {
@@ -67,13 +49,9 @@ describe('prime-heavy as printed', () => {
     const dimension = 2;
     const facts = factsOf(dimension, 1_500, 100);
     const parameters = parseParameters(primeHeavy.parameters, { ...raw, groups: 3, corruption: 0.2 }, { dimension });
-    const plan = planHeavyPaper(parameters, facts);
-    if (plan.kind === 'infeasible') throw new Error(plan.reason);
-    const subject = { plan, dimension };
-    const pool = inlineTrials(subject, (label) => seededNoise(label));
-    const pairs = await searchPairs({ plan, facts, parameters }, pool, { glance: 2 });
-    for (const pair of pairs) expect(await sensitivityFaults(subject, pair, 'one')).toEqual([]);
-    expect(pairs.length).toBeGreaterThan(3);
+    const { faults, pairs } = await searchedFaults(planHeavyPaper(parameters, facts), facts, parameters, ['one']);
+    expect(faults).toEqual([]);
+    expect(pairs).toBeGreaterThan(3);
   });
 
   it('charges a contributor for its own group or for the rows, and nothing twice', () => {

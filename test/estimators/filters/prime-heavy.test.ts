@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { makeRows } from '../../../bench/accuracy/data.js';
-import { inlineTrials, searchPairs } from '../../../src/audit/index.js';
 import { assign } from '../../../src/estimators/assignment.js';
 import { bumpOf, heavyEdges } from '../../../src/estimators/filters/heavy/bump.js';
 import { primeHeavy } from '../../../src/estimators/filters/heavy/prime-heavy.js';
@@ -11,10 +10,9 @@ import { inlineCompute } from '../../../src/estimators/run.js';
 import { amountToNumber } from '../../../src/privacy/amount.js';
 import { clipBall } from '../../../src/privacy/clip.js';
 import { costOfEvents } from '../../../src/privacy/composition.js';
-import { seededNoise } from '../../../src/random/insecure.js';
-import { dataSource } from '../../support/data.js';
+import { dataSource, listOf } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
-import { sensitivityFaults } from '../../support/sensitivity-check.js';
+import { searchedFaults } from '../../support/sensitivity-check.js';
 
 type Shape = 'student' | 'pareto';
 
@@ -22,8 +20,7 @@ async function errorOf(name: string, rows: Shape, attack: string, seed: number):
   const [dimension, contributors, corruption] = [5, 50_000, 0.05];
   const { values, truth } = makeRows(attack, { rows, dimension, contributors, corruption, seed });
   const plan = planOf(name, { scale: 1, corruption }, factsOf(dimension, contributors, 2));
-  const list = Array.from({ length: contributors }, (_, i) => values.subarray(i * dimension, (i + 1) * dimension));
-  const outcome = await releaseOf(plan, dimension, list, `${name} ${attack} ${seed}`);
+  const outcome = await releaseOf(plan, dimension, listOf(values, dimension), `${name} ${attack} ${seed}`);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return Math.hypot(...outcome.estimate.map((entry, j) => entry - truth[j]!));
 }
@@ -43,13 +40,9 @@ describe('prime-heavy', () => {
     const dimension = 2;
     const facts = factsOf(dimension, 900, 60);
     const parameters = parseParameters(primeHeavy.parameters, { scale: 1, groups: 3, 'near-radius': 3, radius: 9 }, { dimension });
-    const plan = primeHeavy.plan(parameters, facts);
-    if (plan.kind === 'infeasible') throw new Error(plan.reason);
-    const subject = { plan, dimension };
-    const pool = inlineTrials(subject, (label) => seededNoise(label));
-    const pairs = await searchPairs({ plan, facts, parameters }, pool, { glance: 2 });
-    for (const pair of pairs) expect(await sensitivityFaults(subject, pair, 'one')).toEqual([]);
-    expect(pairs.length).toBeGreaterThan(3);
+    const { faults, pairs } = await searchedFaults(primeHeavy.plan(parameters, facts), facts, parameters, ['one']);
+    expect(faults).toEqual([]);
+    expect(pairs).toBeGreaterThan(3);
   });
 
   it('charges a contributor for its own group or for the rows, whichever is more, and nothing twice', () => {

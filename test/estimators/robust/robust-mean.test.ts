@@ -8,17 +8,14 @@ import { createGroups, decodeGroups, releaseGroups } from '../../../src/estimato
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../../src/random/insecure.js';
 import { seededWork } from '../../../src/random/work.js';
-import { dataSource } from '../../support/data.js';
+import { dataSource, listOf } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 
 const [dimension, contributors] = [5, 40_000];
-const rowsOf = (values: Float64Array): Float64Array[] =>
-  Array.from({ length: values.length / dimension }, (_, i) => values.subarray(i * dimension, (i + 1) * dimension));
-
 async function errorUnder(attack: string, corruption = 0.05, name = 'robust-mean', epsilon = 2): Promise<number> {
   const { values, truth } = makeRows(attack, { dimension, contributors, corruption, seed: 4 });
   const plan = planOf(name, { scale: 1 }, factsOf(dimension, contributors, epsilon));
-  const outcome = await releaseOf(plan, dimension, rowsOf(values), `robust ${attack}`);
+  const outcome = await releaseOf(plan, dimension, listOf(values, dimension), `robust ${attack}`);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return Math.hypot(...outcome.estimate.map((entry, j) => entry - truth[j]!));
 }
@@ -56,7 +53,7 @@ describe('robust-mean', () => {
     for (let seed = 0; seed < 12; seed++) {
       const { values, truth } = makeRows('cluster', { dimension, contributors: 20_000, corruption: 0.05, seed });
       const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, 20_000));
-      const outcome = await releaseOf(plan, dimension, rowsOf(values), `interval ${seed}`);
+      const outcome = await releaseOf(plan, dimension, listOf(values, dimension), `interval ${seed}`);
       if (outcome.kind === 'refused') throw new Error(outcome.text);
       const { low, high } = outcome.interval95!;
       truth.forEach((entry, j) => { inside += low[j]! <= entry && entry <= high[j]! ? 1 : 0; });
@@ -67,7 +64,7 @@ describe('robust-mean', () => {
 
   it('gives the same release for any order of rows, any split and any number of threads', async () => {
     const { values } = makeRows('ones', { dimension, contributors, corruption: 0.05, seed: 9 });
-    const rows = rowsOf(values);
+    const rows = listOf(values, dimension);
     const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, rows.length));
     const tickets = rows.map((_, i) => {
       const bytes = new Uint8Array(32);

@@ -5,7 +5,7 @@ import { robustDesign } from '../../../src/estimators/robust/design.js';
 import { carriedBy, carriersOf, combined } from '../../../src/estimators/robust/spare.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../../src/random/insecure.js';
-import { dataSource } from '../../support/data.js';
+import { dataSource, listOf } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 import { recordingMechanisms } from '../../support/recording-mechanisms.js';
 
@@ -75,7 +75,7 @@ describe('events that looks did not need', () => {
     const ratios: number[] = [];
     for (let seed = 0; seed < 5; seed++) {
       const { values } = makeRows('none', { dimension, contributors: cohort, corruption: 0, seed });
-      const rows = Array.from({ length: cohort }, (_, i) => values.subarray(i * dimension, (i + 1) * dimension));
+      const rows = listOf(values, dimension);
       const outcome = await releaseOf(plan, dimension, rows, `spare ${seed}`);
       if (outcome.kind === 'refused' || outcome.uncertainty?.kind !== 'gaussian') throw new Error('an answer is wanted');
       ratios.push(outcome.uncertainty.standardDeviation[0]! / plan.noise[0]!);

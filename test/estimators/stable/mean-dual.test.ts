@@ -6,17 +6,14 @@ import { inlineCompute } from '../../../src/estimators/compute.js';
 import { parseParameters } from '../../../src/estimators/parameters.js';
 import { clipBall } from '../../../src/privacy/clip.js';
 import { makeRows } from '../../../bench/accuracy/data.js';
-import { dataSource } from '../../support/data.js';
+import { dataSource, listOf } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
-
-const rowsOf = (values: Float64Array, dimension: number): Float64Array[] =>
-  Array.from({ length: values.length / dimension }, (_, i) => values.subarray(i * dimension, (i + 1) * dimension));
 
 async function errorUnder(attack: string, corruption: number, bound = 1): Promise<number> {
   const shape = { dimension: 5, contributors: 40_000, corruption, seed: 3 };
   const { values, truth } = makeRows(attack, shape);
   const plan = planOf('stable-mean-dual', { scale: 1, bound }, factsOf(5, 40_000, 2));
-  const outcome = await releaseOf(plan, 5, rowsOf(values, 5), `dual ${attack}`);
+  const outcome = await releaseOf(plan, 5, listOf(values, 5), `dual ${attack}`);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return Math.hypot(...outcome.estimate.map((entry, j) => entry - truth[j]!));
 }
