@@ -117,7 +117,7 @@ const hostileAtLeast = 0.05;
  * Whether looks are for nothing: what noise hides is more than a share of hostile rows can widen the rows by, wherever
  * they stand in the ball. The mean is then better off with what looks would cost. Of public numbers.
  */
-export function isBlind(hidden: number, corruption: number, { radius }: ClipBall): boolean {
+export function isBlind(hidden: number, corruption: number, { radius }: Pick<ClipBall, 'radius'>): boolean {
   return hidden >= Math.max(corruption, hostileAtLeast) * radius ** 2;
 }
 

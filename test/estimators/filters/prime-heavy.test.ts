@@ -5,6 +5,7 @@ import { bumpOf, heavyEdges } from '../../../src/estimators/filters/heavy/bump.j
 import { primeHeavy } from '../../../src/estimators/filters/heavy/prime-heavy.js';
 import { sumOfRest } from '../../../src/estimators/filters/heavy/rest.js';
 import { clippedRows } from '../../../src/estimators/filters/clipped-rows.js';
+import type { Plan } from '../../../src/estimators/contract.js';
 import { parseParameters } from '../../../src/estimators/parameters.js';
 import { inlineCompute } from '../../../src/estimators/run.js';
 import { amountToNumber } from '../../../src/privacy/amount.js';
@@ -23,6 +24,12 @@ async function errorOf(name: string, rows: Shape, attack: string, seed: number):
   const outcome = await releaseOf(plan, dimension, listOf(values, dimension), `${name} ${attack} ${seed}`);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return Math.hypot(...outcome.estimate.map((entry, j) => entry - truth[j]!));
+}
+
+function leastCohort(dimension: number, epsilon: number): number {
+  const plan = primeHeavy.plan(parseParameters(primeHeavy.parameters, { scale: 1 }, { dimension }), factsOf(dimension, 50, epsilon));
+  if (plan.kind === 'plan') throw new Error('fifty contributors are enough');
+  return plan.cohortNeeded!;
 }
 
 describe('prime-heavy', () => {
@@ -58,6 +65,25 @@ describe('prime-heavy', () => {
     const data = dataSource('seats');
     for (let i = 0; i < 2_000; i++) seats.add(plan.cohorts[assign(data.ticket(), plan.cohorts).cohort]!.name);
     expect(seats.size).toBe(6);
+  });
+
+  it.each([0.5, 1, 4])('has at most half as much again of the error of mean on normal rows, however few: epsilon %d', (epsilon) => {
+    for (const dimension of [1, 2, 5, 10, 20, 50, 100]) {
+      for (const times of [1, 1.3, 1.7, 2.5, 4, 6, 10, 30]) {
+        const cohort = Math.ceil(times * leastCohort(dimension, epsilon));
+        const [heavy, mean] = ['prime-heavy', 'mean'].map((name): Plan => planOf(name, { scale: 1 }, factsOf(dimension, cohort, epsilon)));
+        const own = (1 / Number(heavy!.facts.contributorsOfTheMean)) + heavy!.noise[0]! ** 2;
+        const other = 1 / cohort + mean!.noise[0]! ** 2;
+        expect(Math.sqrt(own / other), `${dimension} columns, ${cohort} contributors`).toBeLessThan(1.5);
+      }
+    }
+  });
+
+  it('does without looks where few rows would show them nothing, and spends all on the mean', () => {
+    const [few, more] = [3_600, 10_000].map((cohort) => planOf('prime-heavy', { scale: 1 }, factsOf(10, cohort, 1)));
+    expect([few!.facts.looks, more!.facts.looks]).toEqual([0, 2]);
+    expect(few!.noise[0]! * Number(few!.facts.contributorsOfTheMean))
+      .toBeLessThan(more!.noise[0]! * Number(more!.facts.contributorsOfTheMean) * Math.sqrt(0.65));
   });
 
   it('adds what is beyond the near ball, by at most its radius and all of it, so that both parts are the clipped row', async () => {

@@ -82,6 +82,11 @@ const surplus = 4;
 const countShare = 0.05;
 /** A second ball that is not this many times the first is not worth its noise. */
 const worthwhile = 1.25;
+/**
+ * Looks pay where they see the hostile share at this part of the near radius. Where they see it only farther out, which
+ * is with few rows, what they cost the mean was measured to be more than what they save, whatever hostile rows do.
+ */
+const seenFrom = 0.63;
 /** Planned distance of the private median from the mean, per column, in scales. */
 const offset = 0.2;
 
@@ -137,13 +142,14 @@ function designWith(asked: HeavyAsked, groups: number, centreShare: number): Hea
   const rhoLook = shareOf(target.rho, (1 - finalShare) / lookCount);
   const planned = Array.from({ length: lookCount }, (_, t) => looksOf(place, `look-${t + 1}`, rhoLook, near, edges.length));
   const gate = gateOf(dimension, rows, planned[0]!.square.sigma);
-  const looks = isBlind(gate, asked.corruption, near) ? [] : planned;
+  const looks = isBlind(gate, asked.corruption, { radius: seenFrom * near.radius }) ? [] : planned;
   const rhoFinal = shareOf(target.rho, looks.length === 0 ? 1 : finalShare);
   const rhoSums = shareOf(rhoFinal, 1 - countShare);
+  // Of a radius of 1 and half of the cost.
   const noise = (4 * Math.sqrt(dimension)) / Math.sqrt(2 * rhoSums) / rows;
   const radius = Math.max(near.radius, asked.radius ?? balancedRadius(moment, dimension, offset, noise));
   const hasRest = radius > worthwhile * near.radius;
-  const restShare = hasRest ? Math.min(0.6, Math.max(0.3, 1 - near.radius / radius)) : 0;
+  const restShare = hasRest ? restShareOf(near.radius, radius, (noise / 2) * near.radius / Math.sqrt(dimension / rows)) : 0;
   const sum = sumEvent('mean/near', place, near, shareOf(rhoSums, 1 - restShare));
   const rest = hasRest ? restOf(radius - near.radius, shareOf(rhoSums, restShare), place) : null;
   const count = countEvent('mean/count', rowsCohort, shareOf(rhoFinal, countShare));
@@ -165,6 +171,18 @@ export function cohortsOf(
     centres: names.flatMap((name) => centreEvents({ cohort: name, dimension, rho: target.rho, delta: target.delta, name })),
   };
 }
+
+/**
+ * Share of the cost of the sums that what is beyond the near ball takes. Most rows are inside, so while the noise of the
+ * near sum is what an error is made of, the rest gets little; where sampling is, about as much as makes both noises alike.
+ * @param noisy - noise of the near sum, alone, in sampling errors.
+ */
+function restShareOf(near: number, radius: number, noisy: number): number {
+  const alike = Math.min(0.6, Math.max(0.3, 1 - near / radius));
+  return leastRest + (alike - leastRest) * Math.min(1, Math.max(0, 2 * (1 - noisy)));
+}
+
+const leastRest = 0.2;
 
 function restOf(radius: number, rho: number, place: { cohort: string; facts: StudyFacts }): HeavyDesign['rest'] {
   const ball = clipBall(radius, { sums: true });
