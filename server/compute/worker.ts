@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { countShared } from '../../src/numerics/kernels/shared.js';
 import { rowKernels } from '../../src/numerics/kernels/shards.js';
 import { standBack } from './priority.js';
 
@@ -27,6 +28,7 @@ const { niceness } = workerData as ComputeSetup;
 if (niceness > 0) standBack(niceness);
 
 port.on('message', ({ id, kernel, input }: ComputeCall) => {
+  countShared(input);
   let reply: ComputeReply;
   try {
     reply = { id, output: rowKernels[kernel]!(input), hasFailed: false };

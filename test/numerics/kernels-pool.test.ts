@@ -86,6 +86,16 @@ describe('compute pool', () => {
     for (const bins of pairs) expect([...bins.values()].reduce((sum, one) => sum + one, 0)).toBe(40_000);
   });
 
+  it('keeps no more of the rows of earlier passes than a few, here or in the threads', async () => {
+    const held: number[] = [];
+    for (let pass = 0; pass < 80; pass++) {
+      const values = sharedDoubles(200_000 * dimension);
+      await momentsOfRows(pools[1]!, { values, dimension, count: 200_000 });
+      held.push(process.memoryUsage().arrayBuffers / values.byteLength);
+    }
+    expect(Math.max(...held)).toBeLessThan(30);
+  });
+
   it('does not wait for a thread that begins late, and takes the word of one that failed', async () => {
     const [one] = pools;
     const late: KernelRunner = {

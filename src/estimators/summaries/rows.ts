@@ -1,4 +1,5 @@
 import { assert } from '../../base/assert.js';
+import { sharedDoubles } from '../../numerics/kernels/shared.js';
 import type { PointSet } from '../../numerics/points.js';
 import type { Finished, PooledRows, Summary } from '../contract.js';
 import { ChunkedRows } from './chunks.js';
@@ -16,8 +17,7 @@ const firstCapacity = 4;
 
 /** Shared when the platform allows it, so that workers read large epochs without a copy. */
 function doublesOfSize(length: number): Float64Array {
-  const shared = length >= 1 << 14 && typeof SharedArrayBuffer === 'function';
-  return shared ? new Float64Array(new SharedArrayBuffer(8 * length)) : new Float64Array(length);
+  return length >= 1 << 14 ? sharedDoubles(length) : new Float64Array(length);
 }
 
 function grow(state: RowsState, rows: number, dimension: number): void {

@@ -1,20 +1,50 @@
 /** Zeros in shared memory where the platform has it, so that threads work on them without a copy. */
 export function sharedDoubles(length: number): Float64Array {
-  return typeof SharedArrayBuffer === 'function'
-    ? new Float64Array(new SharedArrayBuffer(8 * length))
-    : new Float64Array(length);
+  return new Float64Array(sharedMemory(8 * length));
 }
 
 /** As `sharedDoubles`, for masks. */
 export function sharedBytes(length: number): Uint8Array {
-  return typeof SharedArrayBuffer === 'function' ? new Uint8Array(new SharedArrayBuffer(length)) : new Uint8Array(length);
+  return new Uint8Array(sharedMemory(length));
 }
 
 /** As `sharedDoubles`, for indexes. */
 export function sharedIndexes(length: number): Uint32Array {
-  return typeof SharedArrayBuffer === 'function'
-    ? new Uint32Array(new SharedArrayBuffer(4 * length))
-    : new Uint32Array(length);
+  return new Uint32Array(sharedMemory(4 * length));
+}
+
+function sharedMemory(length: number): SharedArrayBuffer | ArrayBuffer {
+  return typeof SharedArrayBuffer === 'function' ? counted(new SharedArrayBuffer(length)) : new ArrayBuffer(length);
+}
+
+const company = Symbol('company');
+/** Shorter ones are not worth counting. Bytes. */
+const countedFrom = 1 << 16;
+/** Node's longest buffer is at least this long. Bytes. */
+const companyMax = 2 ** 31;
+
+/**
+ * Makes the thread that holds `memory` count it. V8 collects when much waits for it, but does not count shared memory,
+ * since several threads may hold it: one that is sent a release's rows now and then, and makes little else, would
+ * keep those of dozens of releases. So an ordinary buffer of the same length, which V8 does count, goes with it. As
+ * nobody writes to that, it takes addresses, and no memory.
+ */
+function counted(memory: SharedArrayBuffer): SharedArrayBuffer {
+  const { byteLength } = memory;
+  if (bytes === undefined || byteLength < countedFrom) return memory;
+  try {
+    return Object.assign(memory, { [company]: bytes.allocUnsafeSlow(Math.min(byteLength, companyMax)) });
+  } catch {
+    // No addresses are left for it: the memory itself is there.
+    return memory;
+  }
+}
+
+/** As `counted`, for all shared memory of what a thread was sent. */
+export function countShared(message: unknown): void {
+  if (ArrayBuffer.isView(message)) {
+    if (!(message.buffer instanceof ArrayBuffer)) counted(message.buffer);
+  } else if (typeof message === 'object' && message !== null) Object.values(message).forEach(countShared);
 }
 
 /** The part of Node's Buffer that is used here; browsers have none. */
@@ -23,6 +53,7 @@ interface Bytes {
 }
 interface BytesMaker {
   from(buffer: ArrayBufferLike, byteOffset: number, length: number): Bytes;
+  allocUnsafeSlow(length: number): Bytes;
 }
 
 const { Buffer: bytes } = globalThis as unknown as { readonly Buffer?: BytesMaker };
