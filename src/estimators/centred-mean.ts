@@ -1,4 +1,5 @@
 import type { Outcome } from '../base/outcome.js';
+import { deviations95 } from '../numerics/normal.js';
 import type { GaussianEvent } from '../privacy/events.js';
 import type { StudyFacts } from './contract.js';
 
@@ -51,7 +52,7 @@ export function answerOf(
   const deviation = Array.from(moved, (entry, j) =>
     scale[j]! * Math.hypot(sum.sigma / present, (entry * count.sigma) / present, further?.[j] ?? 0));
   // Noise, and the sampling of rows no wider than scale; not what hostile rows that stayed have moved.
-  const half = deviation.map((noise, j) => 1.96 * Math.hypot(noise, scale[j]! / Math.sqrt(present)));
+  const half = deviation.map((noise, j) => deviations95 * Math.hypot(noise, scale[j]! / Math.sqrt(present)));
   return {
     kind: 'value',
     estimate,

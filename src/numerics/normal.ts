@@ -5,6 +5,9 @@
 const logRootTwoPi = 0.9189385332046727;
 const rootTwoPi = 2.5066282746310002;
 
+/** Of a normal number 95 % lie within this many standard deviations of its mean. */
+export const deviations95 = 1.96;
+
 /** exp(-x^2 / 2) with the error of one exponential: x is cut where its leading part has an exact square. */
 function gaussianKernel(x: number): number {
   const lead = Math.trunc(x * 16) / 16;

@@ -1,5 +1,6 @@
 import type { Outcome } from '../../base/outcome.js';
 import { ownKernels } from '../../numerics/kernels/index.js';
+import { deviations95 } from '../../numerics/normal.js';
 import { congruence } from './matrices.js';
 
 export const partName = 'covariance';
@@ -32,7 +33,7 @@ export function covarianceOutcome(answer: CovarianceAnswer): Outcome {
     const variance = (matrix: Float64Array, off: number): number =>
       matrix[i * dimension + i]! * matrix[j * dimension + j]! + off ** 2;
     const ofNoise = (noise ** 2 / 2) * variance(spread, spread[at]!);
-    return 1.96 * Math.sqrt(ofNoise + variance(covariance, entry) / pairs);
+    return deviations95 * Math.sqrt(ofNoise + variance(covariance, entry) / pairs);
   });
   if (![...covariance, ...half].every((entry) => Number.isFinite(entry)) || !Number.isFinite(relative)) {
     return {

@@ -1,10 +1,8 @@
 import { InvalidParameterError } from '../../base/errors.js';
 import { limits } from '../../base/limits.js';
+import { deviations95 } from '../../numerics/normal.js';
 import type { ExpectedError, ParameterSpec, ParameterValues } from '../contract.js';
 import { optionalNumberOf } from '../values.js';
-
-/** Of a number published with Gaussian noise: 95 % lie within this many standard deviations. */
-export const deviations95 = 1.96;
 
 /** Which column a query is about. */
 export const columnParameter: ParameterSpec = {

@@ -1,12 +1,12 @@
 import type { Released, Sensitive } from '../../base/brands.js';
 import type { Uncertainty } from '../../base/outcome.js';
+import { deviations95 } from '../../numerics/normal.js';
 import { countGrid, gaussianEvent, laplaceEvent } from '../../privacy/calibration.js';
 import { pureForRho } from '../../privacy/conversion.js';
 import type { GaussianEvent, LaplaceEvent } from '../../privacy/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import { shareOf } from '../../privacy/target.js';
 import type { PrivacyTarget } from '../contract.js';
-import { deviations95 } from './common.js';
 import { wholeCohort } from './counts.js';
 
 /** What counts of contributors are to be noised for. */

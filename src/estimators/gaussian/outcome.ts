@@ -1,6 +1,7 @@
 import type { Outcome } from '../../base/outcome.js';
 import type { NamedPart } from '../../base/parts.js';
 import { ownKernels } from '../../numerics/kernels/index.js';
+import { deviations95 } from '../../numerics/normal.js';
 import type { StudyFacts } from '../contract.js';
 import type { FrameDesign } from './design.js';
 import type { Frame } from './frame.js';
@@ -55,7 +56,7 @@ export function gaussianOutcome(shape: Shape, { mean, noise, rows }: WhitenedMea
     ...Array.from(covariance, (_, at) => Math.sqrt(fourth(covariance, at) / shape.rows)),
   ];
   const estimate = [...centre, ...covariance];
-  const half = deviation.map((entry, at) => 1.96 * Math.hypot(entry, sampling[at]!));
+  const half = deviation.map((entry, at) => deviations95 * Math.hypot(entry, sampling[at]!));
   if (![...estimate, ...half].every((entry) => Number.isFinite(entry))) {
     const text = 'the mean or the covariance is beyond the range of doubles: change units';
     return { kind: 'refused', reason: 'numerical-failure', text };

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../base/outcome.js';
-import { deviations95 } from '../everyday/common.js';
+import { deviations95 } from '../../numerics/normal.js';
 import type { StudyFacts } from '../contract.js';
 
 /** The refusal of a release that found no place with enough rows. */

@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.js';
 import type { Released } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
+import { deviations95 } from '../../numerics/normal.js';
 import type { GaussianEvent } from '../../privacy/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import type { FinishedSummaries } from '../contract.js';
@@ -45,7 +46,7 @@ export function release(
       const text = 'the noisy average times scale is beyond the range of doubles';
       return { kind: 'refused', reason: 'numerical-failure', text };
     }
-    const half = 1.96 * Math.hypot(average.sigma, context.sampling);
+    const half = deviations95 * Math.hypot(average.sigma, context.sampling);
     return {
       kind: 'value',
       estimate,

@@ -1,6 +1,6 @@
 import type { Released, Sensitive } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
-import { normalCdf, normalDensity, normalQuantile, normalUpperQuantile } from '../../numerics/normal.js';
+import { deviations95, normalCdf, normalDensity, normalQuantile, normalUpperQuantile } from '../../numerics/normal.js';
 import { countGrid, gaussianEvent, gaussianThresholdEvent } from '../../privacy/calibration.js';
 import { costOfEvents } from '../../privacy/composition.js';
 import type { GaussianEvent, GaussianThresholdEvent, LaplaceEvent, MechanismEvent } from '../../privacy/events.js';
@@ -14,7 +14,6 @@ import type {
 import { chooseScale, scaleNotFound, type ScaleChoice } from '../scale-choice.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { corruptionParameter, numberOf, scaleParameter } from '../values.js';
-import { deviations95 } from '../everyday/common.js';
 import {
   cohortForPresent, onlyPool, placeNotFound, presentEvent, refusalOfFew, rowsInScale, tooManyColumns, wholeCohort,
 } from './common.js';

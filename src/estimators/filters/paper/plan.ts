@@ -1,6 +1,7 @@
 import { assert } from '../../../base/assert.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
+import { deviations95 } from '../../../numerics/normal.js';
 import { costOfEvents } from '../../../privacy/composition.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { centreNotFound } from '../../centred-mean.js';
@@ -178,7 +179,7 @@ function outcomeOf(
     return { kind: 'refused', reason: 'numerical-failure', text: 'the mean times scale is beyond the range of doubles' };
   }
   const deviation = Array.from(scale, (unit) => unit * event.sigma);
-  const half = deviation.map((noise, j) => 1.96 * Math.hypot(noise, scale[j]! / Math.sqrt(Math.max(1, present))));
+  const half = deviation.map((noise, j) => deviations95 * Math.hypot(noise, scale[j]! / Math.sqrt(Math.max(1, present))));
   return {
     kind: 'value', estimate, shape: [estimate.length],
     uncertainty: { kind: 'gaussian', standardDeviation: deviation },
