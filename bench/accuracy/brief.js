@@ -1,11 +1,9 @@
-// All cells in a line each: how far the clean answer and the worst attack's are off, and in how many rows the bounds hold.
+// All cells in a line each: how far the clean answer and the worst attack's are off, and in how many attacks the bounds hold.
 import { attacks } from './data.js';
 import { cellsOf, isMeasured, isWithin, median, short } from './table.js';
 
-const described = ['mean', 'prime', 'robust-mean', 'filter'];
-const shapeOf = ({ rows, dimension, contributors, corruption }) => [
-  rows, dimension, contributors.toLocaleString('en'), corruption,
-];
+const described = ['mean', 'prime', 'robust-mean', 'filter', 'sound'];
+const shapeOf = ({ dimension, contributors, corruption }) => [dimension, contributors.toLocaleString('en'), corruption];
 
 /** The median of the attack that moves a method furthest, and which it is. */
 function worstOf(rows, method) {
@@ -30,16 +28,29 @@ function metOf(rows, method) {
   return measured.length === 0 ? '' : `${measured.filter((row) => isWithin(row, method)).length}/${measured.length}`;
 }
 
-/** @param lines - of results. @returns a heading and a table in Markdown. */
-export function briefOf(lines) {
-  const heads = described.flatMap((method) => [`${method}, clean`, 'worst attack', 'met']);
-  const table = [
-    ['rows', 'd', 'n', 'corruption', 'epsilon', ...heads],
-    ['---', ...Array.from({ length: 4 + heads.length }, () => '---')],
-    ...cellsOf(lines).map(({ cell, rows }) => [
-      ...shapeOf(cell), cell.epsilon,
-      ...described.flatMap((method) => [cleanOf(rows, method), worstOf(rows, method), metOf(rows, method)]),
-    ]),
+/** What a method makes of a cell, in a field of a table. */
+function fieldOf(rows, method) {
+  const parts = [cleanOf(rows, method), worstOf(rows, method), metOf(rows, method)].filter((part) => part !== '');
+  return parts[0] === 'infeasible' ? 'infeasible' : parts.join('; ');
+}
+
+/** One table: all cells of a kind of rows and a target. */
+function tableOf([title, cells]) {
+  const lines = [
+    ['d', 'n', 'corruption', ...described],
+    Array.from({ length: 3 + described.length }, () => '---'),
+    ...cells.map(({ cell, rows }) => [...shapeOf(cell), ...described.map((method) => fieldOf(rows, method))]),
   ];
-  return ['### All cells', '', ...table.map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n');
+  return [title, '', ...lines.map((fields) => `| ${fields.join(' | ')} |`), ''].join('\n');
+}
+
+/** @param lines - of results. @returns headings and tables in Markdown. */
+export function briefOf(lines) {
+  const byTarget = new Map();
+  for (const one of cellsOf(lines)) {
+    const { rows, epsilon, delta } = one.cell;
+    const title = `### ${rows} rows, epsilon ${epsilon}, delta ${delta.toExponential()}`;
+    byTarget.set(title, [...(byTarget.get(title) ?? []), one]);
+  }
+  return [...byTarget].map(tableOf).join('\n');
 }

@@ -25,7 +25,13 @@ export function rowOf(lines, at) {
   const errors = (method) => own.flatMap((line) => (Object.hasOwn(line.errors, method) ? [line.errors[method]] : []));
   const methods = [...new Set(own.flatMap((line) => Object.keys(line.errors)))];
   const clean = median(errors('clean'));
-  return { ...at, methods, seeds: own.length, errors, text: (method) => described(errors(method)), bounds: boundsOf(at, clean) };
+  // An unlucky seed's honest mean is far off by itself, and no answer can be nearer.
+  const excess = (line) => Math.max(0, line.errors.clean - clean);
+  const overHonest = (method) => own.filter((line) => Object.hasOwn(line.errors, method))
+    .map((line) => (line.errors[method] ?? Infinity) - 2 * excess(line));
+  return {
+    ...at, methods, seeds: own.length, errors, overHonest, text: (method) => described(errors(method)), bounds: boundsOf(at, clean),
+  };
 }
 
 /** What is private first, as it was measured; then what it is compared with. */
@@ -69,11 +75,9 @@ export function isMeasured(row, method) {
   return errors.length > 0 && !errors.includes('infeasible');
 }
 
-/** Whether median and worst seed are within the bounds; a refusal is not. */
+/** Whether the median, and every seed by what its honest mean is off, are within the bounds; a refusal is not. */
 export function isWithin(row, method) {
-  const errors = row.errors(method);
-  const worst = Math.max(...errors.map((error) => error ?? Infinity));
-  return median(errors) <= row.bounds.median && worst <= row.bounds.worst;
+  return median(row.errors(method)) <= row.bounds.median && Math.max(...row.overHonest(method)) <= row.bounds.worst;
 }
 
 /** In how many rows of the tables a method stays within the bounds. */
