@@ -69,8 +69,9 @@ describe('prime-heavy', () => {
 
   it.each([0.5, 1, 4])('has at most half as much again of the error of mean on normal rows, however few: epsilon %d', (epsilon) => {
     for (const dimension of [1, 2, 5, 10, 20, 50, 100]) {
+      const least = leastCohort(dimension, epsilon);
       for (const times of [1, 1.3, 1.7, 2.5, 4, 6, 10, 30]) {
-        const cohort = Math.ceil(times * leastCohort(dimension, epsilon));
+        const cohort = Math.ceil(times * least);
         const [heavy, mean] = ['prime-heavy', 'mean'].map((name): Plan => planOf(name, { scale: 1 }, factsOf(dimension, cohort, epsilon)));
         const own = (1 / Number(heavy!.facts.contributorsOfTheMean)) + heavy!.noise[0]! ** 2;
         const other = 1 / cohort + mean!.noise[0]! ** 2;

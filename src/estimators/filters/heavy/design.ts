@@ -145,7 +145,7 @@ function designWith(asked: HeavyAsked, groups: number, centreShare: number): Hea
   const looks = isBlind(gate, asked.corruption, { radius: seenFrom * near.radius }) ? [] : planned;
   const rhoFinal = shareOf(target.rho, looks.length === 0 ? 1 : finalShare);
   const rhoSums = shareOf(rhoFinal, 1 - countShare);
-  // Of a radius of 1 and half of the cost.
+  // Of both sums together, each of a radius of 1 and for half of the cost: twice that of one sum for all of it.
   const noise = (4 * Math.sqrt(dimension)) / Math.sqrt(2 * rhoSums) / rows;
   const radius = Math.max(near.radius, asked.radius ?? balancedRadius(moment, dimension, offset, noise));
   const hasRest = radius > worthwhile * near.radius;
