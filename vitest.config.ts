@@ -16,8 +16,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Worker threads and the command cannot load TypeScript: they run from dist/, built once first.
     globalSetup: ['test/support/build-once.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Tests wait for events. These bounds only end a wait that never ends, also on a busy machine.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     pool: 'forks',
     maxWorkers: 2,
   },

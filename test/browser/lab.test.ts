@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser, launchBrowser, type LaunchedBrowser } from '../support/browser.js';
+import { hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../support/browser.js';
 import { Stage, type LiveCommand } from '../support/live-command.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
   });
 
   it('plays rounds, does what a person sets, starts anew, and is accessible at both widths', async () => {
-    const page = await chromium.browser.newPage();
+    const page = await openPage(chromium.browser);
     const errors: unknown[] = [];
     page.on('pageerror', (error) => errors.push(error));
     await page.setViewport({ width: 1440, height: 900 });
@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
     await page.select('#data', 'gaussian');
     await page.waitForFunction(() => document.querySelectorAll('.answer.truth .values span').length === 5);
     expect(errors).toEqual([]);
-  }, 60_000);
+  });
 
   it('takes orders from its own page only, and only such that can be played', async () => {
     const order = (path: string, body: string, headers: Record<string, string> = {}) =>

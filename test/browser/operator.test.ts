@@ -4,7 +4,7 @@ import type { Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorToken, startRig, type Rig } from '../listener/harness.js';
 import type { Quarantine } from '../../server/store/contract.js';
-import { hasBrowser, launchBrowser, type LaunchedBrowser } from '../support/browser.js';
+import { hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../support/browser.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 const storeHealth = async () => ({
@@ -18,7 +18,7 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
 
   async function opened(rig: Rig): Promise<{ readonly page: Page; readonly errors: unknown[] }> {
     const person = await chromium.browser.createBrowserContext();
-    const page = await person.newPage();
+    const page = await openPage(person);
     const errors: unknown[] = [];
     page.on('pageerror', (error) => errors.push(error));
     await page.goto(rig.url('/operator'));
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
     await page.reload();
     await page.waitForSelector('input[name=token]');
     expect(errors).toEqual([]);
-  }, 30_000);
+  });
 
   it('measures one contributor when asked, and tells when the server is gone or in trouble', async () => {
     const rig = await startRig({ storeHealth });
@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
     await page.waitForFunction(() => document.querySelector('.notice.warn') !== null);
     expect(await page.$('.study')).not.toBeNull();
     expect(errors).toEqual([]);
-  }, 30_000);
+  });
 
   it('excludes a key where the study says so, once the operator asks, and lists who is left out', async () => {
     const rig = await startRig({ storeHealth });
@@ -129,5 +129,5 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
     expect(entries.map(({ contributor }) => contributor)).toEqual([key]);
     await expectAccessible(page);
     expect(errors).toEqual([]);
-  }, 30_000);
+  });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { BrowserContext, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort, hasBrowser, launchBrowser, type LaunchedBrowser } from '../support/browser.js';
+import { freePort, hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../support/browser.js';
 import { LiveCommand, Stage, type Served } from '../support/live-command.js';
 import { root } from '../support/sources.js';
 
@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)('the survey page', () => {
 
   /** Opens the page as somebody with their own browser profile, and waits until it can send. */
   async function visit(person: BrowserContext): Promise<Page> {
-    const page = await person.newPage();
+    const page = await openPage(person);
     await page.goto(address);
     await page.waitForSelector('html[data-ready]');
     return page;
@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)('the survey page', () => {
     await again.click('#send');
     await says(again, 'contribution to this epoch is complete');
     expect(await accepted()).toBe(1);
-    const second = await person.newPage();
+    const second = await openPage(person);
     await second.goto(address);
     await says(second, 'another page uses the outbox');
     await person.close();

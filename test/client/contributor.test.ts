@@ -113,8 +113,8 @@ describe('a contributor', () => {
     server.epoch = 0n;
     const pin = async (): Promise<void> => {
       server.openEpoch(8n);
-      // Time for the Notice to come before this ends.
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      // The notice comes before this ends.
+      await server.roundTrip();
     };
     const contributor = connect(server, { outbox: { ...memoryOutbox(), pin } });
     expect(await contributor.contribute(row(1))).toMatchObject({ kind: 'accepted', epoch: 8n });
@@ -127,7 +127,7 @@ describe('a contributor', () => {
     const contributor = connect(server);
     const sent = contributor.contribute(new Float64Array(2 * 64));
     await until(() => server.offered.length === 2);
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await server.roundTrip();
     expect(server.offered).toHaveLength(2);
     server.deaf = false;
     server.dropSockets();
@@ -142,7 +142,7 @@ describe('a contributor', () => {
     const contributor = connect(server);
     const sent = Array.from({ length: 6 }, (_, i) => contributor.send(row(i)));
     await until(() => server.offered.length === 2);
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await server.roundTrip();
     expect(server.offered).toHaveLength(2);
     server.deaf = false;
     server.dropSockets();
@@ -350,7 +350,7 @@ describe('endings', () => {
     let closed = false;
     const closing = contributor.close().then(() => { closed = true; });
     await expect(contributor.send(row(2))).rejects.toMatchObject({ code: 'closed' });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await server.roundTrip();
     expect(closed).toBe(false);
     server.deaf = false;
     server.dropSockets();

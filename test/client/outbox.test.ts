@@ -242,7 +242,8 @@ describe('a contributor with an outbox', () => {
     const slow: Outbox = {
       ...delegate(real),
       async sign(id, last, batches) {
-        await new Promise((resolve) => setTimeout(resolve, 40));
+        await until(() => server.connected === 1);
+        await server.roundTrip();
         offeredBefore = server.offered.length;
         await real.sign(id, last, batches);
       },

@@ -54,7 +54,7 @@ describe('backup', () => {
     const log = await (await fetch(`${second.address}/v1/releases?study=copied`)).text();
     const verified = await keelson(['verify', stage.write('releases.log', log), '--server-key', second.serverKey, '--json']);
     expect([verified.status, JSON.parse(verified.stdout)]).toMatchObject([0, { authentic: true, firstFault: null }]);
-  }, 120_000);
+  });
 
   it('says what is wrong with a folder, and leaves nothing behind', async () => {
     const none = await keelson(['backup', stage.path('nothing'), stage.path('copy')]);

@@ -188,4 +188,4 @@ it('keeps every acknowledged row, once, in journal and answer, when it is killed
   const survived = releases.filter(({ epoch, outcome }) =>
     outcome === 'value' && killedIn.includes(BigInt(epoch as number)));
   expect(survived.length).toBeGreaterThan(0);
-}, 120_000);
+});

@@ -32,5 +32,5 @@ describe.skipIf(!limited)(`few descriptors${limited ? '' : ' (skipped: there is 
     expect(readdirSync(`/proc/${pid}/fd`).length).toBeLessThan(descriptors - 256);
     expect((await fetch(`${address}/healthz`)).status).toBe(200);
     expect((await command.interrupt()).status).toBe(0);
-  }, 60_000);
+  });
 });

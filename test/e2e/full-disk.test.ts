@@ -56,5 +56,5 @@ describe.skipIf(!mountable)(`a small disk${mountable ? '' : ' (skipped: file sys
       await stage.endCommands();
       unmount();
     }
-  }, 120_000);
+  });
 });

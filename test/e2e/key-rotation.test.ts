@@ -87,7 +87,7 @@ it('is followed by contributors, subscribers and logs that know the server by it
     expect([status, stdout.includes('3')]).toEqual([0, true]);
   }
   expect((await keelson(['verify', log, '--server-key', toHex(newSigner().publicKey)])).status).toBe(1);
-}, 60_000);
+});
 
 it('leaves batches good that were signed for an earlier key, and nobody else\'s', async () => {
   await serve();

@@ -24,7 +24,7 @@ beforeAll(() => {
   // What is packed is the build that the other tests ran against.
   const listed = npm(['pack', '--ignore-scripts', '--json', '--pack-destination', stage.folder], root);
   [packed] = JSON.parse(listed) as [Packed];
-}, 120_000);
+});
 
 afterAll(() => stage.end());
 
@@ -73,5 +73,5 @@ describe('the package', () => {
     expect(core!.length).toBeGreaterThan(3);
     expect(client).toEqual(expect.arrayContaining(['createContributor', 'subscribe', 'openOutbox']));
     expect(server).toContain('createAggregator');
-  }, 240_000);
+  });
 });

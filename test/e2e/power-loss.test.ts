@@ -17,5 +17,5 @@ describe.skipIf(!recordable)(`a power cut${recordable ? '' : ' (skipped: strace 
     // The same recording on a disk whose syncs do nothing: the model must see that acknowledged rows are gone.
     const planted = await replay(stage, recording, { pointsMax: 12, ignoreSyncs: true, cuts: ['none'] });
     expect(planted.failures.length).toBeGreaterThan(0);
-  }, 120_000);
+  });
 });

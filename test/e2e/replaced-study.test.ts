@@ -8,16 +8,19 @@ import { createAggregator, silentLogger, type Aggregator } from '../../server/in
 import { reloadStudies } from '../../server/studies/reload.js';
 import { decodeStudyDocument } from '../../src/wire/index.js';
 import { define } from '../support/hub-bench.js';
+import { ShiftedClock } from '../support/shifted-clock.js';
 import { newSigner, WireClient, WireContributor } from '../support/wire-client.js';
 
-const change = { participation: 'public', epoch: { everyMs: 1_500 }, cohort: 400 } as const;
+const change = { participation: 'public', epoch: { everyMs: 600_000 }, cohort: 400 } as const;
 const budget = { epsilon: 100, delta: 1e-5, rule: 'zcdp', scope: 'study' } as const;
 let directory: string;
 let aggregator: Aggregator;
+let clock: ShiftedClock;
 beforeEach(async () => {
+  clock = new ShiftedClock();
   directory = mkdtempSync(join(tmpdir(), 'keelson-replaced-'));
   aggregator = await createAggregator({
-    dataDirectory: join(directory, 'data'), port: 0, logger: silentLogger, releaseTickMs: 0,
+    dataDirectory: join(directory, 'data'), port: 0, logger: silentLogger, releaseTickMs: 0, clock,
     runnerFactory: () => new InlineEpochRunner(), network: { limits: { heartbeatMs: 100 } },
     studies: [define({ ...change, budget }), define({ ...change, budget, study: 'other' })],
   });
@@ -64,6 +67,7 @@ it('has who follows the older version connect again and read the newer one, and 
   expect(bystander.closeCode).toBeUndefined();
 
   // Its last release is whole, and then its followers are told that it ended.
+  clock.advance(600_000);
   expect(await releases).toEqual([1n]);
   expect(await aggregator.hub.releases(studyId, 0, 9)).toHaveLength(1);
   await expect(contributor.send([[5, 6]])).rejects.toMatchObject({ code: 'study-ended' });

@@ -39,7 +39,7 @@ beforeAll(async () => {
     await watched.get(study)!.line(({ index }) => index === 3);
     logs.set(study, (await get(`/v1/releases?study=${study}`)).text);
   }
-}, 120_000);
+});
 
 afterAll(() => stage.end());
 

@@ -73,4 +73,4 @@ it('ends at SIGTERM with clients in flight: politely, with status 0, and with al
     expect(lost).toEqual([]);
   }
   await store.close();
-}, 60_000);
+});

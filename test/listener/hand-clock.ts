@@ -1,6 +1,6 @@
 import type { Clock } from '../../server/clock.js';
 
-/** Time that stands until a test moves it. */
+/** A clock that stands still until a test moves it. */
 export class HandClock implements Clock {
   #now = 0;
   #timers: { readonly atMs: number; readonly action: () => void }[] = [];
@@ -20,5 +20,13 @@ export class HandClock implements Clock {
     const due = this.#timers.filter((timer) => timer.atMs <= this.#now);
     this.#timers = this.#timers.filter((timer) => timer.atMs > this.#now);
     for (const timer of due) timer.action();
+  }
+
+  /** Moves by `stepMs`, again and again, until `condition` holds; sockets work in between. */
+  async pass(stepMs: number, condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      this.advance(stepMs);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
   }
 }

@@ -6,6 +6,7 @@ import { signing } from '../../src/signing/node.js';
 import { amount } from '../support/fake-hub.js';
 import { newSigner, rawExchange, WireClient, WireContributor } from '../support/wire-client.js';
 import { document, server } from '../support/wire-samples.js';
+import { HandClock } from './hand-clock.js';
 import { eventually, startRig } from './harness.js';
 
 /** Status and body of an upgrade that is not accepted. */
@@ -204,14 +205,15 @@ describe('hello', () => {
   });
 
   it('limits the rate of one address', async () => {
-    const rig = await startRig({ limits: { helloPerSecond: 20, helloBurst: 2 } });
+    const clock = new HandClock();
+    const rig = await startRig({ clock, limits: { helloPerSecond: 20, helloBurst: 2 } });
     const client = await rig.open();
     for (let i = 0; i < 3; i++) await client.sendHello(newSigner(), rig.study);
     expect(await client.next('refusal')).toMatchObject({ code: 'rate-limited', retryable: true });
     await client.next('ready');
     await client.next('ready');
     // The bucket fills again; nobody is shut out for good.
-    await new Promise((resolve) => setTimeout(resolve, 120));
+    clock.advance(120);
     await rig.expectService();
   });
 
@@ -270,22 +272,30 @@ describe('hello', () => {
 
 describe('life of a socket', () => {
   it('closes one that never begins, and cuts one that stays silent', async () => {
-    const rig = await startRig({ limits: { handshakeTimeoutMs: 1_000, heartbeatMs: 750 } });
+    const clock = new HandClock();
+    const rig = await startRig({ clock, limits: { handshakeTimeoutMs: 1_000, heartbeatMs: 750 } });
     const idle = await rig.open();
-    expect(await idle.closed()).toBe(1008);
+    await clock.pass(250, () => idle.closeCode !== undefined);
+    expect(idle.closeCode).toBe(1008);
     const mute = await WireClient.open(rig.listener.port, { autoPong: false });
     await mute.hello(newSigner(), rig.study);
-    expect(await mute.closed()).toBe(1006);
+    await clock.pass(250, () => mute.closeCode !== undefined);
+    expect(mute.closeCode).toBe(1006);
     await rig.expectService();
   });
 
   it('keeps one that answers pings', async () => {
-    // Long enough that a machine under load does not look like a client that fell silent.
-    const rig = await startRig({ limits: { handshakeTimeoutMs: 5_000, heartbeatMs: 750 } });
+    const clock = new HandClock();
+    const rig = await startRig({ clock, limits: { handshakeTimeoutMs: 5_000, heartbeatMs: 750 } });
     const contributor = await rig.contributor();
     let pings = 0;
     contributor.client.ws.on('ping', () => (pings += 1));
-    await eventually(() => pings >= 3);
+    for (let round = 1; round <= 10; round++) {
+      clock.advance(750);
+      await eventually(() => pings >= round);
+      // A ping of our own comes back after the server read the pong.
+      await new Promise((resolve) => { contributor.client.ws.once('pong', resolve).ping(); });
+    }
     expect((await contributor.send(1n)).contiguousSequence).toBe(1n);
   });
 

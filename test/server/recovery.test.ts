@@ -5,6 +5,7 @@ import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import type { RunningHub } from '../../server/studies/hub.js';
+import { until } from '../support/until.js';
 import { Bench, batchOf, contribute, define, everyMs, rowOf } from '../support/hub-bench.js';
 
 let bench: Bench;
@@ -135,10 +136,14 @@ describe('an epoch that is rebuilt', () => {
     const store = await bench.store();
     const journal = store.journal.bind(store);
     // As a process that dies while it rebuilds: the start never comes back, and nothing after the count is written.
-    store.journal = () => new Promise(() => {});
-    for (let start = 0; start < 2; start++) {
+    let rebuilding = 0;
+    store.journal = () => {
+      rebuilding += 1;
+      return new Promise(() => {});
+    };
+    for (let start = 1; start <= 2; start++) {
       void bench.start([study]);
-      await new Promise((resolve) => { setTimeout(resolve, 20); });
+      await until(() => rebuilding === start);
     }
     store.journal = journal;
     const hub = await bench.start([study]);

@@ -5,6 +5,7 @@ import { createComputePool } from '../../server/compute/pool.js';
 import { niceness } from '../../server/compute/priority.js';
 import { WorkerEpochRunner } from '../../server/epochs/worker-runner.js';
 import { momentsOfRows, sharedDoubles } from '../../src/numerics/kernels/shards.js';
+import { until } from '../support/until.js';
 import { define } from '../support/hub-bench.js';
 
 /** How many threads of this process stand back by so many steps. The name before the state may hold anything. */
@@ -26,7 +27,7 @@ describe.runIf(process.platform === 'linux')('threads of releases', () => {
       const pool = createComputePool(2, steps);
       await momentsOfRows(pool, rows);
       // The pass does not wait for a thread that begins late.
-      await expect.poll(() => threadsAt(niceness.passes) - before).toBe(more);
+      await until(() => threadsAt(niceness.passes) - before === more);
       await pool.close();
     }
   });

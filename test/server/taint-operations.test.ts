@@ -144,7 +144,7 @@ beforeAll(async () => {
   const entries = await aggregator.hub.quarantines!(studyId, 9);
   distances = entries.map(({ distance }) => markOf('the distance of the one who was left out', distance));
   reader.close();
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all([tap.close(), readersTap.close()]);

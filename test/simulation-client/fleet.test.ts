@@ -9,6 +9,7 @@ import { signing } from '../../src/signing/node.js';
 import type { StudyDocument } from '../../src/wire/index.js';
 import { createFakeHub, type FakeHub } from '../support/fake-hub.js';
 import { until } from '../support/until.js';
+import { WireClient } from '../support/wire-client.js';
 import { document as sampleDocument } from '../support/wire-samples.js';
 
 const seed = utf8('fleet');
@@ -79,8 +80,15 @@ describe('a fleet against the real listener', () => {
     const heard: string[] = [];
     running.onEpoch((study, epoch) => heard.push(`${study} ${epoch}`));
     await until(() => held !== undefined && running.statistics().ready === 79);
+    // What a reader that joined last has heard, everybody has been sent.
+    const reader = await WireClient.open(listener.port);
+    for (const { studyId } of hub.studies()) {
+      reader.send({ kind: 'subscribe', studyId: fromHex(studyId), fromRelease: 0n });
+      await reader.next('notice');
+    }
     openEpoch(8n);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    for (let i = 0; i < 2; i++) expect(await reader.next('notice')).toMatchObject({ epoch: 8n });
+    reader.close();
     held!();
     await running.ready();
     expect(running.statistics().sent).toBe(0);

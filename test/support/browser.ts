@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { launch, type Browser } from 'puppeteer-core';
+import { launch, type Browser, type BrowserContext, type Page } from 'puppeteer-core';
 
 /** Where Debian's Chromium is, or another that the environment names. */
 export const chromiumPath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
@@ -24,6 +24,9 @@ export async function launchBrowser(): Promise<LaunchedBrowser> {
   const browser = await launch({
     executablePath: chromiumPath,
     userDataDir: profile,
+    // A busy machine is slow: only the test's own limit ends a wait.
+    timeout: 0,
+    protocolTimeout: 0,
     args: [
       '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
       '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
@@ -36,6 +39,16 @@ export async function launchBrowser(): Promise<LaunchedBrowser> {
       rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** Less than a test's own limit, so that the wait whose event never comes is the one that fails. */
+const waitMs = 240_000;
+
+/** A page whose waits have room for a busy machine. */
+export async function openPage(holder: Browser | BrowserContext): Promise<Page> {
+  const page = await holder.newPage();
+  page.setDefaultTimeout(waitMs);
+  return page;
 }
 
 /** A port of this machine that is free now. */

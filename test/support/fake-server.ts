@@ -118,6 +118,18 @@ export class FakeServer {
     this.sockets.clear();
   }
 
+  /**
+   * Resolves when every connected client has read all that was sent before, and all that it sent
+   * meanwhile has arrived: a WebSocket keeps the order of its messages and its pongs.
+   */
+  async roundTrip(): Promise<void> {
+    await Promise.all([...this.sockets].map((socket) => new Promise((resolve) => {
+      socket.once('pong', resolve);
+      socket.once('close', resolve);
+      socket.ping();
+    })));
+  }
+
   openEpoch(epoch: bigint, closesInMs = 1000): void {
     this.epoch = epoch;
     this.notice(closesInMs);

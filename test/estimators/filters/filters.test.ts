@@ -176,7 +176,7 @@ describe('what a filter is made of', () => {
         expect(Math.abs(a.count - b.count)).toBeLessThanOrEqual(1);
       }
     }
-  }, 60_000);
+  });
 
   it('counts a row in at most one bin of scores', async () => {
     const edges = scoreEdges(ball.radius);

@@ -139,5 +139,5 @@ describe('rows left by cuts of at most a share', () => {
     // The cap passes a change on from one row to another; without such cases this would be the pointwise cut.
     expect(exchanged).toBeGreaterThan(500);
     expect(capped).toBeGreaterThan(5_000);
-  }, 60_000);
+  });
 });

@@ -176,7 +176,7 @@ describe('distances', () => {
       const [m, s] = places[await chosen(plan, rows, `near ${problem}`)]!;
       expect(variation([m, s], [mean, deviation])).toBeLessThan(2 * 0.05);
     }
-  }, 60_000);
+  });
 
   it('are for short lists about one column, and for cohorts that the plan names', () => {
     const list = [normal(0), normal(1)];
@@ -202,7 +202,7 @@ describe('select', () => {
       if (variation([m, s], [mean, deviation]) <= 4 * 0.05) kept += 1;
     }
     expect(kept).toBeGreaterThanOrEqual(19);
-  }, 60_000);
+  });
 
   it('chooses among rows of several columns', async () => {
     const data = dataSource('space');

@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'puppeteer-core';
 
+import { openPage } from '../browser.js';
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 const widths = [1440, 380];
 const themes = ['light', 'dark'] as const;
@@ -23,8 +25,7 @@ export class Camera {
   /** A page of its own; nothing that another one keeps is known to it. */
   async page(): Promise<Page> {
     const person = await this.browser.createBrowserContext();
-    const page = await person.newPage();
-    page.setDefaultTimeout(60_000);
+    const page = await openPage(person);
     await page.setViewport({ width: 1440, height: heightPx });
     return page;
   }
