@@ -1,0 +1,133 @@
+import { everydaySamples } from './everyday-samples.js';
+import { locationSample, type ComplianceSample } from './suite.js';
+
+/** One entry for each estimator, so that a new one cannot be forgotten. */
+export const samples: Readonly<Record<string, ComplianceSample>> = {
+  mean: locationSample,
+  'stable-mean': locationSample,
+  'stable-mean-dual': locationSample,
+  'populous-mean': locationSample,
+  'robust-mean': locationSample,
+  prime: locationSample,
+  'prime-heavy': locationSample,
+  'spectral-filter': locationSample,
+  'heavy-tailed': locationSample,
+  resilience: locationSample,
+  'tukey-median': locationSample,
+  'heavy-tailed-1d': {
+    ...locationSample,
+    parameters: { scale: 3, column: 0 },
+    dimension: 1,
+    honest: (data) => Float64Array.of(3 * data.normal()),
+  },
+  'heavy-tailed-pure': {
+    ...locationSample,
+    parameters: { scale: 3, radius: 100 },
+    dimension: 1,
+    cohort: 6_000,
+    honest: (data) => Float64Array.of(3 * data.normal()),
+    location: false,
+  },
+  subspace: {
+    parameters: {},
+    dimension: 2,
+    cohort: 4_000,
+    scale: 1,
+    // Rows of the line through (1, 2), on whole numbers.
+    honest: (data) => {
+      const step = 1 + data.below(50);
+      return Float64Array.of(step, 2 * step);
+    },
+    truth: () => [0.2, 0.4, 0.4, 0.8, 1],
+    location: false,
+    exact: true,
+  },
+  covariance: {
+    parameters: { 'variance-low': 1, 'variance-high': 100 },
+    dimension: 2,
+    cohort: 4_000,
+    scale: 9,
+    honest: (data) => data.normals(2).map((entry) => 3 * entry),
+    truth: () => [9, 0, 0, 9],
+    location: false,
+  },
+  gaussian: {
+    parameters: { 'variance-low': 0.1, 'variance-high': 10 },
+    dimension: 2,
+    cohort: 8_000,
+    // Total variation is at most sqrt(|m|^2 + |F|^2 / 2) / 2: between 2 and 2.8 times smaller than the distance of the
+    // vectors, for rows of variance 1.
+    scale: 2.4,
+    honest: (data) => data.normals(2),
+    truth: () => [0, 0, 1, 0, 0, 1],
+    location: false,
+  },
+  'stable-covariance': {
+    parameters: {},
+    dimension: 2,
+    cohort: 6_000,
+    scale: 9,
+    honest: (data) => data.normals(2).map((entry) => 3 * entry),
+    truth: () => [9, 0, 0, 9],
+    location: false,
+  },
+  'stable-moments': {
+    parameters: {},
+    dimension: 2,
+    cohort: 8_000,
+    scale: 1,
+    honest: (data) => data.normals(2),
+    truth: () => [
+      ...new Array<number>(8).fill(0), 3, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 0, 3, 0, 0, 0, 0,
+    ],
+    location: false,
+  },
+  'mixture-1d': {
+    parameters: { components: 1 },
+    dimension: 1,
+    cohort: 6_000,
+    scale: 3,
+    honest: (data) => Float64Array.of(3 * data.normal()),
+    truth: () => [1, 0, 3],
+    location: false,
+    // Its error is that of fits, of which the plan states a bound.
+    exact: true,
+  },
+  mixture: {
+    parameters: { components: 1 },
+    dimension: 2,
+    cohort: 10_000,
+    // Total variation again, as for gaussian.
+    scale: 2.4,
+    honest: (data) => data.normals(2),
+    truth: () => [1, 0, 0, 1, 0, 0, 1],
+    location: false,
+    // As above.
+    exact: true,
+  },
+  select: {
+    parameters: {
+      hypotheses: [0, 1, 2].map((place) => ({ normal: { mean: 3 * place - 3, deviation: 3 } })),
+      alpha: 0.12,
+    },
+    dimension: 1,
+    cohort: 4_000,
+    scale: 1,
+    honest: (data) => Float64Array.of(3 * data.normal()),
+    truth: () => [1],
+    location: false,
+    exact: true,
+  },
+  ...everydaySamples,
+};
+
+/** Other forms of the same estimators. */
+export const forms: readonly (readonly [string, ComplianceSample])[] = [
+  ...['prime', 'spectral-filter'].map((name): readonly [string, ComplianceSample] => [name, {
+    ...locationSample, parameters: { scale: 3, corruption: 0.2, looks: 2, profile: 'paper' },
+  }]),
+  // The bound on what clipping does allows for heavy tails, of which normal rows have none: a high moment says so.
+  ['prime-heavy', {
+    ...locationSample, cohort: 20_000, parameters: { scale: 3, corruption: 0.1, looks: 2, moment: 8, profile: 'paper' },
+  }],
+];
