@@ -21,7 +21,7 @@ beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'keelson-replaced-'));
   aggregator = await createAggregator({
     dataDirectory: join(directory, 'data'), port: 0, logger: silentLogger, releaseTickMs: 0, clock,
-    runnerFactory: () => new InlineEpochRunner(), network: { limits: { heartbeatMs: 100 } },
+    runnerFactory: () => new InlineEpochRunner(), network: { limits: { heartbeatMs: 2_000 } },
     studies: [define({ ...change, budget }), define({ ...change, budget, study: 'other' })],
   });
 });
