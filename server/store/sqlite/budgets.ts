@@ -12,8 +12,17 @@ import type { BudgetRow, LedgerTable } from './tables.js';
  * The ledger's arithmetic. Claim: in every committed state, for every budget, spent + reserved <= cap in rho and in
  * delta. Each function that moves an amount ends in `writeTotals`, which asserts it inside the same transaction, so a
  * state that breaks it is rolled back. Amounts are compared as integers, never as doubles. What counts as spent in a
- * budget that renews: budget-window.ts. Under contributor scope the cap holds for each contributor
- * (contributor-spending.ts); the total here is the sum over epochs, of which reports show at most the cap.
+ * budget that renews: budget-window.ts.
+ *
+ * Under contributor scope the claim is one about each contributor (contributor-spending.ts). The total here is the sum
+ * over epochs. It passes the cap by design, so nothing compares the two. Reports show the smaller one.
+ *
+ * A cap can shrink. Under the other scopes it cannot shrink below what is spent and reserved. Under contributor scope
+ * it can always shrink: whether it may must not depend on what any contributor has spent. The new cap is compared with
+ * each contributor's own debits, from the next first row on. A contributor that has spent more under the earlier cap
+ * keeps what it spent, and every later epoch leaves it out. So the releases of the version with the new cap cost each
+ * contributor at most the new cap, and all releases together at most the larger of the new cap and what the earlier
+ * versions state. An epoch that is open while the cap shrinks was debited under the earlier cap.
  */
 
 export interface Spend {
@@ -109,8 +118,8 @@ export function writeTotals(queries: Queries, row: BudgetRow, totals: Totals): L
 
 /**
  * The budget of a study that registers: created, or the one there, shrunk to the new caps.
- * @throws KeelsonError invalid-study when rule, scope or window differ, a cap grows, or less is asked than is already
- * committed.
+ * @throws KeelsonError invalid-study when rule, scope or window differ, or a cap grows, or (except under contributor
+ * scope) a cap shrinks below what is spent and reserved.
  */
 export function ensureBudget(queries: Queries, spec: BudgetSpec, nowMs: number): bigint {
   const found = budgetByKey(queries, spec.key);
@@ -134,8 +143,10 @@ export function ensureBudget(queries: Queries, spec: BudgetSpec, nowMs: number):
   if (!within(caps, capsOf(row))) {
     refuse(`can only shrink: keep epsilon ${row.epsilon} and delta ${row.delta}, or ask for less of both`);
   }
+  // Caps that stay as they are ask for nothing that could be refused.
+  const shrinks = !within(capsOf(row), caps);
   const { spent, reserved } = totalsOf(row);
-  if (!within(plus(spent, reserved), caps)) {
+  if (shrinks && row.scope !== 'contributor' && !within(plus(spent, reserved), caps)) {
     refuse('more than the new cap is already spent or reserved: ask for more, or end the studies that use it');
   }
   queries.run(sql.updateTable('budgets').where('budget_id', '=', row.budget_id).set({
