@@ -2,20 +2,50 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parsePopulationsText, parseStudyText } from '../server/study-file/index.js';
 import type { StudyDefinition } from '../server/studies/definition.js';
+import type { RefusedStudy } from '../server/studies/refused-study.js';
 import { asInputError } from './errors.js';
 
+/** What the study files of a command line hold. */
+export interface StudyFiles {
+  readonly studies: readonly StudyDefinition[];
+  /** Files of which no study can be made, each with its reason. */
+  readonly refused: readonly RefusedStudy[];
+}
+
 /**
- * Studies from their files; files that they name are relative to theirs.
- * @param populations - file of the budgets that studies share; undefined when there is none.
- * @throws UsageError when a file cannot be read, KeelsonError when a study in it cannot run.
+ * Studies from their files, each file by itself; files that they name are relative to theirs.
+ * @param populations - file of the budgets that studies share; undefined when there is none. When it cannot be used,
+ *   the studies that name a population are refused, and no others.
+ */
+export function readStudyFiles(files: readonly string[], populations: string | undefined): StudyFiles {
+  const studies: StudyDefinition[] = [];
+  const refused: RefusedStudy[] = [];
+  for (const file of files) {
+    try {
+      studies.push(parseStudyText(readText(file), {
+        name: file,
+        // Read only by a study that names a population, so that the reason is told where it matters.
+        get populations() {
+          return populations === undefined ? undefined : parsePopulationsText(readText(populations), populations);
+        },
+        readText: (path) => readText(resolve(join(dirname(file), path))),
+      }));
+    } catch (error) {
+      refused.push({ study: file, error: error instanceof Error ? error : new Error(String(error)) });
+    }
+  }
+  return { studies, refused };
+}
+
+/**
+ * Like `readStudyFiles`, where every file must hold a study.
+ * @throws the first reason: UsageError when a file cannot be read, KeelsonError when a study in it cannot run.
  */
 export function readStudies(files: readonly string[], populations: string | undefined): readonly StudyDefinition[] {
-  const shared = populations === undefined ? undefined : parsePopulationsText(readText(populations), populations);
-  return files.map((file) => parseStudyText(readText(file), {
-    name: file,
-    ...(shared !== undefined && { populations: shared }),
-    readText: (path) => readText(resolve(join(dirname(file), path))),
-  }));
+  if (populations !== undefined) parsePopulationsText(readText(populations), populations);
+  const { studies, refused } = readStudyFiles(files, populations);
+  if (refused.length > 0) throw refused[0]!.error;
+  return studies;
 }
 
 /** @throws UsageError when the file cannot be read. */

@@ -10,13 +10,17 @@ import { keyOfReleases } from './release-key.js';
 import type { Store } from './store/contract.js';
 import { openSqliteStore } from './store/sqlite/open.js';
 import type { StudyDefinition } from './studies/definition.js';
-import { createStudyHub, type RunningHub } from './studies/hub.js';
+import { createStudyHub, type RunningHub, type StudyHubOptions } from './studies/hub.js';
 
 export interface AggregatorOptions {
   /** The data folder: store, server key, operator token. Created when absent; one aggregator at a time. */
   readonly dataDirectory: string;
   /** From `parseStudyText` or `defineStudy`. */
   readonly studies: readonly StudyDefinition[];
+  /** See StudyHubOptions. */
+  readonly refused?: StudyHubOptions['refused'];
+  /** Every study must start. Default: those that cannot are logged and left out; see StudyHubOptions. */
+  readonly strict?: boolean;
   /** Default 127.0.0.1. Before it listens to the world: TLS here (`network.tls`) or in a reverse proxy. */
   readonly host?: string;
   /** Default 8787; 0 lets the system choose. */
@@ -66,7 +70,8 @@ export interface Aggregator {
 /**
  * Starts an aggregator: opens the data folder, takes up what an earlier process left, then listens.
  * @throws StorageError data-folder-in-use, schema-too-new or storage-failed; InvalidInputError for its secrets;
- *   KeelsonError('invalid-study') for a study that contradicts the store; the system's error when the port is taken.
+ *   KeelsonError('invalid-study') when no study can start (with `strict`: when one cannot); the system's error when
+ *   the port is taken.
  */
 export async function createAggregator(options: AggregatorOptions): Promise<Aggregator> {
   const { clock = systemClock, logger = createLogger(), dataDirectory } = options;
@@ -89,6 +94,8 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
       signer: signing.createSigner(keys.seed),
       rotations,
       studies: options.studies,
+      ...(options.refused !== undefined && { refused: options.refused }),
+      ...(options.strict !== undefined && { strict: options.strict }),
       releaseTickMs: options.releaseTickMs ?? 250,
       runnerFactory: options.runnerFactory ?? ((onDeath) => new WorkerEpochRunner({ onDeath })),
       onFatal: (error) => {

@@ -7,6 +7,7 @@ import type {
 } from './store/contract.js';
 import type { EpochProgress } from './epochs/contract.js';
 import type { ContributorEvidence, QuarantineOutcome } from './studies/evidence-contract.js';
+import type { RefusedStudy } from './studies/refused-study.js';
 
 /** One study as sessions, HTTP and metrics see it. */
 export interface StudyView {
@@ -102,5 +103,7 @@ export interface StudyHub {
   quarantines?(studyId: string, limit: number): Promise<readonly Quarantine[]>;
   /** The open epoch ends as planned, then the study is ended for good. For the operator only. */
   endStudy?(studyId: string): Promise<void>;
+  /** Studies that were asked for and do not run. For the operator only. */
+  refused?(): readonly RefusedStudy[];
   onEvent(listener: (event: HubEvent) => void): () => void;
 }

@@ -7,5 +7,6 @@ export { createLogger, silentLogger, type Logger, type LoggerOptions } from './l
 export type { LedgerBalance, LedgerEntry, ReleaseRecord, Store, StudyStateName } from './store/contract.js';
 export { openSqliteStore } from './store/sqlite/open.js';
 export { defineStudy, type StudyDefinition } from './studies/definition.js';
+export type { RefusedStudy } from './studies/refused-study.js';
 export { createStudyHub, type RunningHub, type StudyHubOptions } from './studies/hub.js';
 export { parsePopulationsText, parseStudyText, type Populations, type StudyTextOptions } from './study-file/index.js';

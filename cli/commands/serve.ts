@@ -2,6 +2,7 @@ import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import type { TlsIdentity } from '../../server/listener/index.js';
 import { createLogger, type Logger } from '../../server/logger.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
+import { noStudyStarts } from '../../server/studies/refused-study.js';
 import { reloadStudies } from '../../server/studies/reload.js';
 import { durationText } from '../../server/studies/guarantee.js';
 import { toHex } from '../../src/base/bytes.js';
@@ -10,7 +11,7 @@ import { UsageError } from '../errors.js';
 import { refuseInsecureSeed } from '../noise.js';
 import { listFlag, numberFlag } from '../numbers.js';
 import type { Output } from '../output.js';
-import { readStudies, readText } from '../study-files.js';
+import { readStudies, readStudyFiles, readText, type StudyFiles } from '../study-files.js';
 
 const defaults = { data: 'keelson-data', port: 8787, host: '127.0.0.1' } as const;
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -26,6 +27,8 @@ export const serve = defineCommand({
     + 'proxy in front and name it with --trust-proxy, so that limits count clients and not the proxy.',
     'SIGHUP reads the study files again: a file whose facts changed is a new version, which opens at once; the one '
     + 'before ends with its open epoch. `keelson studies` lists what runs, and ends a study for good.',
+    'A study that cannot start is reported and left out, and the others run. With --strict, nothing starts then, and '
+    + 'SIGHUP takes no file while one of them cannot be used.',
   ],
   args: {
     studies: {
@@ -47,6 +50,7 @@ export const serve = defineCommand({
       type: 'string', valueHint: 'ms',
       description: 'publish at whole multiples of so many milliseconds, whatever a release took (default 250; 0: at once)',
     },
+    strict: { type: 'boolean', description: 'start only if every study can start (default: leave out those that cannot)' },
     'log-level': { type: 'enum', options: [...logLevels], description: 'default info' },
   },
   examples: ['keelson serve studies/flights-mean.yaml studies/flights-robust.yaml --data data'],
@@ -54,7 +58,13 @@ export const serve = defineCommand({
   async run({ args, io, output }) {
     refuseInsecureSeed(io, 'serve');
     const files = [args.studies, ...args._.slice(1)];
-    const studies = readStudies(files, args.populations);
+    const strict = args.strict === true;
+    const read = (): StudyFiles => (strict
+      ? { studies: readStudies(files, args.populations), refused: [] }
+      : readStudyFiles(files, args.populations));
+    const { studies, refused } = read();
+    // Before the data folder is made.
+    if (studies.length === 0) throw noStudyStarts(refused);
     const allowedOrigins = listFlag(args['allow-origin'], '--allow-origin');
     const allowedHosts = listFlag(args['allow-host'], '--allow-host');
     const level = (args['log-level']) ?? 'info';
@@ -65,7 +75,7 @@ export const serve = defineCommand({
     const readTls = tlsReader(args['tls-cert'], args['tls-key']);
     const logger = createLogger({ level, destination: { write: (line) => void io.stderr.write(line) } });
     const aggregator = await listening(port, host, () => createAggregator({
-      dataDirectory: args.data ?? defaults.data, studies, host, port, logger,
+      dataDirectory: args.data ?? defaults.data, studies, refused, strict, host, port, logger,
       ...(releaseTickMs !== undefined && { releaseTickMs }),
       network: {
         ...(allowedOrigins !== undefined && { allowedOrigins }),
@@ -77,7 +87,7 @@ export const serve = defineCommand({
     let reloading = Promise.resolve();
     io.onHangUp?.(() => {
       if (readTls !== undefined) renewTls(aggregator, readTls, logger);
-      reloading = reloading.then(() => reload(aggregator, () => readStudies(files, args.populations), logger));
+      reloading = reloading.then(() => reload(aggregator, read, logger));
     });
     announce(aggregator, studies, output);
     try {
@@ -112,12 +122,11 @@ function renewTls(aggregator: Aggregator, read: () => TlsIdentity, logger: Logge
   }
 }
 
-/** Files that cannot be read change nothing: the studies at hand go on. Never rejects. */
-async function reload(
-  aggregator: Aggregator, read: () => readonly StudyDefinition[], logger: Logger,
-): Promise<void> {
+/** A file that cannot be used changes nothing about the study that runs under its name. Never rejects. */
+async function reload(aggregator: Aggregator, read: () => StudyFiles, logger: Logger): Promise<void> {
   try {
-    logger.info(await reloadStudies(aggregator.hub, read(), logger), 'the study files were read again');
+    const { studies, refused } = read();
+    logger.info(await reloadStudies(aggregator.hub, studies, logger, refused), 'the study files were read again');
   } catch (error) {
     logger.error({ err: error }, 'the studies stay as they were');
   }
@@ -139,12 +148,16 @@ async function listening(port: number, host: string, start: () => Promise<Aggreg
   }
 }
 
-function announce(aggregator: Aggregator, studies: readonly StudyDefinition[], output: Output): void {
+function announce(aggregator: Aggregator, asked: readonly StudyDefinition[], output: Output): void {
+  const refused = aggregator.hub.refused();
+  const leftOut = new Set(refused.map(({ study }) => study));
+  const studies = asked.filter(({ document }) => !leftOut.has(document.study));
   const serverKey = toHex(aggregator.serverKey);
   output.jsonLine({
     type: 'listening', address: aggregator.address, serverKey, paths: aggregator.paths,
     studies: studies.map((study) =>
       ({ study: study.document.study, releases: study.releases, lastsMs: lifetimeMs(study) })),
+    refused: refused.map(({ study, error }) => ({ study, reason: error.message })),
   });
   output.text(`listening    ${aggregator.address.replace(/^http/, 'ws')}`);
   output.text(`server key   ${serverKey}`);
@@ -160,6 +173,7 @@ function announce(aggregator: Aggregator, studies: readonly StudyDefinition[], o
       + (document.budget.scope === 'contributor' ? ' with the same contributor' : '')
       + (lasts === null ? '' : `, ${duration(lasts)} of epochs`));
   }
+  for (const { study, error } of refused) output.text(`left out     ${study}: ${error.message}`);
 }
 
 /** How long a fresh budget lasts on the wall clock; null where epochs close on a count, or time does not use it up. */

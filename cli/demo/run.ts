@@ -117,6 +117,7 @@ async function startAggregator(
   return createAggregator({
     dataDirectory: folder,
     studies,
+    strict: true,
     port,
     // Problems only, on standard error: standard output is the demonstration's.
     logger: createLogger({ level: 'error', destination: { write: (line) => void process.stderr.write(line) } }),

@@ -57,6 +57,7 @@ export async function runLab(options: LabOptions, report: LabReport): Promise<vo
     const aggregator = await createAggregator({
       dataDirectory: folder,
       studies: options.studies,
+      strict: true,
       host: options.host,
       port: options.port,
       logger: createLogger({ level: 'error', destination: { write: (line) => void process.stderr.write(line) } }),

@@ -43,6 +43,8 @@ function Figures({ now: { progress, health, atMs, rates } }: { readonly now: See
         : html`<${Badge} tone="warn"><span class="dot reconnecting"></span>No answer<//>`}</div>
     ${trouble.value !== '' && html`<${Notice} tone="warn" title="These figures are old." alert>${trouble.value}<//>`}
     <${Server} health=${health} />
+    ${progress.refusedStudies.map(({ study, reason }) => html`<${Notice} key=${study} tone="bad"
+      title=${`${study} does not run.`}>${reason}<//>`)}
     ${studies.length === 0 && html`<section class="card empty"><h2>No study yet</h2><p class="quiet">Start the server with a study file:
       <code>keelson serve studies/flights-populous.yaml</code></p></section>`}
     <div class="cards">${studies.map((study) => html`<${StudyCard} key=${study.id} study=${study} skewMs=${skewMs}

@@ -42,6 +42,8 @@ export interface Progress {
   /** The server's clock. */
   readonly atMs: number;
   readonly studies: readonly StudyProgress[];
+  /** Studies, or files of them, that the server was asked to run and does not. */
+  readonly refusedStudies: readonly { readonly study: string; readonly reason: string }[];
   /** By code: refused before it was known for which study. */
   readonly refused: Readonly<Record<string, number>>;
 }

@@ -118,5 +118,6 @@ async function progress(exchange: Exchange): Promise<void> {
     },
   })));
   const unattributed = Object.fromEntries(counted.refused.by('code', { study: '' }));
-  sendJson(exchange, { atMs: exchange.clock.nowMs(), studies: rows, refused: unattributed });
+  const refusedStudies = (hub.refused?.() ?? []).map(({ study, error }) => ({ study, reason: error.message }));
+  sendJson(exchange, { atMs: exchange.clock.nowMs(), studies: rows, refused: unattributed, refusedStudies });
 }

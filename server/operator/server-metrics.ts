@@ -70,6 +70,8 @@ export function observeServer(
   registry.gauge('keelson_study_releases', 'Releases in the log.', perStudy((study) => study.releaseCount));
   registry.gauge('keelson_study_open', '1 while the study is open.', perStudy(({ state }) => Number(state === 'open')));
   registry.gauge('keelson_epoch_contributors', 'Contributors in the open epoch.', () => epochContributors(hub));
+  registry.gauge('keelson_studies_refused', 'Studies that were asked for and do not run.',
+    () => [{ value: hub.refused?.().length ?? 0 }]);
   const overloaded = (): Sample[] => [{ value: Number(hub.overloaded()) }];
   registry.gauge('keelson_overloaded', '1 while the journal is past its bound.', overloaded);
   if (storeHealth === undefined) return;

@@ -7,6 +7,7 @@ import type { StudyHub } from '../hub.js';
 import type { Logger } from '../logger.js';
 import type { Store } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
+import type { RefusedStudy } from './refused-study.js';
 
 export interface StudyHubOptions {
   readonly store: Store;
@@ -19,6 +20,13 @@ export interface StudyHubOptions {
   readonly rotations?: readonly KeyRotation[];
   /** Studies with the same name are versions; give the current one only. */
   readonly studies: readonly StudyDefinition[];
+  /** Studies that could not be defined: shown to the operator beside those that the store refuses. Default: none. */
+  readonly refused?: readonly RefusedStudy[];
+  /**
+   * A study that the store refuses ends the start. Default: it is logged and left out, and the others run; only
+   * when all are refused does the start fail.
+   */
+  readonly strict?: boolean;
   readonly logger: Logger;
   /**
    * The store failed, or an invariant broke. Nothing is acknowledged any more; stop the process and start again:
@@ -41,6 +49,10 @@ export interface RunningHub extends StudyHub {
    * @throws KeelsonError('invalid-study') when it would change its budget in a way that is not allowed.
    */
   addStudy(definition: StudyDefinition): Promise<void>;
+  /** Studies that were asked for and do not run. */
+  refused(): readonly RefusedStudy[];
+  /** After a reload: what `refused` says from now on. */
+  noteRefused(refused: readonly RefusedStudy[]): void;
   /** The open epoch ends as planned, then the study is ended for good. @throws WireError('unknown-study'). */
   endStudy(studyId: string): Promise<void>;
   /** Resolves when no epoch is being opened or released. */

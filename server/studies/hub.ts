@@ -16,6 +16,7 @@ import type { ContributorEvidence, QuarantineOutcome } from './evidence-contract
 import type { RunningHub, StudyHubOptions } from './hub-options.js';
 import type { LiveStudy } from './live-study.js';
 import { quarantineIfFar } from './quarantine.js';
+import { noStudyStarts, type RefusedStudy } from './refused-study.js';
 import { signHead } from './release-body.js';
 import { StudySet } from './study-set.js';
 
@@ -23,9 +24,10 @@ export type { RunningHub, StudyHubOptions } from './hub-options.js';
 
 /**
  * Runs studies over a store: takes up what an earlier process left, opens epochs on schedule, takes batches, releases.
- * Resolves when every study has an open epoch, or cannot have one.
- * @throws KeelsonError('invalid-study') when a study contradicts what the store holds; StorageError when the store
- *   fails.
+ * Resolves when every study has an open epoch, or cannot have one. A study that contradicts what the store holds is
+ * logged and left out (`refused`), so that one broken study never keeps the others from running.
+ * @throws KeelsonError('invalid-study') when every study is refused, or with `strict` when one is; StorageError when
+ *   the store fails.
  */
 export async function createStudyHub(options: StudyHubOptions): Promise<RunningHub> {
   const hub = new Hub(options);
@@ -45,6 +47,7 @@ class Hub implements RunningHub {
   readonly #runner: EpochRunner;
   readonly #studies: StudySet;
   readonly #listeners = new Set<(event: HubEvent) => void>();
+  #refused: readonly RefusedStudy[];
   #failure: Error | undefined;
   #closing: Promise<void> | undefined;
 
@@ -52,6 +55,7 @@ class Hub implements RunningHub {
     const { store, clock, signer, logger } = options;
     const fatal = (error: unknown): void => this.#fail(error);
     this.serverKey = signer.publicKey;
+    this.#refused = options.refused ?? [];
     this.rotations = options.rotations ?? [];
     this.#queue = new AdmissionQueue(store, fatal);
     this.#runner = options.runnerFactory(fatal);
@@ -68,7 +72,14 @@ class Hub implements RunningHub {
   }
 
   async start(): Promise<void> {
-    await this.#studies.startAll(this.options.studies);
+    const { studies, strict = false, logger } = this.options;
+    this.#refused = [...this.#refused, ...await this.#studies.startAll(studies, strict)];
+    for (const { study, error } of this.#refused) {
+      logger.error({ study, err: error }, 'a study cannot start and is left out; the others run');
+    }
+    if (this.#refused.length > 0 && this.#studies.all().every(({ mode }) => mode !== 'run')) {
+      throw noStudyStarts(this.#refused);
+    }
     if (this.#failure !== undefined) throw this.#failure;
   }
 
@@ -179,6 +190,14 @@ class Hub implements RunningHub {
 
   addStudy(definition: StudyDefinition): Promise<void> {
     return this.#studies.add(definition);
+  }
+
+  refused(): readonly RefusedStudy[] {
+    return this.#refused;
+  }
+
+  noteRefused(refused: readonly RefusedStudy[]): void {
+    this.#refused = refused;
   }
 
   async endStudy(studyId: string): Promise<void> {

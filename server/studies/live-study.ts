@@ -89,6 +89,10 @@ export class LiveStudy {
     };
   }
 
+  get mode(): StudyMode {
+    return this.#mode;
+  }
+
   /** SHA-512 of the last release body, hex. */
   get digest(): string {
     return this.#line.digest;

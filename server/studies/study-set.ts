@@ -9,6 +9,7 @@ import type { EpochRecord, StudyRecord } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import { defineStudy, type StudyDefinition } from './definition.js';
 import { LiveStudy, type StudyMode } from './live-study.js';
+import { isOwnFault, type RefusedStudy } from './refused-study.js';
 import { Retention } from './retention.js';
 
 /** The studies of a running server: those that are configured, and those that an earlier process left unfinished. */
@@ -27,17 +28,33 @@ export class StudySet {
     return this.#live.get(studyId);
   }
 
-  /** Registers and starts studies together, after taking up what an earlier process left. */
-  async startAll(definitions: readonly StudyDefinition[]): Promise<void> {
+  /**
+   * Registers and starts studies together, after taking up what an earlier process left.
+   * @param strict a study that is refused ends the start.
+   * @returns the studies that are refused. An epoch that an earlier version of one holds open is released all the
+   *   same; the version is not ended, since nothing took its name.
+   */
+  async startAll(definitions: readonly StudyDefinition[], strict: boolean): Promise<readonly RefusedStudy[]> {
     const { store } = this.context;
     const unfinished = await store.unfinishedEpochs();
-    for (const definition of definitions) await this.#register(definition);
-    const names = new Set(definitions.map((definition) => definition.document.study));
+    const refused: RefusedStudy[] = [];
+    const names = new Set<string>();
+    for (const definition of definitions) {
+      const { study } = definition.document;
+      try {
+        await this.#register(definition);
+        names.add(study);
+      } catch (error) {
+        if (strict || !isOwnFault(error)) throw error;
+        refused.push({ study, error });
+      }
+    }
     for (const record of await store.studies()) {
       if (!this.#live.has(record.studyId)) await this.#takeUp(record, names, unfinished);
     }
     await Promise.all(this.all().map((study) => this.#start(study, unfinished)));
     await Promise.all([...this.#retentions.values()].map((retention) => retention.sweep()));
+    return refused;
   }
 
   /**

@@ -18,7 +18,7 @@ export interface StudyTextOptions {
   /** The file's name, for messages. */
   readonly name: string;
   /** Shared budgets, from `parsePopulationsText`. */
-  readonly populations?: Populations;
+  readonly populations?: Populations | undefined;
   /**
    * Reads a file that the study names (its list of keys), relative to the study's own. Reading is the caller's
    * business.

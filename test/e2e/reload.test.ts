@@ -34,8 +34,8 @@ it('takes a new version of a study at SIGHUP, and goes on as it was when a file 
   const versions = (await listed()).filter(({ name, id }) => name === 'second' && id !== second!.id);
   expect(versions).toMatchObject([{ state: 'open' }]);
   stage.write('second.yaml', 'not a study');
-  served.command.child.kill('SIGHUP');
-  await served.command.says('the studies stay as they were');
+  await hangUp();
+  await served.command.says('a study is not taken; what runs under its name goes on');
   expect((await listed()).filter(({ name, state }) => name === 'second' && state === 'open')).not.toEqual([]);
 });
 

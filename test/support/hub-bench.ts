@@ -12,6 +12,7 @@ import type { Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
 import { createStudyHub, type RunningHub } from '../../server/studies/hub.js';
+import type { RefusedStudy } from '../../server/studies/refused-study.js';
 import { VirtualClock } from './virtual-clock.js';
 
 export const everyMs = 10_000;
@@ -118,6 +119,8 @@ export interface HubOptions {
   readonly seed?: string;
   readonly runner?: EpochRunner;
   readonly releaseTickMs?: number;
+  readonly strict?: boolean;
+  readonly refused?: readonly RefusedStudy[];
 }
 
 /** A data folder, a clock, and the hubs that run over them one after the other. */
@@ -146,6 +149,8 @@ export class Bench {
       clock: this.clock,
       signer: this.signer,
       ...(options.releaseTickMs !== undefined && { releaseTickMs: options.releaseTickMs }),
+      ...(options.strict !== undefined && { strict: options.strict }),
+      ...(options.refused !== undefined && { refused: options.refused }),
       studies,
       logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
       onFatal: (error) => this.failures.push(error),

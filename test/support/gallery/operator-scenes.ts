@@ -27,7 +27,7 @@ const evidence = (change: object = {}): object => ({
 type Answers = Readonly<Record<string, readonly [status: number, body: object] | null>>;
 
 const figures = (studies: readonly object[], more: Answers = {}, ofHealth: object = {}): Answers => ({
-  '/v1/operator/progress': [200, { atMs: Date.now(), studies, refused: {} }],
+  '/v1/operator/progress': [200, { atMs: Date.now(), studies, refused: {}, refusedStudies: [] }],
   '/healthz': [200, { ...health, ...ofHealth }], ...more,
 });
 

@@ -1,0 +1,26 @@
+import { KeelsonError } from '../../src/base/errors.js';
+import type { ErrorCode } from '../../src/base/error-codes.js';
+
+/** A study that was asked for and does not run. For the operator only: the reason may quote its file. */
+export interface RefusedStudy {
+  /** Its name, or its file where the name cannot be read. */
+  readonly study: string;
+  readonly error: Error;
+}
+
+const ownFaults: ReadonlySet<ErrorCode> =
+  new Set<ErrorCode>(['invalid-study', 'plan-infeasible', 'invalid-parameter']);
+
+/** Whether an error is about one study alone, so that the others can run. */
+export function isOwnFault(error: unknown): error is KeelsonError {
+  return error instanceof KeelsonError && ownFaults.has(error.code);
+}
+
+/** The error of a start or a reload in which every study is refused. */
+export function noStudyStarts(refused: readonly RefusedStudy[]): Error {
+  if (refused.length === 1) return refused[0]!.error;
+  const reasons = refused.map(({ study, error }) => `\n  ${study}: ${error.message}`).join('');
+  return new KeelsonError('invalid-study', `none of ${refused.length} studies can start:${reasons}`, {
+    details: { studies: refused.map(({ study }) => study) },
+  });
+}
