@@ -35,6 +35,19 @@ export function numberFlag(text: string | undefined, flag: string, rule: NumberR
   return value;
 }
 
+/** Unix milliseconds of a date or a time in UTC; NaN for another text. */
+export function parseTime(text: string): number {
+  return /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+/** @throws UsageError for what is no time. Undefined stays undefined. */
+export function timeFlag(text: string | undefined, flag: string): number | undefined {
+  if (text === undefined) return undefined;
+  const atMs = parseTime(text);
+  if (Number.isNaN(atMs)) throw new UsageError(`${flag} is a time like 2030-01-31T12:00Z, not "${text}"`, { flag });
+  return atMs;
+}
+
 /** The parts of `a,b,c`. @throws UsageError on an empty part or one given twice. */
 export function listFlag(text: string | undefined, flag: string): readonly string[] | undefined {
   if (text === undefined) return undefined;

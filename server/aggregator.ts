@@ -1,5 +1,6 @@
 import { signing } from '#signing';
 import type { KeelsonError } from '../src/base/errors.js';
+import { checkClock } from './clock-check.js';
 import { systemClock, type Clock } from './clock.js';
 import type { EpochRunner } from './epochs/contract.js';
 import { WorkerEpochRunner } from './epochs/worker-runner.js';
@@ -26,6 +27,8 @@ export interface AggregatorOptions {
   /** Default 8787; 0 lets the system choose. */
   readonly port?: number;
   readonly clock?: Clock;
+  /** Unix time by the operator's own watch, for one start after the clock was wrong: see checkClock. */
+  readonly confirmedTimeMs?: number;
   readonly logger?: Logger;
   /** Default: worker threads. */
   readonly runnerFactory?: (onDeath: (error: KeelsonError) => void) => EpochRunner;
@@ -69,7 +72,7 @@ export interface Aggregator {
 
 /**
  * Starts an aggregator: opens the data folder, takes up what an earlier process left, then listens.
- * @throws StorageError data-folder-in-use, schema-too-new or storage-failed; InvalidInputError for its secrets;
+ * @throws KeelsonError('clock-implausible') as checkClock; StorageError data-folder-in-use, schema-too-new or storage-failed; InvalidInputError for its secrets;
  *   KeelsonError('invalid-study') when no study can start (with `strict`: when one cannot); the system's error when
  *   the port is taken.
  */
@@ -85,6 +88,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
   };
   const failure = deferred();
   try {
+    await checkClock(store, clock.nowMs(), logger, options.confirmedTimeMs);
     // After the store, whose lock says that this folder is ours.
     const rotations = await store.rotations?.() ?? [];
     const keys = openServerKeys(dataDirectory, rotations, rotations.length === 0 ? await keyOfReleases(store) : null);

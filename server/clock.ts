@@ -8,11 +8,15 @@ export interface Clock {
   after(delayMs: number, action: () => void): () => void;
 }
 
+/** Unix time of 2020: this program did not exist before. A clock that says less is wrong, as one without a battery is. */
+export const earliestTimeMs = 1_577_836_800_000;
+
 /** setTimeout fires at once for delays past 2^31 - 1 ms; longer ones are split below this. */
 const longestTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
-  nowMs: () => Date.now(),
+  // A time before 1970 has no place in a message: a clock that is set there while the server runs reads as 1970.
+  nowMs: () => Math.max(Date.now(), 0),
   monotonicMs: () => performance.now(),
   after(delayMs, action) {
     let timer: NodeJS.Timeout;

@@ -6,6 +6,7 @@ import { issueEnrolment, type Signer } from '../../src/signing/index.js';
 import { defineCommand } from '../command.js';
 import { UsageError } from '../errors.js';
 import { makeKeyFile, publicKeyFlag, readKeyFile } from '../keys.js';
+import { parseTime } from '../numbers.js';
 import type { Output } from '../output.js';
 import { readText } from '../study-files.js';
 
@@ -73,8 +74,7 @@ function keysOf(flags: readonly string[], file: string | undefined): readonly st
 /** Unix milliseconds. @throws UsageError for what is no time, or not in the future. */
 function expiryOf(text: string, nowMs: number): number {
   const lasts = parseDuration(text);
-  const isDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(text);
-  const atMs = lasts === undefined ? (isDate ? Date.parse(text) : Number.NaN) : nowMs + lasts;
+  const atMs = lasts === undefined ? parseTime(text) : nowMs + lasts;
   // Past what a Date holds it could not be printed, and no clock gets there.
   if (Number.isNaN(new Date(atMs).getTime())) {
     throw new UsageError(`--expires is a duration like 90d or a time like 2030-01-31 or 2030-01-31T12:00Z, not "${text}"`);

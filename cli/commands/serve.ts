@@ -9,7 +9,7 @@ import { toHex } from '../../src/base/bytes.js';
 import { defineCommand } from '../command.js';
 import { UsageError } from '../errors.js';
 import { refuseInsecureSeed } from '../noise.js';
-import { listFlag, numberFlag } from '../numbers.js';
+import { listFlag, numberFlag, timeFlag } from '../numbers.js';
 import type { Output } from '../output.js';
 import { readStudies, readStudyFiles, readText, type StudyFiles } from '../study-files.js';
 
@@ -50,6 +50,10 @@ export const serve = defineCommand({
       type: 'string', valueHint: 'ms',
       description: 'publish at whole multiples of so many milliseconds, whatever a release took (default 250; 0: at once)',
     },
+    'confirm-clock': {
+      type: 'string', valueHint: 'time',
+      description: 'what time it is by your own watch, like 2030-01-31T12:00Z: for one start after the clock was wrong',
+    },
     strict: { type: 'boolean', description: 'start only if every study can start (default: leave out those that cannot)' },
     'log-level': { type: 'enum', options: [...logLevels], description: 'default info' },
   },
@@ -71,11 +75,13 @@ export const serve = defineCommand({
     const port = numberFlag(args.port, '--port', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.port;
     const releaseTickMs = numberFlag(args['release-tick'], '--release-tick', { whole: true, atLeast: 0, atMost: 60_000 });
     const host = args.host ?? defaults.host;
+    const confirmedTimeMs = timeFlag(args['confirm-clock'], '--confirm-clock');
     const trustedProxies = listFlag(args['trust-proxy'], '--trust-proxy');
     const readTls = tlsReader(args['tls-cert'], args['tls-key']);
     const logger = createLogger({ level, destination: { write: (line) => void io.stderr.write(line) } });
     const aggregator = await listening(port, host, () => createAggregator({
       dataDirectory: args.data ?? defaults.data, studies, refused, strict, host, port, logger,
+      ...(confirmedTimeMs !== undefined && { confirmedTimeMs }),
       ...(releaseTickMs !== undefined && { releaseTickMs }),
       network: {
         ...(allowedOrigins !== undefined && { allowedOrigins }),

@@ -301,6 +301,19 @@ export interface Store {
   /** Of this key; null when it is not left out. */
   quarantineOf?(studyId: StudyId, contributor: ContributorKey): Promise<Quarantine | null>;
 
+  // ---- the clock
+  /**
+   * Unix time of the newest thing that was done; null when there is nothing, or a clock before 2020 did it. Optional: a
+   * store without it does not notice a wrong clock.
+   */
+  newestTime?(): Promise<number | null>;
+  /**
+   * Sets time stamps that a wrong clock left behind to `nowMs`: those before 2020, and with `confirmed` those that are
+   * still to come. Give `confirmed` only when somebody has said that the clock is right. Budgets that renew are counted
+   * again. @returns how many were changed.
+   */
+  repairTimes?(nowMs: number, confirmed: boolean): Promise<number>;
+
   // ---- the server's key
   /** Changes of the server's key, oldest first: 192 bytes each. Optional: a store without it has one key for ever. */
   rotations?(): Promise<readonly KeyRotation[]>;

@@ -15,7 +15,7 @@ import { freshEpoch, heldEpochOf, openingOf, setupOf, type HeldEpoch } from './h
 import { rebuildEpoch, recoveriesMax } from './recovery.js';
 import { ReleaseLine, type ClosedEpoch } from './release-line.js';
 import type { Retention } from './retention.js';
-import { delayUntilClose, nextTimes } from './schedule.js';
+import { closeTime, delayUntilClose, nextTimes } from './schedule.js';
 
 /** Closed epochs that may wait for their release; past it the open one stays open longer instead of adding to them. */
 const waitingMax = 2;
@@ -184,7 +184,7 @@ export class LiveStudy {
     const { studyId } = this.identity;
     const { epoch } = record;
     const attempts = await store.noteRecovery(studyId, epoch);
-    const closedAtMs = record.closesAtMs === 0 ? this.context.clock.nowMs() : record.closesAtMs;
+    const closedAtMs = closeTime(record.closesAtMs, this.context.clock.nowMs());
     this.#lastEpoch = epoch > this.#lastEpoch ? epoch : this.#lastEpoch;
     this.#previousCloseMs = record.closesAtMs;
     if (record.state === 'charged') {
@@ -278,7 +278,7 @@ export class LiveStudy {
     this.#open = null;
     if (next !== null) this.#opened(next, opened!);
     if (old !== null) {
-      const closedAtMs = old.closesAtMs === 0 ? clock.nowMs() : old.closesAtMs;
+      const closedAtMs = closeTime(old.closesAtMs, clock.nowMs());
       this.#enqueue({ held: old, kind: 'release', closedAtMs });
     }
     await this.#stopIfDone();

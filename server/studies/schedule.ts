@@ -21,6 +21,14 @@ export function nextTimes(epoch: StudyDocument['epoch'], nowMs: number, previous
 }
 
 /**
+ * The close that a release states. Scheduled; `nowMs` where the epoch closes on a count, or where a clock before 1970,
+ * which has no place in a release, scheduled it.
+ */
+export function closeTime(closesAtMs: number, nowMs: number): number {
+  return closesAtMs > 0 ? closesAtMs : nowMs;
+}
+
+/**
  * How long until an epoch closes. Never longer than its length: when the system's clock was set back, an epoch that was
  * open before the restart does not stay open for the difference.
  */

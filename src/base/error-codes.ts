@@ -62,6 +62,7 @@ export const localCodes = [
   'data-folder-in-use',
   'schema-too-new',
   'storage-failed',
+  'clock-implausible',
   'transport-failed',
   'server-key-mismatch',
   'log-invalid',

@@ -8,11 +8,14 @@ import type { BudgetRule } from './cost.js';
  * - zcdp: the tight conversion of delta-approximate rho-zCDP.
  * - renyi: a divergence R at order a gives R - (log((a-1) d) - a log(1 - 1/a)) / (a-1), with the half d of delta that
  *   the budget set aside for it (the same conversion that its cap was made with).
+ *
+ * Where the events alone take up the whole delta, no epsilon holds: the largest double.
  * @param rho in the unit of the rule.
  */
 export function epsilonOfSpent(rule: BudgetRule, rho: Amount, eventDelta: Amount, delta: number): number {
   if (rho === 0n) return 0;
   const spent = amountToNumber(rho);
+  if (rule.rule === 'zcdp' && amountToNumber(eventDelta) >= delta) return Number.MAX_VALUE;
   switch (rule.rule) {
     case 'pure':
       return spent;

@@ -6,7 +6,7 @@ import type { AdmissionRequest, AdmissionResult, ContributorState, StudyId } fro
 import { judge, leftOutRows, type AdmissionStudy, type ContributionState, type OpenEpochFacts } from './admission-rules.js';
 import { budgetTime } from './budget-window.js';
 import { budgetById, capsOf, plus, within, type Spend } from './budgets.js';
-import type { ContributorSpending, OwnBudget } from './contributor-spending.js';
+import { forgottenThrough, type ContributorSpending, type OwnBudget } from './contributor-spending.js';
 import { fingerprintBytes, Fingerprints, journalKeys, journalTable } from './epoch-tables.js';
 import { NewKeys, rateIn, type NewKeyRate } from './new-keys.js';
 import { sql, type Queries } from './query.js';
@@ -316,6 +316,7 @@ export function ownBudget(queries: Queries, budgetId: bigint): OwnBudget {
   const row = budgetById(queries, budgetId, 0);
   return {
     budgetId, windowMs: row.window_ms, notBeforeMs: row.window_ms === null ? 0n : budgetTime(queries, row, 0),
+    forgottenMs: row.window_ms === null ? 0n : forgottenThrough(queries.database, budgetId),
   };
 }
 

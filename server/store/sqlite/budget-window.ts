@@ -13,7 +13,9 @@ import type { BudgetRow } from './tables.js';
  * filter like those of a whole budget, with everything published before the period as public knowledge.
  *
  * Times are the server's wall clock. When it is set back, the latest time seen stands in for it: nothing leaves the
- * window early, and nothing comes back into it.
+ * window early, and nothing comes back into it. So after a clock that was ahead and was set right, nothing leaves the
+ * window until that time has come. The server cannot tell this from a clock that is now behind, and would give charges
+ * back early if it guessed wrong. Its operator can tell, and confirms the clock at a start (clock-repair.ts).
  */
 
 /** The present, for a budget: never before its last charge or renewal. */

@@ -10,7 +10,8 @@ import type { BudgetRow, LedgerTable } from './tables.js';
 
 /*
  * The ledger's arithmetic. Claim: in every committed state, for every budget, spent + reserved <= cap in rho and in
- * delta. Each function that moves an amount ends in `writeTotals`, which asserts it inside the same transaction, so a
+ * delta, unless charges that had left a window early were counted again (clock-repair.ts); then the sum only falls
+ * until it is within the cap. Each function that moves an amount ends in `writeTotals`, which asserts it inside the same transaction, so a
  * state that breaks it is rolled back. Amounts are compared as integers, never as doubles. What counts as spent in a
  * budget that renews: budget-window.ts.
  *
@@ -58,6 +59,10 @@ export const within = (left: Spend, right: Spend): boolean => left.rho <= right.
 export const noSpend: Spend = { rho: zeroAmount, delta: zeroAmount };
 
 /** Coordinate by coordinate. */
+const larger = (left: Spend, right: Spend): Spend =>
+  ({ rho: left.rho > right.rho ? left.rho : right.rho, delta: left.delta > right.delta ? left.delta : right.delta });
+
+/** Coordinate by coordinate. */
 const smaller = (left: Spend, right: Spend): Spend =>
   ({ rho: left.rho < right.rho ? left.rho : right.rho, delta: left.delta < right.delta ? left.delta : right.delta });
 
@@ -72,7 +77,7 @@ export function balanceOf(row: BudgetRow): LedgerBalance {
   };
 }
 
-const budgetRows = () => sql.selectFrom('budgets')
+export const budgetRows = () => sql.selectFrom('budgets')
   .leftJoin('budget_windows', 'budget_windows.budget_id', 'budgets.budget_id')
   .selectAll('budgets').select(['window_ms', 'renewed_through_ms']);
 
@@ -102,8 +107,10 @@ export function budgetById(queries: Queries, id: bigint, nowMs: number): BudgetR
 export function writeTotals(queries: Queries, row: BudgetRow, totals: Totals): LedgerBalance {
   const caps = capsOf(row);
   assert(within(noSpend, totals.spent) && within(noSpend, totals.reserved), 'a ledger total is not negative');
-  assert(row.scope === 'contributor' || within(plus(totals.spent, totals.reserved), caps),
-    'spent and reserved stay within the cap');
+  const before = totalsOf(row);
+  const bound = larger(caps, plus(before.spent, before.reserved));
+  assert(row.scope === 'contributor' || within(plus(totals.spent, totals.reserved), bound),
+    'spent and reserved stay within the cap, or do not grow');
   const columns = {
     rho_spent: String(totals.spent.rho), delta_spent: String(totals.spent.delta),
     rho_reserved: String(totals.reserved.rho), delta_reserved: String(totals.reserved.delta),
@@ -235,7 +242,8 @@ export function verifyLedger(queries: Queries): void {
     for (const entry of entries) {
       const cost: Spend = { rho: parseAmount(entry.rho), delta: parseAmount(entry.delta) };
       if (entry.kind === 'reserved') reserved = plus(reserved, cost);
-      if (entry.kind === 'charged' && entry.at_ms > (budget.renewed_through_ms ?? -1n)) spent = plus(spent, cost);
+      const isCounted = budget.renewed_through_ms === null || entry.at_ms > budget.renewed_through_ms;
+      if (entry.kind === 'charged' && isCounted) spent = plus(spent, cost);
       if (entry.kind === 'charged' || entry.kind === 'lapsed') reserved = minus(reserved, cost);
     }
     const totals = totalsOf(budget);

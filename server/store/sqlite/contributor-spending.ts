@@ -11,6 +11,8 @@ export interface OwnBudget {
   readonly windowMs: bigint | null;
   /** Of a budget that renews: its time never is before this (budget-window.ts). */
   readonly notBeforeMs: bigint;
+  /** Debits of epochs charged up to this time may be deleted. */
+  readonly forgottenMs: bigint;
 }
 
 /** Debits deleted in one go, so that batches are admitted in between. */
@@ -31,6 +33,11 @@ interface Amounts {
  * was *charged* (not after it was collected): an epoch that is not charged yet always counts, so the debits of any
  * period's releases were all counted when the last of them was made. Such debits say who was in which epoch; they are
  * deleted once they no longer count.
+ *
+ * A clock that was ahead and was set right makes deleted debits count again. Who was in those epochs is not known any
+ * more, so each of them counts for every contributor: `forgottenMs` is the newest charge whose debits were deleted, and
+ * charges up to it that are still in the window are added whole. That is never less than what the contributor spent.
+ * While the clock does not go back, no such charge is in the window.
  */
 export class ContributorSpending {
   readonly #read: Database.Statement<[bigint, bigint], Amounts>;
@@ -39,6 +46,7 @@ export class ContributorSpending {
   readonly #debit: Database.Statement<[bigint, bigint, bigint, string, string]>;
   readonly #oldest: Database.Statement<[bigint], { epoch_key: bigint; at_ms: bigint | null }>;
   readonly #forget: Database.Statement<{ budget: bigint; epoch: bigint; limit: number }>;
+  readonly #charged: Database.Statement<[bigint, bigint, bigint], Amounts>;
   readonly #database: Database.Database;
 
   constructor(database: Database.Database) {
@@ -51,6 +59,8 @@ export class ContributorSpending {
       LEFT JOIN ledger AS charge ON charge.study_key = epochs.study_key AND charge.epoch = epochs.epoch
         AND charge.kind = 'charged'
       WHERE debit.budget_id = ? AND debit.contributor_id = ? AND (charge.at_ms IS NULL OR charge.at_ms > ?)`);
+    this.#charged = database.prepare(`SELECT rho, delta FROM ledger
+      WHERE budget_id = ? AND kind = 'charged' AND at_ms > ? AND at_ms <= ?`);
     this.#debit = database.prepare(`INSERT INTO contributor_debits (budget_id, contributor_id, epoch_key, rho, delta)
       VALUES (?, ?, ?, ?, ?)`);
     this.#oldest = database.prepare(`SELECT debit.epoch_key, charge.at_ms FROM contributor_debits AS debit
@@ -73,7 +83,10 @@ export class ContributorSpending {
       const row = this.#read.get(budgetId, contributorId);
       return row === undefined ? noSpend : sum(noSpend, row);
     }
-    return this.#counting.all(budgetId, contributorId, cutoff(budget, nowMs)).reduce(sum, noSpend);
+    const through = cutoff(budget, nowMs);
+    if (budget.forgottenMs <= through) return this.#counting.all(budgetId, contributorId, through).reduce(sum, noSpend);
+    const forAll = this.#charged.all(budgetId, through, budget.forgottenMs).reduce(sum, noSpend);
+    return this.#counting.all(budgetId, contributorId, budget.forgottenMs).reduce(sum, forAll);
   }
 
   /** Adds `cost` for an epoch. @param spent what `spent` just returned. */
@@ -94,7 +107,7 @@ export class ContributorSpending {
     const participants = this.#database.prepare<[], { contributor_id: bigint }>(
       `SELECT DISTINCT contributor_id FROM ${journalTable(epochKey)}
         EXCEPT SELECT contributor_id FROM withdrawals WHERE epoch_key = ${epochKey}`).all();
-    const own: OwnBudget = { budgetId, windowMs: null, notBeforeMs: 0n };
+    const own: OwnBudget = { budgetId, windowMs: null, notBeforeMs: 0n, forgottenMs: 0n };
     for (const { contributor_id: contributorId } of participants) {
       const left = minus(this.spent(own, contributorId, 0), cost);
       assert(within(noSpend, left), 'a contributor was debited for every epoch it is in');
@@ -119,6 +132,9 @@ export class ContributorSpending {
     if (budget.windowMs === null) return false;
     const oldest = this.#oldest.get(budget.budgetId);
     if (oldest === undefined || oldest.at_ms === null || oldest.at_ms > cutoff(budget, nowMs)) return false;
+    if (oldest.at_ms > forgottenThrough(this.#database, budget.budgetId)) {
+      noteForgotten(this.#database, budget.budgetId, oldest.at_ms);
+    }
     this.#forget.run({ budget: budget.budgetId, epoch: oldest.epoch_key, limit: sweepRows });
     return true;
   }
@@ -126,6 +142,18 @@ export class ContributorSpending {
   #set(budgetId: bigint, contributorId: bigint, total: Spend): void {
     this.#write.run(budgetId, contributorId, String(total.rho), String(total.delta));
   }
+}
+
+const forgottenName = (budgetId: bigint): string => `forgotten_through_ms ${budgetId}`;
+
+/** The newest charge of a budget whose debits were deleted, all or some; 0 when none was. */
+export function forgottenThrough(database: Database.Database, budgetId: bigint): bigint {
+  return database.prepare<[string], { value: bigint }>('SELECT value FROM meta WHERE name = ?')
+    .get(forgottenName(budgetId))?.value ?? 0n;
+}
+
+export function noteForgotten(database: Database.Database, budgetId: bigint, atMs: bigint): void {
+  database.prepare('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)').run(forgottenName(budgetId), atMs);
 }
 
 /** Charges up to this time no longer count. */

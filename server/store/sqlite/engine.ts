@@ -5,6 +5,7 @@ import type { AdmissionRequest, AdmissionResult, Store, StoreHealth } from '../c
 import { Admission } from './admission.js';
 import { ledgerEntries, readBalance, readBalances, verifyLedger } from './budgets.js';
 import { databaseFile, openDataFolder, type DataFolder } from './connection.js';
+import { newestTime, repairTimes } from './clock-repair.js';
 import { ContributorSpending } from './contributor-spending.js';
 import { readSecrets } from './epoch-tables.js';
 import * as epochs from './epochs.js';
@@ -98,6 +99,8 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     unpurgedEpochs: (studyId) => reads(() => epochs.unpurgedEpochs(queries, studyId)),
     noteRecovery: (studyId, epoch) => writes(() => epochs.noteRecovery(queries, studyId, epoch)),
     noteRecovered: (studyId, epoch) => writes(() => epochs.noteRecovered(queries, studyId, epoch)),
+    newestTime: () => reads(() => newestTime(queries)),
+    repairTimes: (nowMs, confirmed) => writes(() => repairTimes(queries, nowMs, confirmed)),
     balance: (key) => reads(() => readBalance(queries, key, nowMs())),
     balances: () => reads(() => readBalances(queries, nowMs())),
     ledgerEntries: (key, limit) => reads(() => ledgerEntries(queries, key, limit)),

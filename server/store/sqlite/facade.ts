@@ -38,7 +38,7 @@ const purgeRetries = 50;
 const readMethods: ReadonlySet<keyof PlainMethods> = new Set([
   'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances', 'ledgerEntries',
   'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'releases', 'quarantines',
-  'quarantineOf', 'rotations',
+  'quarantineOf', 'rotations', 'newestTime',
 ]);
 
 /**
@@ -68,6 +68,7 @@ export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): St
     ledgerEntries: plain('ledgerEntries'), contributorState: plain('contributorState'), journal: plain('journal'),
     contributorCount: plain('contributorCount'), leftOutCount: plain('leftOutCount'), releases: plain('releases'),
     withdraw: plain('withdraw'),
+    newestTime: plain('newestTime'), repairTimes: plain('repairTimes'),
     rotations: plain('rotations'), addRotation: plain('addRotation'),
     quarantine: plain('quarantine'), quarantines: plain('quarantines'), quarantineOf: plain('quarantineOf'),
     admit: async (batches) => {
