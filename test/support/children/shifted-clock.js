@@ -6,9 +6,11 @@ const byMs = Number(process.env.KEELSON_TEST_CLOCK_SHIFT_MS ?? 0);
 const now = Date.now;
 Date.now = () => now() + byMs;
 
+// Workers do not read --import: each begins with this file.
 threads.Worker = class extends threads.Worker {
   constructor(file, options) {
-    super(file, { ...options, execArgv: ['--import', import.meta.url] });
+    const source = `import ${JSON.stringify(import.meta.url)}; await import(${JSON.stringify(String(file))});`;
+    super(new URL(`data:text/javascript,${encodeURIComponent(source)}`), options);
   }
 };
 syncBuiltinESMExports();
