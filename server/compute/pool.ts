@@ -18,15 +18,19 @@ interface Waiting {
 }
 
 /**
- * A pool of `threads` worker threads, started by the first call, so that small releases cost none. Idle threads do not
- * keep the process alive. A thread that ends rejects what it was asked, with an error that tells nothing of the input.
- * @param niceness - how far the threads stand back, see `standBack`; default 0: not at all.
+ * A pool of `threads` worker threads. The first call starts them, so that small releases need none. Idle threads do
+ * not keep the process alive. A thread that ends rejects what it was asked, with an error that says nothing of the
+ * input.
+ * @param niceness - how much lower the priority of the threads is, see `standBack`; default 0: not at all.
+ * @param entry - of the threads; tests give their own.
  */
-export function createComputePool(threads: number, niceness = 0): ComputePool {
+export function createComputePool(
+  threads: number, niceness = 0, entry: URL = workerUrl(import.meta.url, './worker.js'),
+): ComputePool {
   const members: Member[] = [];
   let isClosed = false;
   const start = (): void => {
-    while (members.length < threads && !isClosed) members.push(new Member(niceness));
+    while (members.length < threads && !isClosed) members.push(new Member(niceness, entry));
   };
   return {
     parallelism: threads,
@@ -57,16 +61,18 @@ class Member {
   readonly #waiting = new Map<number, Waiting>();
   #next = 0;
   #hasEnded = false;
+  #isClosing = false;
 
-  constructor(niceness: number) {
+  constructor(niceness: number, entry: URL) {
     const workerData: ComputeSetup = { niceness };
-    this.#worker = new Worker(workerUrl(import.meta.url, './worker.js'), {
+    this.#worker = new Worker(entry, {
       execArgv: [], workerData, resourceLimits: { maxYoungGenerationSizeMb },
     });
     this.#worker.on('message', ({ id, output, hasFailed }: ComputeReply) => {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);
-      if (this.#waiting.size === 0) this.#worker.unref();
+      // An answer may come after close() began: the process then still waits for the end of the thread.
+      if (this.#waiting.size === 0 && !this.#isClosing) this.#worker.unref();
       if (hasFailed) waiting?.reject(failure());
       else waiting?.resolve(output);
     });
@@ -91,6 +97,8 @@ class Member {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
+    // Keeps the process alive until the thread has ended, so that whoever waits for close() goes on.
     await this.#worker.terminate();
   }
 
