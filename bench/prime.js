@@ -20,15 +20,20 @@ const oneThread = { ...process.env, OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: 
 function answerOf(program, args, env = process.env) {
   const { stdout, stderr, status } = spawnSync(program, args, { encoding: 'utf8', env, maxBuffer: 1 << 26 });
   if (status !== 0) throw new Error(`${args[0]} failed: ${stderr}`);
-  return JSON.parse(stdout);
+  return { answer: JSON.parse(stdout), stderr };
 }
 
-const ours = (file, settings) => answerOf(process.execPath, [
-  command, 'estimate', 'prime', '--input', file, '--epsilon', '20', '--delta', '.01', '--json', ...settings,
-]);
+/** The answer, and the times that `--timing` prints as one JSON line on standard error. */
+function ours(file, settings) {
+  const { answer, stderr } = answerOf(process.execPath, [
+    command, 'estimate', 'prime', '--input', file, '--epsilon', '20', '--delta', '.01', '--json', '--timing', ...settings,
+  ]);
+  const { seconds, estimatorSeconds } = JSON.parse(stderr.trim().split('\n').at(-1));
+  return { ...answer, seconds, estimatorSeconds: estimatorSeconds[0] };
+}
 const theirs = (file, seed) => answerOf('/usr/bin/python3', [
   peer, file, '--profile', 'sound', '--corruption', '.05', '--epsilon', '20', '--delta', '.01', '--seed', String(seed),
-], oneThread);
+], oneThread).answer;
 
 const hasPeer = existsSync(peer) && spawnSync('/usr/bin/python3', ['-c', 'import numpy, scipy']).status === 0;
 if (!hasPeer) console.log(`the reference is left out: KEELSON_PEER names no script, or there is no numpy and scipy`);

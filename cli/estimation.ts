@@ -33,8 +33,16 @@ export interface EstimateResult {
   readonly labels?: readonly string[];
   readonly privacy: PrivacyStatement;
   readonly uncertainty: { readonly kind: string };
-  /** From rows in memory to the release; absent when nothing ran. */
-  readonly estimatorSeconds?: number;
+}
+
+/** A result, and how long the estimator took. */
+export interface TimedResult {
+  readonly result: EstimateResult;
+  /**
+   * From rows in memory to the release, whole milliseconds; undefined when nothing ran. Not private: the time may depend
+   * on how many rows there are and on what they hold, so it is never part of the result.
+   */
+  readonly estimatorSeconds: number | undefined;
 }
 
 export interface EstimateRequest {
@@ -53,14 +61,16 @@ export interface EstimateRequest {
 }
 
 /** Plans and runs one release over a table, whose values are used up. */
-export async function estimateTable(table: RowTable, request: EstimateRequest): Promise<EstimateResult> {
+export async function estimateTable(table: RowTable, request: EstimateRequest): Promise<TimedResult> {
   const dimension = table.columns.length;
   const cohort = request.cohort ?? table.count;
   const participation: Participation = request.cohort === undefined ? 'public' : 'secret';
   const facts = { dimension, cohort, participation, target: request.target };
   const plan = planWithin(request.estimator, request.parameters, facts);
   const size = { rows: cohort, dimension, columns: table.columns };
-  if (plan.kind === 'infeasible') return infeasible(plan, request.target, size);
+  if (plan.kind === 'infeasible') {
+    return { result: infeasible(plan, request.target, size), estimatorSeconds: undefined };
+  }
   const startedMs = request.monotonicMs();
   const outcome = await runOffline({
     plan,
@@ -79,7 +89,7 @@ export async function estimateTable(table: RowTable, request: EstimateRequest): 
   const neighbours = table.group === null ? compared : `${compared}; never moved from one group to another`;
   const privacy = { ...statement, neighbours };
   const labels = request.estimator.outputLabels?.(request.parameters, table.columns);
-  return { ...described(outcome, privacy, labels === undefined ? size : { ...size, labels }), estimatorSeconds };
+  return { result: described(outcome, privacy, labels === undefined ? size : { ...size, labels }), estimatorSeconds };
 }
 
 /**

@@ -33,7 +33,7 @@ interface Result {
 }
 
 const parsed = (text: string): Result => JSON.parse(text) as Result;
-const answer = ({ stdout }: { stdout: string }): unknown => ({ ...parsed(stdout), seconds: 0 });
+const answer = ({ stdout }: { stdout: string }): unknown => parsed(stdout);
 
 describe('keelson estimate', () => {
   it('gives the documented JSON and nothing else on standard output', async () => {
@@ -48,7 +48,24 @@ describe('keelson estimate', () => {
     });
     expect(Object.keys(result['privacy'] as object)).toEqual(['epsilon', 'delta', 'rho', 'neighbours']);
     expect(result['notes']).toBeUndefined();
-    expect(typeof result['seconds']).toBe('number');
+  });
+
+  it('says how long it took with --timing only, and never on standard output', async () => {
+    const words = [...onRows, ...privacy, '--cohort', '2000'];
+    const untimed = await keelson(words, {});
+    expect(untimed.stderr).toBe('');
+    expect(untimed.stdout).not.toMatch(/second|\d m?s\b/i);
+    const forPeople = await keelson([...words, '--timing'], {});
+    expect(forPeople.stdout).not.toMatch(/second|\d m?s\b/i);
+    expect(forPeople.stderr).toMatch(/^timing \(not private\): [\d.]+ s in all, [\d.]+ s in the estimator\n$/);
+
+    const silent = await run(csvPath, ['--cohort', '2000'], {});
+    expect([silent.stderr, silent.stdout.toLowerCase().includes('second')]).toEqual(['', false]);
+    const timed = await run(csvPath, ['--cohort', '2000', '--timing'], {});
+    expect(Object.keys(parsed(timed.stdout))).toEqual(Object.keys(parsed(silent.stdout)));
+    const times = JSON.parse(timed.stderr) as { timing: string; seconds: number; estimatorSeconds: number[] };
+    expect(times.timing).toBe('not private');
+    expect([times.seconds > 0, times.estimatorSeconds.length]).toEqual([true, 1]);
   });
 
   it('comes near the truth', async () => {
