@@ -38,6 +38,8 @@ export interface AggregatorOptions {
    * when they are ready.
    */
   readonly releaseTickMs?: number;
+  /** Studies open no epoch before `hub.startStudy`: see StudyHubOptions. Default false. */
+  readonly held?: boolean;
   /** Passed on to the listener. */
   readonly network?: Pick<ListenerOptions,
     'allowedOrigins' | 'allowedHosts' | 'trustedProxies' | 'tls' | 'limits' | 'metrics'>;
@@ -101,6 +103,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
       ...(options.refused !== undefined && { refused: options.refused }),
       ...(options.strict !== undefined && { strict: options.strict }),
       releaseTickMs: options.releaseTickMs ?? 250,
+      held: options.held ?? false,
       runnerFactory: options.runnerFactory ?? ((onDeath) => new WorkerEpochRunner({ onDeath })),
       onFatal: (error) => {
         failure.reject(error);

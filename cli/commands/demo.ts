@@ -1,20 +1,20 @@
 import type { ArgsDef } from 'citty';
 import { attackNames } from '../../client/simulation/index.js';
 import { defineCommand } from '../command.js';
+import { fitDemo, measureHandshakes, type Fit, type FitRequest } from '../demo/fit.js';
 import { createReport } from '../demo/report.js';
 import { runDemo, type DemoOptions } from '../demo/run.js';
 import { flightsPerContribution } from '../demo/studies.js';
+import type { Io } from '../io.js';
 import { openRandomness } from '../noise.js';
 import { numberFlag } from '../numbers.js';
 
-const defaults = {
-  contributors: 6000, epochs: 5, every: 6, epsilon: 2, hostile: 0.1, port: 0, logs: 'demo-data',
-} as const;
+const defaults = { epsilon: 2, hostile: 0.1, port: 0, logs: 'demo-data' } as const;
 
 const text = (valueHint: string, description: string) => ({ type: 'string', valueHint, description }) as const;
 
 const flags = {
-  contributors: text('n', `simulated people (default ${defaults.contributors})`),
+  contributors: text('n', 'simulated people (default: as many as suit this machine, up to 6000)'),
   hostile: text('share', `share that attacks, below 0.5 (default ${defaults.hostile})`),
   attack: {
     type: 'enum',
@@ -22,8 +22,8 @@ const flags = {
     description: 'what they do (default shift: all move 4 scales per column)',
   },
   strength: text('scales', 'how far the attack moves things'),
-  epochs: text('n', `epochs to show, of both studies (default ${defaults.epochs})`),
-  every: text('seconds', `length of an epoch (default ${defaults.every})`),
+  epochs: text('n', 'epochs to show, of both studies (default: 5, fewer where they are long)'),
+  every: text('seconds', 'length of an epoch (default: what suits this machine, at least 4)'),
   epsilon: text('e', `of each release, at delta 1e-6 (default ${defaults.epsilon})`),
   seed: text('text', 'people and attacks follow from it; the noise never does (default 1)'),
   port: text('port', 'where the aggregator listens (default: any free port)'),
@@ -41,8 +41,8 @@ export const demo = defineCommand({
     + 'undefended mean of all rows is from it. Errors are Euclidean, in units of the studies\' scale.',
     'The dashboard\'s address is printed first: the page shows releases as they come, for as long as this runs. With '
     + '--keep the budgets renew, so that releases go on: what is promised then holds for any period of that length.',
-    'Epochs that pass while people connect are charged like any other, but not shown. Release logs are left for '
-    + '"keelson verify".',
+    'The first epoch opens when everybody is connected. How many people there are, how long epochs last and how many '
+    + 'are shown follows from how fast this machine signs and verifies now, unless you say. Release logs are left for "keelson verify".',
   ],
   args: flags,
   examples: ['keelson demo', 'keelson demo --keep', 'keelson demo --contributors 10000 --epsilon 1 --hostile 0.05 --attack direction'],
@@ -50,7 +50,7 @@ export const demo = defineCommand({
   async run({ args, io, output }) {
     const randomness = openRandomness(io);
     const report = createReport(output, randomness.insecure);
-    const { scores, isComplete } = await runDemo(optionsFrom(args), io, randomness, report);
+    const { scores, isComplete } = await runDemo(optionsFrom(args, io), io, randomness, report);
     return isComplete && scores.every((score) => score.outcome === 'value') ? 0 : 1;
   },
 });
@@ -58,20 +58,31 @@ export const demo = defineCommand({
 type Typed = Readonly<Partial<Record<Exclude<keyof typeof flags, 'keep'>, string | undefined>>>
   & { readonly keep?: boolean | undefined };
 
-function optionsFrom(typed: Typed): DemoOptions {
-  const { contributors, hostile, epochs, every, epsilon, port } = typed;
+function optionsFrom(typed: Typed, io: Io): DemoOptions {
+  const { contributors, hostile, epochs, every, port } = typed;
+  const seconds = numberFlag(every, '--every', { atLeast: 1, atMost: 3600 });
+  const asked = {
+    contributors: numberFlag(contributors, '--contributors', { whole: true, atLeast: 100, atMost: 100_000 }),
+    epochMs: seconds === undefined ? undefined : 1000 * seconds,
+    epochs: numberFlag(epochs, '--epochs', { whole: true, atLeast: 1, atMost: 1_000 }),
+    epsilon: numberFlag(typed.epsilon, '--epsilon', { above: 0, atMost: 20 }) ?? defaults.epsilon,
+  };
   return {
-    contributors: numberFlag(contributors, '--contributors', { whole: true, atLeast: 100, atMost: 100_000 })
-      ?? defaults.contributors,
+    ...asked,
+    ...fit(asked, io),
     hostileShare: numberFlag(hostile, '--hostile', { atLeast: 0, below: 0.5 }) ?? defaults.hostile,
     attack: typed.attack ?? 'shift',
     strength: numberFlag(typed.strength, '--strength', { atLeast: 0, atMost: 1e9 }),
-    epochs: numberFlag(epochs, '--epochs', { whole: true, atLeast: 1, atMost: 1_000 }) ?? defaults.epochs,
-    epochMs: 1000 * (numberFlag(every, '--every', { atLeast: 1, atMost: 3600 }) ?? defaults.every),
-    epsilon: numberFlag(epsilon, '--epsilon', { above: 0, atMost: 20 }) ?? defaults.epsilon,
     keep: typed.keep === true,
     seed: typed.seed ?? '1',
     port: numberFlag(port, '--port', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.port,
     logDirectory: typed.logs ?? defaults.logs,
   };
+}
+
+/** Nothing is measured where nothing is left to choose. */
+function fit(asked: FitRequest, io: Io): Fit {
+  const { contributors, epochMs, epochs } = asked;
+  if (contributors !== undefined && epochMs !== undefined && epochs !== undefined) return { contributors, epochMs, epochs };
+  return fitDemo(asked, measureHandshakes(io));
 }

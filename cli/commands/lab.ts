@@ -97,9 +97,9 @@ export const lab = defineCommand({
 });
 
 async function gather(fleet: Fleet, options: LabOptions, io: Io, output: Output): Promise<void> {
-  const sessions = options.contributors * options.studies.length;
-  const milliseconds = await connected(fleet, sessions, io);
-  output.note(`${sessions} sessions connected after ${(milliseconds / 1000).toFixed(1)} s`);
+  const { contributors, studies } = options;
+  const milliseconds = await connected(fleet, contributors, studies.length, io);
+  output.note(`${contributors} people connected after ${(milliseconds / 1000).toFixed(1)} s`);
 }
 
 type Typed = Readonly<Partial<Record<keyof typeof flags, string | undefined>>>;

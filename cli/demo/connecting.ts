@@ -1,26 +1,24 @@
 import type { Fleet } from '../../client/simulation/index.js';
 import type { Io } from '../io.js';
+import { startProgress } from '../progress.js';
 
-const redrawMs = 200;
+const redrawMs = 100;
 
 /**
- * Waits until the whole fleet is connected; on a terminal a line on standard error counts the sessions.
+ * Waits until the whole fleet is connected; on a terminal a bar on standard error counts the people.
+ * @param studies in which each of them takes part, in a session of its own.
  * @returns how long it took, in milliseconds.
  * @throws what ended a session before it was ready.
  */
-export async function connected(fleet: Fleet, sessions: number, io: Io): Promise<number> {
+export async function connected(fleet: Fleet, contributors: number, studies: number, io: Io): Promise<number> {
   const startedMs = io.monotonicMs();
-  const draw = (): void => {
-    io.stderr.write(`\r\u001b[2Kconnecting: ${fleet.statistics().ready} of ${sessions} sessions`);
-  };
-  const timer = io.stderr.isTTY === true ? setInterval(draw, redrawMs) : undefined;
+  const progress = startProgress('connecting', io, { name: 'people', size: studies, digits: 0 });
+  const timer = setInterval(() => progress.update(fleet.statistics().ready, contributors * studies), redrawMs);
   try {
     await fleet.ready();
     return io.monotonicMs() - startedMs;
   } finally {
-    if (timer !== undefined) {
-      clearInterval(timer);
-      io.stderr.write('\r\u001b[2K');
-    }
+    clearInterval(timer);
+    progress.end();
   }
 }

@@ -16,52 +16,57 @@ export interface DemoPlan {
 /** What a run left behind. */
 export interface RunFacts {
   readonly epochs: number;
-  readonly warmUpEpochs: number;
+  /** Charged, and not shown: no row came in time. */
+  readonly lostEpochs: number;
   readonly serverKey: string;
   /** Paths of the release logs. */
   readonly logs: readonly string[];
 }
 
-/** Prints the demonstration as it goes: a table for people, or JSON lines. */
+/** Prints the demonstration as it goes: a table for people, or JSON lines. No line is longer than 80 columns. */
 export interface DemoReport {
   started(plan: DemoPlan): void;
-  /** Everybody is connected. */
-  ready(sessions: number, seconds: number): void;
+  /** Everybody is connected, and the first epoch opens. */
+  ready(seconds: number): void;
   /** One epoch: a release of each study. */
-  round(scores: readonly Score[], warmUpEpochs: number): void;
+  round(scores: readonly Score[]): void;
   summary(summaries: readonly StudySummary[], facts: RunFacts): void;
   /** All epochs are shown, and it goes on. */
   kept(): void;
 }
 
-const widths = { epoch: 5, study: 17, release: 16, truth: 16, error: 6 } as const;
-const rule = '-'.repeat(88);
+const widths = { epoch: 5, study: 14, release: 13, truth: 13, error: 6 } as const;
+const rule = '-'.repeat(79);
 
 /** @param insecure the noise is repeatable, which every JSON line then says. */
 export function createReport(output: Output, insecure: boolean): DemoReport {
   const mark = insecure ? { insecure: true } : {};
   let rounds = 0;
+  let seconds = '';
   return {
     started(plan) {
-      output.jsonLine({ type: 'started', dashboard: plan.address, ...mark });
+      const { address, contributors, epochMs } = plan;
+      seconds = formatNumber(epochMs / 1000);
+      output.jsonLine({ type: 'started', dashboard: address, contributors, epochSeconds: epochMs / 1000, ...mark });
       describe(plan, output);
     },
-    ready(sessions, seconds) {
-      output.text(`${sessions} sessions connected after ${seconds.toFixed(1)} s; `
-        + 'the next epoch is the first with everybody');
+    ready(after) {
+      output.jsonLine({ type: 'connected', seconds: after, ...mark });
+      output.text(`everybody is connected after ${after.toFixed(1)} s; answers come every ${seconds} s`);
     },
-    round(scores, warmUpEpochs) {
+    round(scores) {
       for (const score of scores) output.jsonLine({ type: 'release', ...score, ...mark });
-      if (rounds++ === 0) head(warmUpEpochs, output);
+      if (rounds++ === 0) head(output);
       scores.forEach((score, i) => output.text(scoreLine(score, i === 0)));
     },
     summary(summaries, facts) {
       output.jsonLine({ type: 'summary', studies: summaries, ...facts, ...mark });
-      output.text(rule);
+      if (rounds > 0) output.text(rule);
       for (const summary of summaries) output.text(summaryLine(summary));
+      lost(facts.lostEpochs, output);
       output.text();
       output.text('check the releases yourself:');
-      for (const log of facts.logs) output.text(`  npx keelson verify ${log} \\\n    --server-key ${facts.serverKey}`);
+      for (const log of facts.logs) output.text(`  npx keelson verify ${log} \\\n  --server-key ${facts.serverKey}`);
     },
     kept() {
       output.text();
@@ -75,25 +80,21 @@ function describe({ address, studies, contributors, hostileShare, attack, epochM
   const seconds = formatNumber(epochMs / 1000);
   output.text(`dashboard at ${address}/ for as long as this runs`);
   output.text(`${contributors} contributors, ${hostile} of them hostile (${attack}); epochs of ${seconds} s`);
-  for (const { document, plan, releases } of studies) {
+  for (const { document, plan } of studies) {
     // From public numbers only: no row has been seen.
     const promised = plan.expectedError(hostileShare).total.toFixed(2);
-    output.text(`  ${document.study.padEnd(widths.study)} epsilon ${document.privacy.epsilon} per release, `
-      + `budget for ${releases}; expected error ${promised} scales`);
+    output.text(`  ${document.study.padEnd(widths.study)} epsilon ${document.privacy.epsilon} per release; `
+      + `expected error ${promised} scales`);
   }
-  const { perMs } = studies[0]!.document.budget;
-  if (perMs !== undefined) output.text(`  both budgets renew over ${durationText(perMs)}: releases do not end`);
+  const { document: { budget }, releases } = studies[0]!;
+  output.text(`  each has a budget of epsilon ${budget.epsilon} for ${releases} releases`
+    + (budget.perMs === undefined ? '' : ` in any ${durationText(budget.perMs)}: it renews`));
 }
 
-function head(warmUpEpochs: number, output: Output): void {
-  if (warmUpEpochs > 0) {
-    const epochs = warmUpEpochs === 1 ? '1 epoch passed' : `${warmUpEpochs} epochs passed`;
-    output.text(`${epochs} while they connected. Who is there is secret, so an epoch costs its`);
-    output.text('epsilon however few contribute: it was charged, and is not shown.');
-  }
+function head(output: Output): void {
   output.text();
   output.text(line('epoch', 'study', 'release', 'honest mean', 'error', 'naive', 'epsilon'));
-  output.text(line('', '', 'min, miles', 'min, miles', 'scales', 'scales', 'spent of budget'));
+  output.text(line('', '', 'min, miles', 'min, miles', 'scales', 'scales', 'spent'));
   output.text(rule);
 }
 
@@ -107,9 +108,11 @@ function scoreLine(score: Score, isFirst: boolean): string {
   ) + (score.reason === undefined ? '' : `\n${' '.repeat(widths.epoch + 1)}(refused: ${score.reason})`);
 }
 
-function summaryLine({ study, medianError, medianNaiveError, alwaysCloser, refused }: StudySummary): string {
+function summaryLine({ study, releases, medianError, medianNaiveError, alwaysCloser, refused }: StudySummary): string {
+  const name = study.padEnd(widths.study);
+  if (releases === 0) return `${name} nothing to show yet`;
   const error = medianError === null ? '-' : medianError.toFixed(3);
-  return `${study.padEnd(widths.study)} median error ${error} scales, naive mean ${medianNaiveError.toFixed(3)}: `
+  return `${name} median error ${error} scales, naive ${medianNaiveError.toFixed(3)}: `
     + verdict(alwaysCloser, refused, medianNaiveError);
 }
 
@@ -117,6 +120,12 @@ function verdict(alwaysCloser: boolean, refused: number, naiveError: number): st
   if (refused > 0) return `${refused} refused`;
   if (naiveError === 0) return 'no hostile row got in';
   return alwaysCloser ? 'closer in every epoch' : 'not closer in every epoch';
+}
+
+function lost(epochs: number, output: Output): void {
+  if (epochs === 0) return;
+  output.text(`${epochs === 1 ? '1 epoch was' : `${epochs} epochs were`} charged and not shown: nobody's rows came in time.`);
+  output.text('Fewer people (--contributors) or longer epochs (--every) suit this machine.');
 }
 
 function vector(values: readonly number[]): string {

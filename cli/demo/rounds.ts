@@ -1,16 +1,10 @@
 import type { Score } from './scoreboard.js';
 
-/** What a release was before the first epoch in which everybody took part: charged, and nothing to show. */
-export type WarmUp = { readonly study: string; readonly epoch: bigint };
-
-/**
- * Puts the scores of all studies together by epoch, and hands complete epochs on in their order. An epoch that one of
- * the studies had before the fleet took part in it is a warm-up epoch for all.
- */
+/** Puts the scores of all studies together by epoch, and hands complete epochs on in their order. */
 export class Rounds {
   private readonly waiting = new Map<bigint, Map<string, Score | null>>();
   private readonly nextOf = new Map<string, bigint>();
-  private warmUps = 0;
+  private lost = 0;
   private complete = 0;
 
   /** @param onRound given one score per study, in the order of `studies`. */
@@ -20,16 +14,16 @@ export class Rounds {
     private readonly onRound: (scores: readonly Score[]) => void,
   ) {}
 
-  /** Epochs that were charged although nobody, or only a part, contributed. */
-  get warmUpEpochs(): number {
-    return this.warmUps;
+  /** Epochs with no row in time in one of the studies: there is nothing to compare a release with. */
+  get lostEpochs(): number {
+    return this.lost;
   }
 
   get isDone(): boolean {
     return this.complete >= this.wanted;
   }
 
-  /** The release of an epoch. @param score null when the fleet had no part in it. */
+  /** The release of an epoch. @param score null when no row of the fleet was in time for it. */
   add(study: string, epoch: bigint, score: Score | null): void {
     const own = this.waiting.get(epoch) ?? new Map<string, Score | null>();
     this.waiting.set(epoch, own.set(study, score));
@@ -46,7 +40,7 @@ export class Rounds {
     if (this.isDone) return;
     const scores = this.studies.map((study) => own.get(study) ?? null).filter((score) => score !== null);
     if (scores.length < this.studies.length) {
-      this.warmUps += 1;
+      this.lost += 1;
       return;
     }
     this.complete += 1;

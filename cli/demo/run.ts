@@ -18,6 +18,9 @@ import { Rounds } from './rounds.js';
 import { scoreRelease, summarise, type Score } from './scoreboard.js';
 import { demoStudies, flightsPerContribution, type DemoFacts } from './studies.js';
 
+/** Rows come in the first part of an epoch, so that those of a machine that stalls are still in time. */
+const paceShare = 0.7;
+
 export interface DemoOptions extends DemoFacts {
   readonly attack: string;
   readonly strength: number | undefined;
@@ -55,15 +58,14 @@ interface People {
 
 /**
  * The whole job in one process: aggregator on a temporary data folder, honest and hostile contributors over real
- * sockets, and a verifying subscriber per study. Ends after `epochs` epochs with everybody in them, or when
- * interrupted.
+ * sockets, and a verifying subscriber per study. The first epoch opens when everybody is connected. Ends after `epochs`
+ * epochs, or when interrupted.
  * @throws what the aggregator throws at its start; what ended a contributor before it was connected.
  */
 export async function runDemo(
   options: DemoOptions, io: Io, randomness: Randomness, report: DemoReport,
 ): Promise<DemoResult> {
   const studies = demoStudies(options);
-  // Before the first epoch begins to run.
   const people = peopleFor(options);
   const folder = mkdtempSync(join(tmpdir(), 'keelson-demo-'));
   const stop = new AbortController();
@@ -88,7 +90,7 @@ async function perform(scene: Scene): Promise<DemoResult> {
   const scores: Score[] = [];
   const rounds = new Rounds(studies.map(({ document }) => document.study), options.epochs, (round) => {
     scores.push(...round);
-    report.round(round, rounds.warmUpEpochs);
+    report.round(round);
   });
   await Promise.race([Promise.all([gather(fleet, scene), collect(scene, fleet, rounds)]), aggregator.failed]);
   if (!options.keep) fleet.abort();
@@ -96,7 +98,7 @@ async function perform(scene: Scene): Promise<DemoResult> {
   const summaries = studies.map(({ document }) =>
     summarise(document.study, scores.filter((score) => score.study === document.study)));
   const serverKey = toHex(aggregator.serverKey);
-  report.summary(summaries, { epochs: options.epochs, warmUpEpochs: rounds.warmUpEpochs, serverKey, logs });
+  report.summary(summaries, { epochs: options.epochs, lostEpochs: rounds.lostEpochs, serverKey, logs });
   if (options.keep && !stop.signal.aborted) {
     report.kept();
     await Promise.race([aborted(stop.signal), aggregator.failed]);
@@ -119,6 +121,7 @@ async function startAggregator(
     studies,
     strict: true,
     port,
+    held: true,
     // Problems only, on standard error: standard output is the demonstration's.
     logger: createLogger({ level: 'error', destination: { write: (line) => void process.stderr.write(line) } }),
     ...(randomness.insecure && {
@@ -147,20 +150,22 @@ function startFleet({ options, studies, aggregator, stop, people }: Scene): Flee
     hostileShare: options.hostileShare,
     attack: options.attack,
     ...(options.strength !== undefined && { strength: options.strength }),
-    start: 'ready',
+    paceShare,
     serverKey: aggregator.serverKey,
     signal: stop.signal,
   });
 }
 
-/** Waits for the fleet. An interrupt meanwhile is no error: the end of the releases tells. */
-async function gather(fleet: Fleet, { options, studies, report, stop, io }: Scene): Promise<void> {
-  const sessions = options.contributors * studies.length;
+/** Waits for the fleet, then opens the first epoch. An interrupt meanwhile is no error. */
+async function gather(fleet: Fleet, { options, studies, aggregator, report, stop, io }: Scene): Promise<void> {
   try {
-    report.ready(sessions, (await connected(fleet, sessions, io)) / 1000);
+    report.ready((await connected(fleet, options.contributors, studies.length, io)) / 1000);
   } catch (error) {
     if (!stop.signal.aborted) throw error;
+    return;
   }
+  const { hub } = aggregator;
+  await Promise.all(hub.studies().map(({ studyId }) => hub.startStudy(studyId)));
 }
 
 /** Follows both studies until there are rounds enough, or no more. */

@@ -8,7 +8,7 @@ import { UsageError } from '../errors.js';
 /** Public facts that both demonstration studies share. */
 export interface DemoFacts {
   readonly contributors: number;
-  /** That are shown; the budget has room for those that pass while people connect. */
+  /** To show. */
   readonly epochs: number;
   readonly epochMs: number;
   /** Of each release. */
@@ -31,8 +31,8 @@ const delta = 1e-6;
 const budgetDelta = 1e-5;
 /** The largest epsilon that a budget may have. */
 const budgetMax = 100;
-/** What connecting one contributor to two studies takes on a slow machine, in milliseconds. */
-const connectMs = 3;
+/** The next epoch reserves its part before the last one's release; a machine that stalls may lose an epoch. */
+const spareEpochs = 3;
 
 /**
  * The two questions of the demonstration, on the same columns and people: the private mean, and the robust one, which
@@ -68,11 +68,11 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
 }
 
 /**
- * The smallest budget, in steps of a twentieth, that pays for the epochs shown and for those of warming up. One that
+ * The smallest budget, in steps of a twentieth, that pays for the epochs shown and some spare ones. One that
  * renews does so over two epochs less: one is charged while another is open, and clocks are not exact.
  */
-function budgetFor({ contributors, epochs, epochMs, epsilon, keep }: DemoFacts): StudyDocument['budget'] {
-  const wanted = epochs + 3 + Math.ceil((connectMs * contributors) / epochMs);
+function budgetFor({ epochs, epochMs, epsilon, keep }: DemoFacts): StudyDocument['budget'] {
+  const wanted = epochs + spareEpochs;
   for (let budget = epsilon; budget <= budgetMax; budget *= 1.05) {
     const rounded = Number(budget.toFixed(2));
     if (perReleaseTarget({ epsilon, delta }, { epsilon: rounded, delta: budgetDelta }).epochs < wanted) continue;
@@ -81,7 +81,7 @@ function budgetFor({ contributors, epochs, epochMs, epsilon, keep }: DemoFacts):
     };
   }
   throw new UsageError(
-    `${wanted} releases, ${wanted - epochs} of them while people connect, at epsilon ${epsilon} each are more than the `
-    + `largest budget pays for: lower --epsilon or --epochs, or raise --every`,
+    `${wanted} releases (${epochs} to show, ${spareEpochs} to spare) at epsilon ${epsilon} each cost more than the largest `
+    + `budget, epsilon ${budgetMax}: lower --epsilon or --epochs`,
   );
 }

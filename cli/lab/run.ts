@@ -30,7 +30,7 @@ export interface LabOptions extends LabFacts {
 
 export interface LabReport {
   started(aggregator: Aggregator): void;
-  /** @param fleet connects; `fleet.ready()` tells when it has. */
+  /** @param fleet connects; `fleet.ready()` tells when it has. The first round begins when this resolves. */
   gathering(fleet: Fleet): Promise<void>;
   round(round: Round): void;
   /** Too many were late, through this machine and not through what was played: it is played again, and not told. */
@@ -60,6 +60,7 @@ export async function runLab(options: LabOptions, report: LabReport): Promise<vo
       strict: true,
       host: options.host,
       port: options.port,
+      held: true,
       logger: createLogger({ level: 'error', destination: { write: (line) => void process.stderr.write(line) } }),
       ...(options.allowedOrigins !== undefined && { network: { allowedOrigins: options.allowedOrigins } }),
     });
@@ -132,7 +133,6 @@ class Laboratory {
       seed,
       rows: data.source(contributors, seed),
       scale: Object.fromEntries(this.names.map((name) => [name, data.scale])),
-      start: 'ready',
       tactics: (study, epoch) => this.tacticsOf(study, epoch),
       onAccepted: (study, epoch, reduced, isHostile) =>
         this.played.get(study)?.get(epoch)?.rows.add(reduced, isHostile),
@@ -229,13 +229,16 @@ class Laboratory {
     if (this.done >= this.options.rounds + this.repeats) this.stop.abort();
   }
 
-  /** An interrupt while people connect is no error: the end of the releases tells. */
+  /** Waits for the people, then opens the first epochs. An interrupt meanwhile is no error. */
   private async gather(fleet: Fleet): Promise<void> {
     try {
       await this.report.gathering(fleet);
     } catch (error) {
       if (!this.stop.signal.aborted) throw error;
+      return;
     }
+    const { hub } = this.aggregator;
+    await Promise.all(hub.studies().map(({ studyId }) => hub.startStudy(studyId)));
   }
 
   private async follow(definition: StudyDefinition): Promise<void> {

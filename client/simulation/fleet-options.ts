@@ -28,11 +28,6 @@ export interface FleetOptions {
   /** Keys, order and attacks follow from it. The same seed is the same contributors. */
   readonly seed: Uint8Array;
   readonly rows: RowSource;
-  /**
-   * `ready`: contribute from the first epoch on that opens after everybody is connected, so that no epoch sees a part
-   * of the fleet. Default now.
-   */
-  readonly start?: 'now' | 'ready';
   /** Contributors per socket. Default 256. */
   readonly contributorsPerSocket?: number;
   /** Contributions are spread over this share of an epoch. Default 0.8. */

@@ -150,13 +150,11 @@ class NetworkFleet implements Fleet {
       study,
       runtime,
       owner: {
-        onReady: (ready) => {
+        onReady: () => {
           this.serverKey ??= channel.serverKey;
-          if (this.isGathering) run.skip(ready.epoch);
           if (this.awaited.delete(channel) && this.awaited.size === 0) this.resolveReady();
         },
         onEpoch: (epoch, closesInMs) => {
-          if (this.isGathering) return run.skip(epoch);
           const isNews = this.closing === null && run.hear(channel.study!.document, epoch, closesInMs);
           if (isNews) this.epochListener(study, epoch);
         },
@@ -167,11 +165,6 @@ class NetworkFleet implements Fleet {
     this.channels.push(channel);
     this.awaited.add(channel);
     return channel;
-  }
-
-  /** Epochs that open meanwhile are left out. */
-  private get isGathering(): boolean {
-    return this.options.start === 'ready' && this.awaited.size > 0;
   }
 
   private signerOf(index: number): Signer {

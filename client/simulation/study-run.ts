@@ -66,11 +66,6 @@ export class StudyRun {
     return true;
   }
 
-  /** Leaves an epoch out. */
-  skip(epoch: bigint): void {
-    if (epoch > this.epoch) this.epoch = epoch;
-  }
-
   stop(): void {
     this.isEnded = true;
     this.pacer.stop();

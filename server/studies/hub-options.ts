@@ -38,6 +38,11 @@ export interface StudyHubOptions {
    * time that one took says no more than how many ticks went by. From 0 to 60,000. Default 0: when they are ready.
    */
   readonly releaseTickMs?: number;
+  /**
+   * True: no study opens an epoch before `startStudy`. Studies are listed and contributors connect meanwhile, and nothing
+   * is charged. An epoch that an earlier process left open still closes and is released. Default false.
+   */
+  readonly held?: boolean;
   /** Default: the registry. */
   readonly findEstimator?: FindEstimator;
 }
@@ -53,6 +58,11 @@ export interface RunningHub extends StudyHub {
   refused(): readonly RefusedStudy[];
   /** After a reload: what `refused` says from now on. */
   noteRefused(refused: readonly RefusedStudy[]): void;
+  /**
+   * Opens the first epoch of a study that was held; does nothing for a study that runs. The moment is public: under
+   * `participation: secret` it must not depend on who is connected. @throws WireError('unknown-study').
+   */
+  startStudy(studyId: string): Promise<void>;
   /** The open epoch ends as planned, then the study is ended for good. @throws WireError('unknown-study'). */
   endStudy(studyId: string): Promise<void>;
   /** Resolves when no epoch is being opened or released. */

@@ -68,7 +68,7 @@ class Hub implements RunningHub {
       drained: () => this.#queue.drained(),
       stopped: () => this.#failure !== undefined,
     };
-    this.#studies = new StudySet(context);
+    this.#studies = new StudySet(context, options.held ?? false);
   }
 
   async start(): Promise<void> {
@@ -198,6 +198,10 @@ class Hub implements RunningHub {
 
   noteRefused(refused: readonly RefusedStudy[]): void {
     this.#refused = refused;
+  }
+
+  async startStudy(studyId: string): Promise<void> {
+    await this.#study(studyId).begin();
   }
 
   async endStudy(studyId: string): Promise<void> {

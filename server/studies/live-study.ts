@@ -37,6 +37,8 @@ export type StudyMode = 'run' | 'drain' | 'end';
 
 export interface LiveStudyOptions {
   readonly mode: StudyMode;
+  /** No epoch opens before `begin`. */
+  readonly held: boolean;
   readonly retention: Retention;
   /** Called when the study has nothing more to do; perhaps more than once. */
   readonly onDone: () => void;
@@ -58,6 +60,7 @@ export class LiveStudy {
   #overdue = false;
   #closing = false;
   #mode: StudyMode;
+  #isHeld: boolean;
   readonly #onDone: () => void;
 
   constructor(
@@ -68,6 +71,7 @@ export class LiveStudy {
     options: LiveStudyOptions,
   ) {
     this.#mode = options.mode;
+    this.#isHeld = options.held;
     this.#retention = options.retention;
     this.#onDone = options.onDone;
     this.#state = record.state;
@@ -137,6 +141,14 @@ export class LiveStudy {
 
   async progress(): Promise<EpochProgress | null> {
     return this.#open === null ? null : this.context.runner.progress(this.identity.studyId, this.#open.epoch);
+  }
+
+  /** Opens the first epoch of a study that was held. */
+  async begin(): Promise<void> {
+    if (!this.#isHeld || this.#closing) return;
+    this.#isHeld = false;
+    await this.#turning;
+    if (this.#open === null) await this.#turnOver();
   }
 
   /** The open epoch ends as planned, and none follows it. An epoch that would wait for a count ends now. */
@@ -286,7 +298,7 @@ export class LiveStudy {
 
   /** Held, and open in the runner, before the store can let a batch into it. */
   #nextEpoch(): HeldEpoch | null {
-    if (this.#mode !== 'run' || this.#state !== 'open' || this.#exhausted) return null;
+    if (this.#isHeld || this.#mode !== 'run' || this.#state !== 'open' || this.#exhausted) return null;
     const { clock, runner, logger } = this.context;
     const { document } = this.definition;
     const times = nextTimes(document.epoch, clock.nowMs(), this.#open?.closesAtMs ?? this.#previousCloseMs);

@@ -18,7 +18,8 @@ export class StudySet {
   /** Also of studies that do not run any more: their rows must go all the same. */
   readonly #retentions = new Map<string, Retention>();
 
-  constructor(private readonly context: HubContext) {}
+  /** @param held studies wait for `LiveStudy.begin` with their first epoch. */
+  constructor(private readonly context: HubContext, private readonly held: boolean) {}
 
   all(): readonly LiveStudy[] {
     return [...this.#live.values()];
@@ -156,6 +157,7 @@ export class StudySet {
     const factsSignature = signStatement('study', this.context.signer, fromHex(studyId), signing.sha512(facts));
     const study = new LiveStudy(this.context, definition, { studyId, facts, factsSignature }, record, {
       mode,
+      held: this.held,
       retention: this.#retention(studyId, definition.document),
       // What was only taken up leaves when it is done; what was configured stays, so that its log can be read.
       onDone: () => { if (mode !== 'run') this.#live.delete(studyId); },

@@ -8,7 +8,7 @@ const score = (study: string, epoch: bigint): Score => ({
   contributors: 10,
 });
 
-/** What rounds come of releases, given as "study epoch", with "-" behind those that nobody took part in. */
+/** What rounds come of releases, given as "study epoch", with "-" behind those with no row in time. */
 function roundsOf(releases: readonly string[], wanted = 9): { readonly shown: string[]; readonly rounds: Rounds } {
   const shown: string[] = [];
   const rounds = new Rounds(studies, wanted, (scores) =>
@@ -25,10 +25,10 @@ describe('the rounds of the demonstration', () => {
     expect(roundsOf(['b 1', 'b 2', 'a 1', 'a 2', 'a 3']).shown).toEqual(['a1 b1', 'a2 b2']);
   });
 
-  it('count an epoch that a study had before everybody was there as a warm-up of both', () => {
+  it('leave out an epoch that one of the studies had with nobody in time, and count it', () => {
     const { shown, rounds } = roundsOf(['a 1 -', 'b 1 -', 'a 2', 'b 2 -', 'a 3', 'b 3']);
     expect(shown).toEqual(['a3 b3']);
-    expect(rounds.warmUpEpochs).toBe(2);
+    expect(rounds.lostEpochs).toBe(2);
   });
 
   it('pass over an epoch that one study never released', () => {

@@ -64,7 +64,7 @@ describe('the package', () => {
     const run = await stage.run(['demo', ...few, '--json'], { command, directory: place });
     expect(run.stderr).toBe('');
     const types = run.stdout.trimEnd().split('\n').map((line) => (JSON.parse(line) as { type: string }).type);
-    expect(types).toEqual(['started', 'release', 'release', 'summary']);
+    expect(types).toEqual(['started', 'connected', 'release', 'release', 'summary']);
     const library = ['--input-type=module', '-e', `
       const parts = ['keelson', 'keelson/client', 'keelson/server'].map((name) => import(name));
       console.log(JSON.stringify((await Promise.all(parts)).map(Object.keys)));`];

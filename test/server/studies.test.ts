@@ -5,6 +5,7 @@ import { verifyReady, verifyStatement } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import { decodeStudyDocument } from '../../src/wire/index.js';
 import type { VerifiedBatch } from '../../server/hub.js';
+import type { RunningHub } from '../../server/studies/hub.js';
 import type { AdmissionResult } from '../../server/store/contract.js';
 import { Bench, batchOf, contribute, define, everyMs, hexKey, keyOf } from '../support/hub-bench.js';
 import { settle } from '../support/virtual-clock.js';
@@ -240,5 +241,60 @@ describe('retention', () => {
     expect(await rowsOf(studyId)).toBe(0);
     await hub.close();
     expect(bench.clock.pending).toBe(0);
+  });
+});
+
+describe('a study that is held', () => {
+  const spentOf = async (hub: RunningHub) => (await hub.balances()).map(({ rhoSpent, rhoReserved }) => rhoSpent + rhoReserved);
+
+  it('opens no epoch and pays nothing until it is started, and then runs like any other', async () => {
+    const hub = await bench.start([define()], { held: true });
+    const { studyId } = hub.studies()[0]!;
+    await bench.clock.advance(5 * everyMs);
+    expect(hub.study(studyId)).toMatchObject({ state: 'open', epoch: 0n, releaseCount: 0 });
+    expect(await spentOf(hub)).toEqual([0n]);
+    // Not refused for good: the same bytes count once an epoch is open.
+    const early = batchOf(studyId, 1, 1n);
+    expect(await hub.submit(early)).toMatchObject({ verdict: 'rejected', code: 'epoch-not-open' });
+
+    await hub.startStudy(studyId);
+    expect(hub.study(studyId)).toMatchObject({ epoch: 1n, closesAtMs: bench.clock.nowMs() + everyMs });
+    expect(await hub.submit(early)).toMatchObject({ verdict: 'accepted' });
+    await bench.clock.advance(everyMs);
+    await hub.settled();
+    expect(hub.study(studyId)).toMatchObject({ epoch: 2n, releaseCount: 1 });
+    expect(bench.record.contributorsAtDraw.get(`${studyId}/1`)).toBe(1);
+    // Starting it again changes nothing.
+    await hub.startStudy(studyId);
+    expect(hub.study(studyId)).toMatchObject({ epoch: 2n });
+    await hub.close();
+  });
+
+  it('is held by itself, also one that is added later, and can be ended without an epoch', async () => {
+    const hub = await bench.start([define(), define({ study: 'second' })], { held: true });
+    await hub.addStudy(define({ study: 'third' }));
+    const [first, second, third] = hub.studies().map(({ studyId }) => studyId);
+    await hub.startStudy(second!);
+    await hub.endStudy(third!);
+    await hub.startStudy(third!);
+    expect([first, second, third].map((id) => hub.study(id!)!.epoch)).toEqual([0n, 1n, 0n]);
+    expect(hub.study(third!)!.state).toBe('ended');
+    await expect(hub.startStudy('ab'.repeat(32))).rejects.toThrow(/no study/);
+    await hub.close();
+  });
+
+  it('releases the epoch that an earlier process left open, and opens none after it', async () => {
+    const before = await bench.start([define()]);
+    const { studyId } = before.studies()[0]!;
+    await contribute(before, studyId, 5, 1n);
+    await before.close();
+    const hub = await bench.start([define()], { held: true });
+    expect(hub.study(studyId)!.epoch).toBe(1n);
+    await bench.clock.advance(3 * everyMs);
+    await hub.settled();
+    expect(hub.study(studyId)).toMatchObject({ epoch: 0n, releaseCount: 1, state: 'open' });
+    await hub.startStudy(studyId);
+    expect(hub.study(studyId)!.epoch).toBe(2n);
+    await hub.close();
   });
 });

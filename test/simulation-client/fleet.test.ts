@@ -9,7 +9,6 @@ import { signing } from '../../src/signing/node.js';
 import type { StudyDocument } from '../../src/wire/index.js';
 import { createFakeHub, type FakeHub } from '../support/fake-hub.js';
 import { until } from '../support/until.js';
-import { WireClient } from '../support/wire-client.js';
 import { document as sampleDocument } from '../support/wire-samples.js';
 
 const seed = utf8('fleet');
@@ -63,50 +62,6 @@ describe('a fleet against the real listener', () => {
       sent: 160, refused: {}, missed: 0, connections: 3, reconnections: 0, ready: 80,
     });
     expect(running.statistics().latencyMs.p99).toBeGreaterThan(0);
-  });
-
-  it('waits for everybody when it should, and leaves out the epochs that opened before', async () => {
-    await serve([sampleDocument, { ...sampleDocument, study: 'second' }]);
-    const state = hub.contributorState.bind(hub);
-    let held: (() => void) | undefined;
-    let asked = 0;
-    // One contributor's Ready is held back; an epoch opens meanwhile.
-    hub.contributorState = async (...request) => {
-      asked += 1;
-      if (asked === 30) await new Promise<void>((resolve) => { held = resolve; });
-      return state(...request);
-    };
-    const running = start({ studies: ['flight-delays', 'second'], start: 'ready' });
-    const heard: string[] = [];
-    running.onEpoch((study, epoch) => heard.push(`${study} ${epoch}`));
-    await until(() => held !== undefined && running.statistics().ready === 79);
-    // What a reader that joined last has heard, everybody has been sent.
-    const reader = await WireClient.open(listener.port);
-    for (const { studyId } of hub.studies()) {
-      reader.send({ kind: 'subscribe', studyId: fromHex(studyId), fromRelease: 0n });
-      await reader.next('notice');
-    }
-    openEpoch(8n);
-    for (let i = 0; i < 2; i++) expect(await reader.next('notice')).toMatchObject({ epoch: 8n });
-    reader.close();
-    held!();
-    await running.ready();
-    expect(running.statistics().sent).toBe(0);
-    openEpoch(9n);
-    await until(() => running.statistics().accepted === 80);
-    expect(heard.sort()).toEqual(['flight-delays 9', 'second 9']);
-    expect(hub.submitted.every((batch) => batch.epoch === 9n)).toBe(true);
-    expect(running.truth('second', 8n)).toBeNull();
-  });
-
-  it('leaves out the open epoch also when its last contributor is the first to hear of it', async () => {
-    await serve();
-    const running = start({ contributors: 1, start: 'ready' });
-    await running.ready();
-    expect(running.statistics().sent).toBe(0);
-    openEpoch(8n);
-    await until(() => running.statistics().accepted === 1);
-    expect(hub.submitted.map((batch) => batch.epoch)).toEqual([8n]);
   });
 
   it('knows the truth: the mean that the server would make of what it took', async () => {

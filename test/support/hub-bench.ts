@@ -121,6 +121,7 @@ export interface HubOptions {
   readonly releaseTickMs?: number;
   readonly strict?: boolean;
   readonly refused?: readonly RefusedStudy[];
+  readonly held?: boolean;
 }
 
 /** A data folder, a clock, and the hubs that run over them one after the other. */
@@ -151,6 +152,7 @@ export class Bench {
       ...(options.releaseTickMs !== undefined && { releaseTickMs: options.releaseTickMs }),
       ...(options.strict !== undefined && { strict: options.strict }),
       ...(options.refused !== undefined && { refused: options.refused }),
+      ...(options.held !== undefined && { held: options.held }),
       studies,
       logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
       onFatal: (error) => this.failures.push(error),

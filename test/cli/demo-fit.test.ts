@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { fitDemo, measureHandshakes } from '../../cli/demo/fit.js';
+
+const asked = (overrides: Partial<Parameters<typeof fitDemo>[0]> = {}) =>
+  ({ contributors: undefined, epochMs: undefined, epochs: undefined, epsilon: 2, ...overrides });
+
+describe('the crowd and the epoch of the demonstration', () => {
+  it('are the usual ones on a fast machine, and smaller on a slow one', () => {
+    expect(fitDemo(asked(), 5000)).toEqual({ contributors: 6000, epochMs: 4000, epochs: 5 });
+    expect(fitDemo(asked(), 1000)).toEqual({ contributors: 1800, epochMs: 6000, epochs: 5 });
+  });
+
+  it('keep enough people for an answer where the machine is very slow, and show fewer, longer epochs', () => {
+    expect(fitDemo(asked(), 200)).toEqual({ contributors: 1000, epochMs: 17_000, epochs: 2 });
+    expect(fitDemo(asked(), 300)).toEqual({ contributors: 1000, epochMs: 11_000, epochs: 3 });
+    expect(fitDemo(asked({ epsilon: 1 }), 100).contributors).toBe(2000);
+    expect(fitDemo(asked({ epsilon: 0.01 }), 100).contributors).toBe(6000);
+  });
+
+  it('end within a minute, with five busy processes beside it on two cores of which one makes 3,500 handshakes', () => {
+    const { epochMs, epochs } = fitDemo(asked(), 3500 / 3);
+    expect(8000 + epochs * epochMs).toBeLessThan(50_000);
+  });
+
+  it('follow what was asked for, and fit the rest to it', () => {
+    const all = { contributors: 400, epochMs: 2000, epochs: 7 };
+    expect(fitDemo(asked(all), 1)).toEqual(all);
+    expect(fitDemo(asked({ contributors: 10_000 }), 1000)).toEqual({ contributors: 10_000, epochMs: 33_000, epochs: 2 });
+    expect(fitDemo(asked({ epochMs: 3000 }), 2000)).toEqual({ contributors: 1800, epochMs: 3000, epochs: 5 });
+  });
+});
+
+it('counts handshakes per second by the clock it is given', () => {
+  let nowMs = 0;
+  // Ten milliseconds each: a hundred per second.
+  expect(measureHandshakes({ monotonicMs: () => (nowMs += 10) - 10 })).toBeCloseTo(100, 8);
+  // A machine that stops for a while has done some work at least.
+  nowMs = 0;
+  expect(measureHandshakes({ monotonicMs: () => (nowMs += 1000) - 1000 })).toBeCloseTo(1, 8);
+});
