@@ -86,7 +86,10 @@ export interface StudyHub {
   /** True when no list of keys keeps the key out of the study. Enrolment tokens are checked by who takes the Hello. */
   admits(studyId: string, contributor: Uint8Array): boolean;
   contributorState(studyId: string, contributor: Uint8Array): Promise<ContributorState>;
-  releases(studyId: string, fromIndex: number, limit: number): Promise<readonly ReleaseRecord[]>;
+  /** As `Store.releases`. */
+  releases(
+    studyId: string, fromIndex: number, limit: number, bytesMost?: number,
+  ): Promise<readonly ReleaseRecord[]>;
   /** Signed head of the log as it stands: encoded SignedHead parts. */
   head(studyId: string): Promise<{ readonly body: Uint8Array; readonly signature: Uint8Array }>;
   /** Signs for the handshake: label "ready" over both nonces. */

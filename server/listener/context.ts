@@ -4,6 +4,7 @@ import type { ServerMetrics } from '../operator/server-metrics.js';
 import type { AddressCounts } from './address-counts.js';
 import type { Audience } from './audience.js';
 import type { ClientAddress } from './client-address.js';
+import type { LogReads } from './log-reads.js';
 import type { ListenerLimits, ListenerLogger } from './options.js';
 import type { AddressRates } from './rates.js';
 import type { Signal } from './signal.js';
@@ -22,6 +23,8 @@ export interface ListenerContext {
   /** Open channels of each address. */
   readonly channelsOf: AddressCounts;
   readonly helloRates: AddressRates;
+  readonly subscribeRates: AddressRates;
+  readonly logReads: LogReads;
   /** Fires when a batch is settled or a socket is gone. */
   readonly settled: Signal;
   /** True once closing: nobody new is let in. */

@@ -28,6 +28,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     clock,
     logger: options.logger,
     limits: context.limits,
+    logReads: context.logReads,
     metrics: context.metrics,
     storeHealth: options.storeHealth,
     operatorToken: options.operatorToken,

@@ -5,6 +5,7 @@ import { Audience } from './audience.js';
 import { clientAddressOf, trustedProxyCheck } from './client-address.js';
 import type { ListenerContext } from './context.js';
 import { eventFrame } from './event-frames.js';
+import { LogReads } from './log-reads.js';
 import type { ListenerOptions } from './options.js';
 import { AddressRates } from './rates.js';
 import { Signal } from './signal.js';
@@ -15,18 +16,23 @@ export type ContextOptions = Pick<ListenerOptions, 'hub' | 'clock' | 'logger' | 
 /** A fresh context, nobody in it. */
 export function contextOf(options: ContextOptions): ListenerContext {
   const limits = { ...defaultLimits, ...options.limits };
+  const { clock } = options;
+  const metrics = options.metrics ?? createServerMetrics();
+  const { rateAddresses } = limits;
   return {
     hub: options.hub,
-    clock: options.clock,
+    clock,
     logger: options.logger,
     limits,
-    metrics: options.metrics ?? createServerMetrics(),
+    metrics,
     audience: new Audience(),
     clientAddress: clientAddressOf(options.trustedProxies ?? []),
     isTrustedProxy: trustedProxyCheck(options.trustedProxies ?? []),
     channelsOf: new AddressCounts(),
-    helloRates: new AddressRates(options.clock, limits.helloPerSecond, limits.helloBurst, limits.rateAddresses),
-    settled: new Signal(options.clock),
+    helloRates: new AddressRates(clock, limits.helloPerSecond, limits.helloBurst, rateAddresses),
+    subscribeRates: new AddressRates(clock, limits.subscribePerSecond, limits.subscribeBurst, rateAddresses),
+    logReads: new LogReads(limits, metrics),
+    settled: new Signal(clock),
     stopping: false,
   };
 }

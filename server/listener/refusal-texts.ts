@@ -11,6 +11,8 @@ export interface TextFacts {
   readonly rowsMax?: number;
   /** Where the study bounds how many new keys it takes. */
   readonly newKeys?: { readonly keys: number; readonly perMs: number };
+  /** With `rate-limited`: how many are allowed. Default: `helloPerSecond`. */
+  readonly perSecond?: number;
   /** With `too-many-new-keys`: until the next key is taken. */
   readonly retryInMs?: number;
 }
@@ -49,8 +51,8 @@ const texts: Readonly<Record<WireCode, Text>> = {
     `more than ${limits.creditBatches} batches in flight on this channel: wait for acks`
     + ` (${limits.strayFramesPerSocket} such frames close the socket)`,
   overloaded: 'the journal is behind: send the same bytes again in a moment',
-  'rate-limited': ({ limits }) =>
-    `more than ${limits.helloPerSecond} requests per second from this address: slow down and try again`,
+  'rate-limited': ({ limits, perSecond = limits.helloPerSecond }) =>
+    `more than ${perSecond} requests per second from this address: slow down and try again`,
   'too-many-channels': ({ limits }) =>
     `a socket holds at most ${limits.channelsPerSocket} channels, an address ${limits.channelsPerAddress}, the server`
     + ` ${limits.channels}: open another socket, or come back later`,

@@ -1,6 +1,6 @@
 import type { ListenerLimits } from './options.js';
 
-export type StrikeKind = 'malformed' | 'badSignature' | 'stray';
+export type StrikeKind = 'malformed' | 'badSignature' | 'stray' | 'hastySubscribe';
 
 export interface StrikeVerdict {
   /** The WebSocket close code. */
@@ -10,7 +10,7 @@ export interface StrikeVerdict {
 
 /** Counts what an honest client does at most by accident, and says when a socket has done it too often. */
 export class Strikes {
-  readonly #counts: Record<StrikeKind, number> = { malformed: 0, badSignature: 0, stray: 0 };
+  readonly #counts: Record<StrikeKind, number> = { malformed: 0, badSignature: 0, stray: 0, hastySubscribe: 0 };
 
   constructor(private readonly limits: ListenerLimits) {}
 
@@ -24,6 +24,8 @@ export class Strikes {
         return this.#past(kind, limits.badSignaturesPerSocket, 1008, 'bad signatures');
       case 'stray':
         return this.#past(kind, limits.strayFramesPerSocket, 1008, 'batches past the credit or without a channel');
+      case 'hastySubscribe':
+        return this.#past(kind, limits.hastySubscribesPerSocket, 1008, 'Subscribes past the rate, or before the log was sent');
     }
   }
 

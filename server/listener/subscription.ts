@@ -30,21 +30,31 @@ export class Subscription {
 
   /** Sends what is stored. Resolves when live or closed. @throws whatever the hub's store throws. */
   async catchUp(): Promise<void> {
-    const { hub, limits } = this.context;
     let emptyPages = 0;
     while (!this.#closed) {
-      const page = await hub.releases(this.studyId, this.#next, limits.releasesPerPage);
-      for (const release of page) {
-        await this.#room();
-        if (this.#closed) return;
-        this.#transmit(release, releaseFrame(release));
-      }
+      // A page is read when there is room for it, so that none waits in memory for a reader that is slow.
+      await this.#room();
+      const page = await this.#page();
+      if (this.#closed) return;
+      for (const release of page) this.#transmit(release, releaseFrame(release));
+      this.context.logReads.note(this.socket);
       emptyPages = page.length > 0 ? 0 : emptyPages + 1;
       if (page.length > 0) continue;
       if (await this.#sendHead()) return this.#goLive();
       // A release may land between the page and the head; a log that never yields what its head counts is broken.
       if (emptyPages > 8) throw new KeelsonError('internal', 'the release log is shorter than its head says');
     }
+  }
+
+  /** True until everything stored was sent. */
+  get catchesUp(): boolean {
+    return !this.#live && !this.#closed;
+  }
+
+  async #page(): Promise<readonly ReleaseRecord[]> {
+    const { hub, limits: { releasesPerPage, releasePageBytes }, logReads } = this.context;
+    return logReads.page(async () =>
+      (this.#closed ? [] : hub.releases(this.studyId, this.#next, releasesPerPage, releasePageBytes)));
   }
 
   #goLive(): void {
@@ -115,7 +125,7 @@ export class Subscription {
   }
 
   async #room(): Promise<void> {
-    while (this.#full() && !this.#closed) {
+    while (this.context.logReads.isBehind(this.socket) && !this.#closed) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

@@ -8,13 +8,18 @@ import type { Voice } from './voice.js';
 /** What one socket subscribes to: at most one subscription for each study that the server runs. */
 export class Subscriptions {
   readonly #byStudy = new Map<string, Subscription>();
+  /** Ends of what was read for each study, so that one read at a time is under way for it. */
+  readonly #reads = new Map<string, Promise<void>>();
 
   constructor(
     private readonly context: ListenerContext,
     private readonly socket: SessionSocket,
     private readonly voice: Voice,
   ) {
-    socket.onDrain(() => this.#byStudy.forEach((subscription) => subscription.onDrain()));
+    socket.onDrain(() => {
+      context.logReads.note(socket);
+      this.#byStudy.forEach((subscription) => subscription.onDrain());
+    });
   }
 
   get size(): number {
@@ -23,30 +28,44 @@ export class Subscriptions {
 
   close(): void {
     for (const subscription of this.#byStudy.values()) subscription.close();
+    this.context.logReads.forget(this.socket);
     this.context.metrics.totals.subscriptions -= this.#byStudy.size;
     this.#byStudy.clear();
   }
 
-  /** A second one for the same study replaces the first. */
+  /**
+   * A second one for the same study replaces the first. One that comes past the rate, or before the log of the first was
+   * sent, counts against the socket: no honest client sends many of these.
+   */
   subscribe(frame: Subscribe): void {
     const { context, voice } = this;
     const subject = { studyId: frame.studyId };
     const view = context.hub.study(toHex(frame.studyId));
     if (context.stopping) return voice.refuse('shutting-down', subject);
-    if (!context.helloRates.take(this.socket.address)) return voice.refuse('rate-limited', subject);
+    if (!context.subscribeRates.take(this.socket.address)) {
+      const facts = { limits: context.limits, perSecond: context.limits.subscribePerSecond };
+      voice.refuse('rate-limited', { ...subject, facts });
+      return voice.strike('hastySubscribe');
+    }
     if (view === undefined) return voice.refuse('unknown-study', subject);
     // An index past what a number counts exactly is past the end of any log.
     const from = Number(frame.fromRelease > indexMax ? indexMax : frame.fromRelease);
+    if (this.#byStudy.get(view.studyId)?.catchesUp === true) voice.strike('hastySubscribe');
+    if (voice.closed) return;
     this.#drop(view.studyId);
     const subscription = new Subscription(context, this.socket, view.studyId, from);
     this.#byStudy.set(view.studyId, subscription);
     context.metrics.totals.subscriptions += 1;
     voice.follow(view.studyId);
-    subscription.catchUp().catch((error: unknown) => {
+    const before = this.#reads.get(view.studyId) ?? Promise.resolve();
+    const read = before.then(() => subscription.catchUp()).catch((error: unknown) => {
       context.logger.error({ study: view.name, err: error }, 'releases could not be read for a subscriber');
       if (this.#byStudy.get(view.studyId) === subscription) this.#drop(view.studyId);
       voice.refuse('internal', subject);
+    }).finally(() => {
+      if (this.#reads.get(view.studyId) === read) this.#reads.delete(view.studyId);
     });
+    this.#reads.set(view.studyId, read);
   }
 
   unsubscribe(frame: Unsubscribe): void {

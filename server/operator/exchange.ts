@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.js';
 import type { StudyHub, StudyView } from '../hub.js';
 import type { ClientAddress } from '../listener/client-address.js';
+import type { LogReads } from '../listener/log-reads.js';
 import type { ListenerLimits, ListenerLogger } from '../listener/options.js';
 import type { StoreHealth } from '../store/contract.js';
 import { HttpError } from './http-error.js';
@@ -14,6 +15,7 @@ export interface HttpOptions {
   readonly clock: Clock;
   readonly logger: ListenerLogger;
   readonly limits: ListenerLimits;
+  readonly logReads: LogReads;
   readonly metrics: ServerMetrics;
   readonly storeHealth: (() => Promise<StoreHealth>) | undefined;
   readonly operatorToken: string;

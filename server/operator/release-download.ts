@@ -10,7 +10,7 @@ import { HttpError } from './http-error.js';
  * make the file contradict itself. Pages keep memory small however long the log is.
  */
 export async function releaseLog(exchange: Exchange): Promise<void> {
-  const { hub, limits, query, response } = exchange;
+  const { hub, limits, logReads, query, response } = exchange;
   const view = findStudy(hub, query.get('study'));
   const from = indexOf(query.get('from'));
   const head = await hub.head(view.studyId);
@@ -22,7 +22,8 @@ export async function releaseLog(exchange: Exchange): Promise<void> {
   for (const record of rotations) await write(response, encodeLogLine({ type: 'rotation', record }));
   let next = from;
   while (next < count && !response.destroyed) {
-    const page = await hub.releases(view.studyId, next, Math.min(limits.releasesPerPage, count - next));
+    const most = Math.min(limits.releasesPerPage, count - next);
+    const page = await logReads.page(() => hub.releases(view.studyId, next, most, limits.releasePageBytes));
     if (page.length === 0) throw new HttpError(500, 'internal', 'the release log is shorter than its head says');
     for (const release of page) {
       await write(response, encodeLogLine({ type: 'release', body: release.body, signature: release.signature }));

@@ -363,7 +363,13 @@ export interface Store {
   leftOutCount(studyId: StudyId, epoch: bigint): Promise<number>;
 
   // ---- releases
-  releases(studyId: StudyId, fromIndex: number, limit: number): Promise<readonly ReleaseRecord[]>;
+  /**
+   * In the order of the log, at most `limit` of them, and no further than the first one with which their bodies reach
+   * `bytesMost` (by default there is no such bound).
+   */
+  releases(
+    studyId: StudyId, fromIndex: number, limit: number, bytesMost?: number,
+  ): Promise<readonly ReleaseRecord[]>;
 
   /** Latencies and sizes of the store itself, for metrics; no contributor data. */
   health(): Promise<StoreHealth>;

@@ -4,7 +4,7 @@ import { limits } from '../../src/base/limits.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { signReady, type KeyRotation } from '../../src/signing/index.js';
 import type { EpochProgress, EpochRunner } from '../epochs/contract.js';
-import type { HubEvent, StudyView, SubmitResult, VerifiedBatch } from '../hub.js';
+import type { HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch } from '../hub.js';
 import type {
   AdmissionRequest, ContributorState, LedgerBalance, Quarantine, ReleaseRecord, WithdrawalRequest, WithdrawalResult,
 } from '../store/contract.js';
@@ -144,8 +144,8 @@ class Hub implements RunningHub {
     return this.options.store.contributorState(studyId, hexOf(contributor));
   }
 
-  releases(studyId: string, fromIndex: number, limit: number): Promise<readonly ReleaseRecord[]> {
-    return this.options.store.releases(studyId, fromIndex, limit);
+  releases(...which: Parameters<StudyHub['releases']>): Promise<readonly ReleaseRecord[]> {
+    return this.options.store.releases(...which);
   }
 
   async head(studyId: string): Promise<{ readonly body: Uint8Array; readonly signature: Uint8Array }> {

@@ -31,6 +31,14 @@ export const limits = {
   /** Hello messages per address and second, sustained and burst. */
   helloPerSecond: 2_000,
   helloBurst: 20_000,
+  /**
+   * Subscribe messages per address and second, sustained and burst. Each reads the log and signs a head, which a Hello
+   * of a fleet does not; a page subscribes once to each study.
+   */
+  subscribePerSecond: 50,
+  subscribeBurst: 2_000,
+  /** Subscribe messages past the rate, or before the log was sent, until the socket closes. */
+  hastySubscribesPerSocket: 16,
   /** Sockets per server. */
   sockets: 20_000,
   /** Rows are averaged after each value is clipped to this range, only to keep sums finite. */
@@ -62,6 +70,14 @@ export const limits = {
   pauseMs: 20,
   /** Releases read from the store at a time for a subscriber or a download. */
   releasesPerPage: 16,
+  /** A page of releases ends with the one that reaches this many bytes: a release may have megabytes. */
+  releasePageBytes: 256 * 1024,
+  /** Pages of releases read at a time, over all subscribers and downloads: acks wait behind them in the store. */
+  logReads: 4,
+  /** Bytes waiting on a socket past which it is sent no further page of the log. */
+  catchUpBufferBytes: 64 * 1024,
+  /** The same over all sockets that are sent a log; past it those that have not read for longest are cut. */
+  catchUpBytes: 256 * 1024 * 1024,
   /** HTTP requests per address and second, sustained and burst. */
   httpPerSecond: 50,
   httpBurst: 200,

@@ -2,15 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { fromHex } from '../../src/base/bytes.js';
 import { limits } from '../../src/base/limits.js';
 import { decodeReleaseBody, decodeServerFrame, encodeClientFrame, type ServerFrame } from '../../src/wire/index.js';
-import { Audience } from '../../server/listener/audience.js';
 import type { ListenerContext, SessionSocket } from '../../server/listener/context.js';
 import { eventFrame } from '../../server/listener/event-frames.js';
 import type { ListenerLimits } from '../../server/listener/options.js';
-import { AddressCounts } from '../../server/listener/address-counts.js';
-import { AddressRates } from '../../server/listener/rates.js';
+import { contextOf } from '../../server/listener/new-context.js';
 import { Session } from '../../server/listener/session.js';
-import { Signal } from '../../server/listener/signal.js';
-import { createServerMetrics } from '../../server/operator/server-metrics.js';
 import { createFakeHub, type FakeHub } from '../support/fake-hub.js';
 import { document } from '../support/wire-samples.js';
 import { HandClock } from './hand-clock.js';
@@ -51,12 +47,8 @@ async function bench(change: Partial<ListenerLimits> = {}): Promise<Bench> {
   const clock = new HandClock();
   const socket = new HandSocket();
   const quiet = (): void => undefined;
-  const context: ListenerContext = {
-    hub, clock, limits: { ...limits, ...change }, metrics: createServerMetrics(), audience: new Audience(),
-    clientAddress: () => 'unknown', isTrustedProxy: () => false, channelsOf: new AddressCounts(),
-    logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-    helloRates: new AddressRates(clock, 1000, 1000, 10), settled: new Signal(clock), stopping: false,
-  };
+  const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+  const context = contextOf({ hub, clock, logger, limits: change });
   context.audience.follow(hub, (event) => eventFrame(event, hub, clock.nowMs()), (error) => {
     throw error;
   });
@@ -140,6 +132,60 @@ describe('a subscriber that does not keep up', () => {
       rig.session.check();
     }
     expect(rig.socket.end).toBeUndefined();
+  });
+});
+
+describe('a socket that floods the server with Subscribe', () => {
+  const subscribeFrame = (rig: Bench): Uint8Array =>
+    encodeClientFrame({ kind: 'subscribe', studyId: fromHex(rig.study), fromRelease: 0n });
+
+  it('is closed soon, and has one page read at a time meanwhile', async () => {
+    const rig = await bench();
+    publish(rig);
+    const releases = rig.hub.releases.bind(rig.hub);
+    let [reading, most, reads] = [0, 0, 0];
+    rig.hub.releases = async (...which) => {
+      most = Math.max(most, ++reading);
+      reads += 1;
+      await settled();
+      reading -= 1;
+      return releases(...which);
+    };
+    const frame = subscribeFrame(rig);
+    for (let i = 0; i < 10; i++) rig.session.receive(frame, true);
+    await settled();
+    await settled();
+    expect(rig.socket.end).toBeUndefined();
+    for (let i = 0; i < 100_000; i++) rig.session.receive(frame, true);
+    expect(rig.socket.end).toBe('1008');
+    for (let i = 0; i < 10; i++) await settled();
+    expect([most, reading]).toEqual([1, 0]);
+    expect(reads).toBeLessThan(10);
+    expect(rig.context.metrics.totals.subscriptions).toBe(0);
+  });
+
+  it('is told the rate, and closed when it does not slow down', async () => {
+    const rig = await bench({ subscribePerSecond: 3, subscribeBurst: 2, hastySubscribesPerSocket: 2 });
+    await rig.subscribe();
+    await rig.subscribe();
+    await rig.subscribe();
+    expect(rig.socket.sent.at(-1)).toMatchObject({
+      kind: 'refusal', code: 'rate-limited', retryable: true,
+      text: 'more than 3 requests per second from this address: slow down and try again',
+    });
+    rig.clock.advance(1_000);
+    await rig.subscribe();
+    expect(rig.socket.sent.at(-1)).toMatchObject({ kind: 'head' });
+    for (let i = 0; i < 3; i++) await rig.subscribe();
+    expect(rig.socket.end).toBe('1008');
+  });
+
+  it('may subscribe again, as often as the rate allows, once it has the log', async () => {
+    const rig = await bench({ hastySubscribesPerSocket: 2 });
+    publish(rig);
+    for (let i = 0; i < 20; i++) await rig.subscribe();
+    expect(rig.socket.end).toBeUndefined();
+    expect(rig.indices()).toEqual(Array.from({ length: 20 }, () => 0));
   });
 });
 

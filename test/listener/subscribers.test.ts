@@ -90,7 +90,7 @@ describe('subscribers', () => {
   });
 
   it('are refused an unknown study, and rates apply', async () => {
-    const rig = await startRig({ limits: { helloPerSecond: 1, helloBurst: 1 } });
+    const rig = await startRig({ limits: { subscribePerSecond: 1, subscribeBurst: 1 } });
     const client = await subscriber(rig, 0n, '33'.repeat(32));
     expect(await client.next('refusal')).toMatchObject({ code: 'unknown-study', studyId: fromHex('33'.repeat(32)) });
     client.send({ kind: 'subscribe', studyId: fromHex(rig.study), fromRelease: 0n });

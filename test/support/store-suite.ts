@@ -523,6 +523,10 @@ function releaseTests(bench: Bench): void {
     expect([nowMs, log[1]]).toEqual([9_000, expected]);
     expect(await bench.store.releases(idOf('s'), 1, 10)).toEqual([expected]);
     expect(await bench.store.releases(idOf('s'), 0, 1)).toHaveLength(1);
+    // A page ends with the release that reaches the bound, so that one larger than it is read too.
+    expect(await bench.store.releases(idOf('s'), 0, 10, 1)).toHaveLength(1);
+    const both = log.reduce((bytes, { body }) => bytes + body.length, 0);
+    expect(await bench.store.releases(idOf('s'), 0, 10, both)).toHaveLength(log.length);
   });
 }
 

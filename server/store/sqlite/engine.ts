@@ -114,7 +114,7 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     journal: (...page) => reads(() => journal.read(...page)),
     contributorCount: (studyId, epoch) => reads(() => epochs.contributorCount(queries, studyId, epoch)),
     leftOutCount: (studyId, epoch) => reads(() => epochs.leftOutCount(queries, studyId, epoch)),
-    releases: (studyId, from, limit) => reads(() => studies.readReleases(queries, studyId, from, limit)),
+    releases: (...which) => reads(() => studies.readReleases(queries, ...which)),
     admit: (batches) => guard.run(() => {
       const before = clock.monotonicMs();
       const results = admission.admit(batches);

@@ -34,6 +34,12 @@ export class Queries {
     return this.#statement(text).get(...parameters) as Row | undefined;
   }
 
+  /** Reads a row when it is asked for: for rows that may be large. Nothing else may use the connection meanwhile. */
+  iterate<Row>(query: Compilable<Row>): IterableIterator<Row> {
+    const { sql: text, parameters } = query.compile();
+    return this.#statement(text).iterate(...parameters) as IterableIterator<Row>;
+  }
+
   run(query: Compilable): Database.RunResult {
     const { sql: text, parameters } = query.compile();
     return this.#statement(text).run(...parameters);

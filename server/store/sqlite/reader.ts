@@ -47,7 +47,7 @@ export async function openSqliteReader(directory: string, clock: Clock = systemC
     lastDeclined: (key) => read(() => lastDeclined(queries, key)),
     leftOutCount: (studyId, epoch) => read(() => leftOutCount(queries, studyId, epoch)),
     quarantines: (studyId, limit) => read(() => readQuarantines(queries, studyId, limit)),
-    releases: (studyId, from, limit) => read(() => readReleases(queries, studyId, from, limit)),
+    releases: (...which) => read(() => readReleases(queries, ...which)),
     close: async () => { database.close(); },
   };
 }

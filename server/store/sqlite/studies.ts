@@ -67,14 +67,23 @@ export function setStudyState(queries: Queries, studyId: StudyId, state: StudySt
   });
 }
 
-/** In order of the log. */
-export function readReleases(queries: Queries, studyId: StudyId, fromIndex: number, limit: number): ReleaseRecord[] {
+/** See `Store.releases`. */
+export function readReleases(
+  queries: Queries, studyId: StudyId, fromIndex: number, limit: number, bytesMost = Infinity,
+): ReleaseRecord[] {
   const study = studyRow(queries, studyId);
   if (study === undefined) return [];
-  return queries.all(sql.selectFrom('releases').selectAll().where('study_key', '=', study.study_key)
-    .where('release_index', '>=', BigInt(fromIndex)).orderBy('release_index').limit(limit))
-    .map((row) => ({
+  const releases: ReleaseRecord[] = [];
+  let bytes = 0;
+  const rows = queries.iterate(sql.selectFrom('releases').selectAll().where('study_key', '=', study.study_key)
+    .where('release_index', '>=', BigInt(fromIndex)).orderBy('release_index').limit(limit));
+  for (const row of rows) {
+    releases.push({
       studyId, index: Number(row.release_index), epoch: row.epoch, body: plainBytes(row.body),
       signature: plainBytes(row.signature), digest: row.digest,
-    }));
+    });
+    bytes += row.body.length;
+    if (bytes >= bytesMost) break;
+  }
+  return releases;
 }

@@ -145,7 +145,7 @@ export class World {
         return hub.admits(id, key);
       },
       contributorState: (id, key) => hub.contributorState(id, key),
-      releases: (id, from, limit) => hub.releases(id, from, limit), head: (id) => hub.head(id),
+      releases: (...which) => hub.releases(...which), head: (id) => hub.head(id),
       signReady: (id, key, server, client) => hub.signReady(id, key, server, client),
       balances: () => hub.balances(), progress: (id) => hub.progress(id), onEvent: (listener) => hub.onEvent(listener),
     };
