@@ -39,6 +39,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   });
   const server = createHttpServer(context, options.tls);
   server.on('request', handler);
+  // Node itself would answer these, past the rate and on an open connection.
+  server.on('checkExpectation', handler);
   const connections = new Connections(context, rules);
   server.on('upgrade', (request, raw, head) => connections.upgrade(request, raw, head));
   try {

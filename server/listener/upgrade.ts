@@ -15,6 +15,7 @@ export interface BrowserRules {
 
 /** @returns undefined when the request may become a WebSocket. */
 export function judgeUpgrade(request: IncomingMessage, rules: BrowserRules): UpgradeRefusal | undefined {
+  if (!hasOneHost(request)) return { status: 400, text: 'a request has one Host header: leave out the others' };
   const path = (request.url ?? '/').split('?')[0];
   if (path !== '/') return { status: 404, text: 'WebSocket connections are taken at the path / only' };
   const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
@@ -39,6 +40,11 @@ function judgeBrowser(request: IncomingMessage, rules: BrowserRules): UpgradeRef
   if (rules.allowedOrigins.includes(origin)) return undefined;
   if (/^https?:\/\//.test(origin) && origin.replace(/^https?:\/\//, '') === host) return undefined;
   return { status: 403, text: 'pages of another origin may not connect: list the origin in allowedOrigins' };
+}
+
+/** A proxy may read the last of several Host headers where this server reads the first. HTTP/1.0 may have none. */
+export function hasOneHost(request: IncomingMessage): boolean {
+  return (request.headersDistinct['host']?.length ?? 0) <= 1;
 }
 
 /**

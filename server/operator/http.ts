@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { AddressRates } from '../listener/rates.js';
-import { isOwnHost } from '../listener/upgrade.js';
+import { hasOneHost, isOwnHost } from '../listener/upgrade.js';
 import { createOperatorCheck } from './auth.js';
 import type { Exchange, HttpOptions } from './exchange.js';
 import { HttpError } from './http-error.js';
@@ -23,15 +24,29 @@ export function createHttpHandler(options: HttpOptions): (request: IncomingMessa
   const isOperator = createOperatorCheck(options.operatorToken);
   const sessions = createOperatorSessions(clock);
   const rates = new AddressRates(clock, limits.httpPerSecond, limits.httpBurst, limits.rateAddresses);
+  const unanswered = new WeakMap<Socket, number>();
+  /** Connections whose last answer is on its way. */
+  const closing = new WeakSet<Socket>();
 
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  /** Checks what costs the server before it looks at the path. @throws HttpError: the connection is closed with it. */
+  const admit = (request: IncomingMessage, response: ServerResponse): void => {
     for (const [name, value] of Object.entries(headersOfAll)) response.setHeader(name, value);
     allowOrigin(request, response, options.allowedOrigins);
-    refuseBody(request, response);
+    refuseBody(request);
+    if (!hasOneHost(request)) {
+      throw new HttpError(400, 'bad-request', 'a request has one Host header: leave out the others');
+    }
+    if (unanswered.get(request.socket)! > limits.httpPipelined) {
+      throw new HttpError(
+        429, 'rate-limited', `more than ${limits.httpPipelined} requests at once on a connection: wait for the answers`,
+      );
+    }
     if (!rates.take(options.clientAddress(request))) {
-      response.setHeader('Retry-After', '1');
       throw new HttpError(429, 'rate-limited', `more than ${limits.httpPerSecond} requests per second: slow down`);
     }
+  };
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = urlOf(request);
     const route = Object.hasOwn(routes, url.pathname) ? routes[url.pathname] : undefined;
     if (route === undefined) {
@@ -50,13 +65,28 @@ export function createHttpHandler(options: HttpOptions): (request: IncomingMessa
     await route.answer(exchange);
   };
 
+  const failed = (request: IncomingMessage, response: ServerResponse, error: unknown): void => {
+    if (error instanceof HttpError) return fail(response, error);
+    logger.error({ err: error, path: request.url?.split('?')[0] }, 'a request failed');
+    fail(response, new HttpError(500, 'internal', 'the server failed: try again'));
+  };
+
   return (request, response) => {
+    const { socket } = request;
+    // What stands behind the request that closes the connection gets no answer, and costs no more than reading it.
+    if (closing.has(socket)) return;
+    unanswered.set(socket, (unanswered.get(socket) ?? 0) + 1);
+    response.on('close', () => unanswered.set(socket, unanswered.get(socket)! - 1));
     response.on('error', () => response.destroy());
-    answer(request, response).catch((error: unknown) => {
-      if (error instanceof HttpError) return fail(response, error);
-      logger.error({ err: error, path: request.url?.split('?')[0] }, 'a request failed');
-      fail(response, new HttpError(500, 'internal', 'the server failed: try again'));
-    });
+    try {
+      // At once: a connection may have a thousand requests behind this one that were read with it.
+      admit(request, response);
+    } catch (error) {
+      closing.add(socket);
+      response.setHeader('Connection', 'close');
+      return failed(request, response, error);
+    }
+    answer(request, response).catch((error: unknown) => failed(request, response, error));
   };
 }
 
@@ -90,10 +120,9 @@ function urlOf(request: IncomingMessage): URL {
 }
 
 /** Nothing here reads a body: what is announced is not waited for. */
-function refuseBody(request: IncomingMessage, response: ServerResponse): void {
+function refuseBody(request: IncomingMessage): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === '0')) return;
-  response.setHeader('Connection', 'close');
   throw new HttpError(413, 'body-not-allowed', 'requests have no body here');
 }
 
@@ -109,6 +138,7 @@ function fail(response: ServerResponse, error: HttpError): void {
   // Half an answer is cut, so that nobody takes it for a whole one.
   if (response.headersSent) return void response.destroy();
   response.statusCode = error.status;
+  if (error.status === 429) response.setHeader('Retry-After', '1');
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.end(`${JSON.stringify({ error: { code: error.code, text: error.message } })}\n`);
 }

@@ -81,6 +81,8 @@ export const limits = {
   /** HTTP requests per address and second, sustained and burst. */
   httpPerSecond: 50,
   httpBurst: 200,
+  /** HTTP requests of one connection that wait for their answers; browsers send one at a time. */
+  httpPipelined: 8,
   /** Request line and headers together. */
   httpHeaderBytes: 16 * 1024,
   /** A closing listener waits this long for acks to be written and sockets to say goodbye, in milliseconds. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { expect, describe, it } from 'vitest';
 import { routes } from '../../server/operator/routes.js';
 import { createMetricRegistry } from '../../server/operator/metrics.js';
@@ -43,8 +45,61 @@ describe('requests that no honest client sends', () => {
     expect(await status(rig, post, 'Transfer-Encoding: chunked')).toBe(413);
     expect(await status(rig, post, 'Content-Length: 99999999999')).toBe(413);
     expect(await status(rig, 'GET / HTTP/1.1', ...Array.from({ length: 3_000 }, (_, i) => `a${i}: b`))).toBe(400);
-    expect(await status(rig, 'GET /healthz HTTP/1.1', 'Expect: nonsense')).toBe(417);
+    expect(await status(rig, 'GET /healthz HTTP/1.1', 'Expect: nonsense')).toBe(200);
     expect(await status(rig, 'GET / HTTP/1.1', 'Upgrade: h2c', 'Connection: Upgrade')).toBe(400);
+    await rig.expectService();
+  });
+});
+
+/** What a connection is answered that sends many requests at once, and lets the server close it. */
+async function pipelined(rig: Rig, requests: readonly string[]): Promise<{ codes: number[]; text: string }> {
+  const text = await rawExchange(rig.listener.port, requests.join(''));
+  return { codes: [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => Number(code)), text };
+}
+
+describe('requests without end on one connection', () => {
+  it.each(['', 'Expect: nonsense\r\n'])('are closed with the first one past the rate %s', async (header) => {
+    const rig = await startRig({ limits: { httpPerSecond: 0.001, httpBurst: 5, httpPipelined: 10_000 } });
+    const request = `GET /healthz HTTP/1.1\r\nHost: localhost\r\n${header}\r\n`;
+    const { codes, text } = await pipelined(rig, Array.from({ length: 1_000 }, () => request));
+    expect(codes).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(text).toMatch(/429[^]*Connection: close[^]*Retry-After: 1|429[^]*Retry-After: 1[^]*Connection: close/);
+  });
+
+  it('are closed when too many wait for their answers', async () => {
+    const rig = await startRig({ limits: { httpPerSecond: 10_000, httpBurst: 10_000, httpPipelined: 3 } });
+    const request = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    const { codes, text } = await pipelined(rig, Array.from({ length: 1_000 }, () => request));
+    expect(codes).toEqual([200, 200, 200, 429]);
+    expect(text).toContain('wait for the answers');
+    await rig.expectService();
+  });
+
+  it('are answered on the same connection as long as each waits for the one before', async () => {
+    const rig = await startRig({ limits: { httpPerSecond: 10_000, httpBurst: 10_000, httpPipelined: 1 } });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ports = new Set<number | undefined>();
+    for (let i = 0; i < 20; i++) {
+      const asked = get(rig.url('/healthz'), { agent });
+      const [response] = await once(asked, 'response') as [IncomingMessage];
+      ports.add(response.socket.localPort);
+      response.resume();
+      await once(response, 'end');
+      expect(response.statusCode).toBe(200);
+    }
+    expect(ports.size).toBe(1);
+    agent.destroy();
+  });
+});
+
+describe('two Host headers', () => {
+  it('are refused, over HTTP and in an upgrade', async () => {
+    const rig = await startRig(generous);
+    const two = ['Host: localhost', 'Host: evil.example'];
+    expect(await status(rig, 'GET /v1/studies HTTP/1.1', ...two)).toBe(400);
+    expect(await status(rig, 'GET / HTTP/1.1', ...two, 'Upgrade: websocket', 'Connection: Upgrade',
+      'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: MDAwMDAwMDAwMDAwMDAwMA==', 'Sec-WebSocket-Protocol: keelson.v1'))
+      .toBe(400);
     await rig.expectService();
   });
 });
