@@ -56,14 +56,13 @@ function generate(options) {
       if (!stopping) sendBatch(channel, rejection.sequence);
     }
     const now = performance.now();
-    while (channel.settled < ack.contiguousSequence) {
-      channel.settled += 1n;
+    for (const sequence of ack.accepted) {
       totals.acked += 1;
       if (measuring) {
-        latencies.push(now - channel.sentAt.get(channel.settled));
-        if (options.trace) trace.push([performance.timeOrigin + channel.sentAt.get(channel.settled), latencies.at(-1)]);
+        latencies.push(now - channel.sentAt.get(sequence));
+        if (options.trace) trace.push([performance.timeOrigin + channel.sentAt.get(sequence), latencies.at(-1)]);
       }
-      channel.sentAt.delete(channel.settled);
+      channel.sentAt.delete(sequence);
       if (options.pauseMs) setTimeout(() => { if (!stopping) next(socket); }, options.pauseMs);
       else if (!stopping) next(socket);
     }
@@ -93,9 +92,8 @@ function generate(options) {
         if (frame.kind === 'welcome') greet(socket, frame, signers, waiting);
         else if (frame.kind === 'ready') {
           const signer = waiting.get(Buffer.from(frame.publicKey).toString('hex'));
-          const settled = frame.nextSequence - 1n;
           const channel = {
-            id: frame.channel, socket, signer, epoch: frame.epoch, sequence: settled, settled, sentAt: new Map(),
+            id: frame.channel, socket, signer, epoch: frame.epoch, sequence: frame.nextSequence - 1n, sentAt: new Map(),
           };
           socket.channels.set(frame.channel, channel);
           socket.turns.push(channel);

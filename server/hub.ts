@@ -3,7 +3,7 @@ import type { KeyRotation } from '../src/signing/index.js';
 import type { Spend } from '../src/wire/messages.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import type {
-  ContributorState, LedgerBalance, Quarantine, RefusedSequence, ReleaseRecord, StudyStateName, WithdrawalRequest, WithdrawalResult,
+  ContributorState, LedgerBalance, Quarantine, ReleaseRecord, StudyStateName, WithdrawalRequest, WithdrawalResult,
 } from './store/contract.js';
 import type { EpochProgress } from './epochs/contract.js';
 import type { ContributorEvidence, QuarantineOutcome } from './studies/evidence-contract.js';
@@ -47,9 +47,6 @@ export interface VerifiedBatch {
 export interface SubmitResult {
   readonly verdict: 'accepted' | 'duplicate' | 'rejected';
   readonly code?: WireCode;
-  readonly contiguousSequence: bigint;
-  /** Settled sequences that were refused for good and are remembered. */
-  readonly refused?: readonly RefusedSequence[];
   /** The open epoch of the study now. */
   readonly currentEpoch: bigint;
   /** Under contributor scope, with the first row of an epoch: what the contributor has now spent. For its eyes only. */

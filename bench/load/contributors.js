@@ -45,11 +45,13 @@ function onAck(socket, ack) {
     if (retryable) again.push([channel, sequence]);
   }
   const now = performance.now();
-  while (channel.settled < ack.contiguousSequence) {
-    channel.settled += 1n;
+  const refused = ack.rejections.filter(({ retryable }) => !retryable).map(({ sequence }) => sequence);
+  for (const sequence of [...ack.accepted, ...refused]) {
+    // A second copy's answer comes when the first one's was taken already.
+    if (!channel.flight.has(sequence)) continue;
     counts.acked += 1;
-    latencies.push(now - channel.flight.get(channel.settled));
-    channel.flight.delete(channel.settled);
+    latencies.push(now - channel.flight.get(sequence));
+    channel.flight.delete(sequence);
   }
 }
 
@@ -79,20 +81,17 @@ function connect(group, onReady = () => undefined) {
   });
 }
 
-function onWelcomed(socket, channel, { channel: id, epoch, nextSequence, holes }) {
+function onWelcomed(socket, channel, { channel: id, epoch, nextSequence }) {
   const isNew = channel.socket === undefined;
   Object.assign(channel, { id, socket, epoch });
   socket.channels.set(id, channel);
   if (isNew) {
-    const settled = nextSequence - 1n;
-    Object.assign(channel, { sequence: settled, settled });
+    channel.sequence = nextSequence - 1n;
     channels.push(channel);
     connected += 1;
     return;
   }
-  // What was settled meanwhile is in no hole and before the next sequence; the others go again.
-  const contiguousSequence = (holes[0] ?? nextSequence) - 1n;
-  onAck(socket, { channel: id, contiguousSequence, rejections: [], epoch });
+  // What was settled meanwhile is answered as it was then.
   for (const sequence of channel.flight.keys()) again.push([channel, sequence]);
 }
 

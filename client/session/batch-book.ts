@@ -10,8 +10,6 @@ export class BatchBook {
   readonly flight = new Map<bigint, Batch>();
   private readonly open = new Set<Batch>();
   private waiting: Batch[] = [];
-  private unknown: Batch[] = [];
-  private probe: Batch | null = null;
   /** Batches that the outbox is writing. */
   private signing = 0;
   private nextSequence = 1n;
@@ -23,12 +21,13 @@ export class BatchBook {
 
   /** Batches on their way out or in flight: what counts against the credit when deciding to sign more. */
   get ahead(): number {
-    return this.signing + this.waiting.length + this.unknown.length + this.flight.size;
+    return this.signing + this.waiting.length + this.flight.size;
   }
 
   /** The batch of a sequence, if the server may have seen it. */
   offered(sequence: bigint): Batch | undefined {
-    return [...this.open].find((batch) => batch.offered && batch.sequence === sequence);
+    return this.flight.get(sequence)
+      ?? [...this.open].find((batch) => batch.offered && batch.sequence === sequence);
   }
 
   contributions(): Set<Contribution> {
@@ -45,8 +44,6 @@ export class BatchBook {
   move(batch: Batch, place: BatchPlace): void {
     if (batch.place === 'signing') this.signing -= 1;
     if (batch.place === 'flight') this.flight.delete(batch.sequence);
-    if (batch === this.probe) this.probe = null;
-    if (batch.place === 'unknown' && place === 'flight') this.probe = batch;
     batch.place = place;
     if (place === 'flight') this.flight.set(batch.sequence, batch);
     if (place === 'waiting') this.waiting.push(batch);
@@ -55,7 +52,6 @@ export class BatchBook {
   remove(batch: Batch): void {
     if (batch.place === 'signing') this.signing -= 1;
     if (batch.place === 'flight') this.flight.delete(batch.sequence);
-    if (batch === this.probe) this.probe = null;
     this.open.delete(batch);
   }
 
@@ -64,24 +60,19 @@ export class BatchBook {
     this.signing = 0;
     this.flight.clear();
     this.waiting = [];
-    this.unknown = [];
-    this.probe = null;
   }
 
   /**
-   * Sorts all open batches by what a new socket's Ready says about them. Settled ones are asked for again: the
-   * server repeats its verdict for the same bytes.
+   * Puts all open batches back on their way, for a new socket. Those that the server settled before the last socket
+   * was lost go as well: it repeats its answer for the same bytes.
    * @returns batches that were offered, yet lie beyond what the server can have known: it was restored to an
    * earlier state, and their sequences must be chosen anew.
    */
   resume(ready: Ready, sequenceWindow: number): Batch[] {
-    const holes = new Set(ready.holes);
     const own = new Set<bigint>();
     const lost: Batch[] = [];
     this.flight.clear();
-    this.probe = null;
     this.waiting = [];
-    this.unknown = [];
     this.nextSequence = ready.nextSequence;
     for (const batch of [...this.open].sort(bySequence)) {
       if (batch.offered && batch.sequence >= ready.nextSequence + BigInt(sequenceWindow)) {
@@ -91,13 +82,12 @@ export class BatchBook {
       own.add(batch.sequence);
       if (batch.sequence >= this.nextSequence) this.nextSequence = batch.sequence + 1n;
       if (batch.place === 'signing') continue;
-      const settled = batch.sequence < ready.nextSequence && !holes.has(batch.sequence);
-      batch.place = settled ? 'unknown' : 'waiting';
-      (settled ? this.unknown : this.waiting).push(batch);
+      batch.place = 'waiting';
+      this.waiting.push(batch);
     }
     // Holes that are not ours were given to bytes that are lost. They must be filled, or the server's window never
     // moves on.
-    this.freeHoles = [...holes].filter((hole) => !own.has(hole)).sort((left, right) => (left < right ? -1 : 1));
+    this.freeHoles = ready.holes.filter((hole) => !own.has(hole)).sort((left, right) => (left < right ? -1 : 1));
     return lost;
   }
 
@@ -105,25 +95,10 @@ export class BatchBook {
     return this.freeHoles.shift() ?? this.nextSequence++;
   }
 
-  /**
-   * The batch to send next, or undefined. Those whose verdict is unknown go first and one by one: an Ack says up to
-   * where sequences are settled, so only what flies alone can be told apart.
-   */
+  /** The batch to send next, or undefined. */
   next(credit: number): Batch | undefined {
-    if (this.probe !== null) return undefined;
-    if (this.unknown.length > 0) {
-      while (this.unknown[0]?.place !== 'unknown' && this.unknown.length > 0) this.unknown.shift();
-      if (this.unknown.length > 0) return this.flight.size === 0 ? this.unknown[0] : undefined;
-    }
     while (this.waiting.length > 0 && this.waiting[0]!.place !== 'waiting') this.waiting.shift();
     return this.flight.size < credit ? this.waiting[0] : undefined;
-  }
-
-  /** The batches in flight that an Ack settles, besides those that it rejects. */
-  settledBy(contiguousSequence: bigint): Batch[] {
-    // The server had settled the probe before: an answer that does not reject it accepts it, wherever the watermark is.
-    if (this.probe !== null) return [this.probe];
-    return [...this.flight.values()].filter((batch) => batch.sequence <= contiguousSequence);
   }
 
   /** All that were put off may go again. */

@@ -224,19 +224,23 @@ export class Channel {
     this.credit = Math.max(1, ack.credit);
     if (ack.withdrawn !== undefined) this.withdrawal.answer(ack.withdrawn);
     if (ack.ownSpend !== undefined) this.options.owner.onSpend?.(ack.ownSpend);
-    const rejected = new Map(ack.rejections.map((rejection) => [rejection.sequence, rejection]));
-    for (const [sequence, rejection] of rejected) this.onRejection(sequence, rejection);
-    for (const batch of this.outgoing.book.settledBy(ack.contiguousSequence)) {
-      this.retry.reset();
-      this.outgoing.settle(batch, null, ack.epoch);
-    }
+    for (const sequence of ack.accepted) this.onAccepted(sequence, ack.epoch);
+    for (const rejection of ack.rejections) this.onRejection(rejection);
     // An Ack may have been written before the Notice that came ahead of it.
     if (ack.epoch > this.openEpoch) this.setEpoch(ack.epoch, null);
     this.pump();
   }
 
-  private onRejection(sequence: bigint, rejection: Rejection): void {
-    // Of one that is settled the server may tell before it is asked again.
+  private onAccepted(sequence: bigint, openEpoch: bigint): void {
+    const batch = this.outgoing.book.offered(sequence);
+    if (batch === undefined) return;
+    this.retry.reset();
+    this.outgoing.settle(batch, null, openEpoch);
+  }
+
+  private onRejection(rejection: Rejection): void {
+    const { sequence } = rejection;
+    // A batch that was put off and sent again is perhaps answered twice.
     const batch = this.outgoing.book.offered(sequence);
     if (batch === undefined || (rejection.retryable && batch.place !== 'flight')) return;
     if (rejection.retryable) {

@@ -7,11 +7,8 @@ import {
 import type { OutboxBatch } from '../outbox/contract.js';
 import type { Settled } from './settled.js';
 
-/**
- * Where a signed batch is. `signing`: not yet durable in the outbox. `unknown`: settled by the server, in a way that
- * the lost socket did not tell. `deferred`: put off by the server.
- */
-export type BatchPlace = 'signing' | 'waiting' | 'unknown' | 'flight' | 'deferred' | 'settled';
+/** Where a signed batch is. `signing`: not yet durable in the outbox. `deferred`: put off by the server. */
+export type BatchPlace = 'signing' | 'waiting' | 'flight' | 'deferred' | 'settled';
 
 /** One signed batch on its way. */
 export interface Batch extends OutboxBatch {

@@ -2,7 +2,7 @@ import { encodeServerFrame } from '../../src/wire/index.js';
 import type { Rejection, Spend } from '../../src/wire/messages.js';
 import type { SignatureContext, Verifier } from '../../src/signing/index.js';
 import type { SubmitResult } from '../hub.js';
-import { rejection, type TextFacts } from './refusal-texts.js';
+import type { TextFacts } from './refusal-texts.js';
 
 /** What stays the same for a channel. */
 export interface ChannelSetup {
@@ -26,43 +26,28 @@ export interface ChannelSetup {
 export class Channel {
   /** Batches received and not yet answered. */
   inFlight = 0;
-  #contiguous: bigint;
-  /** Remembered refusals that were told, or are about to be. */
-  #told: ReadonlySet<bigint> = new Set();
   #epoch: bigint;
-  /** By sequence. */
-  #rejections = new Map<bigint, Rejection>();
-  #answers = 0;
-  #ownSpend: Spend | undefined;
+  #accepted: bigint[] = [];
+  #rejections: Rejection[] = [];
   #withdrawn: bigint | undefined;
+  #ownSpend: Spend | undefined;
   /** A Withdraw waits for its answer: there is one at a time. */
   withdrawing = false;
 
-  constructor(readonly setup: ChannelSetup, contiguous: bigint, epoch: bigint) {
-    this.#contiguous = contiguous;
+  constructor(readonly setup: ChannelSetup, epoch: bigint) {
     this.#epoch = epoch;
   }
 
-  /** True when an ack waits. */
-  get waiting(): boolean {
-    return this.#answers > 0;
+  /** The hub took a batch in flight, now or when an earlier copy of it came. Verdicts may come in any order. */
+  accept(sequence: bigint, result: SubmitResult): void {
+    this.#accepted.push(sequence);
+    this.#note(result);
   }
 
-  /**
-   * A verdict that the hub gave on a batch in flight. Verdicts may come in any order; the ack only grows. It tells every
-   * refusal that is remembered and was not told here yet: an earlier copy of a batch, perhaps on another socket, may have
-   * settled what is in flight here too, and that would be taken for accepted before its own answer comes.
-   */
-  settle(result: SubmitResult, rejected?: Rejection): void {
-    const { contiguousSequence, currentEpoch, ownSpend, refused } = result;
-    for (const { sequence, code } of refused ?? []) {
-      if (!this.#told.has(sequence)) this.#rejections.set(sequence, rejection(sequence, code, this.setup.facts));
-    }
-    if (refused !== undefined) this.#told = new Set(refused.map(({ sequence }) => sequence));
-    if (contiguousSequence > this.#contiguous) this.#contiguous = contiguousSequence;
-    if (currentEpoch > this.#epoch) this.#epoch = currentEpoch;
-    if (ownSpend !== undefined) this.#ownSpend = ownSpend;
-    this.answer(rejected);
+  /** @param result absent when the hub gave no verdict on the batch. */
+  reject(rejected: Rejection, result?: SubmitResult): void {
+    this.#rejections.push(rejected);
+    if (result !== undefined) this.#note(result);
   }
 
   /** The contributor's Withdraw is durable: the next ack says so. */
@@ -70,26 +55,26 @@ export class Channel {
     this.#withdrawn = epoch;
   }
 
-  /** The end of a batch that the hub gave no verdict on. */
-  answer(rejected?: Rejection): void {
-    if (rejected !== undefined) this.#rejections.set(rejected.sequence, rejected);
-    this.#answers += 1;
+  #note({ currentEpoch, ownSpend }: SubmitResult): void {
+    if (currentEpoch > this.#epoch) this.#epoch = currentEpoch;
+    if (ownSpend !== undefined) this.#ownSpend = ownSpend;
   }
 
-  /** The one cumulative ack for all answers since the last one; frees their credit. */
+  /** The one ack for all answers since the last one; frees their credit. */
   takeAck(credit: number): Uint8Array {
-    const rejections = [...this.#rejections.values()];
+    const accepted = this.#accepted;
+    const rejections = this.#rejections;
     const ownSpend = this.#ownSpend;
     const withdrawn = this.#withdrawn;
+    this.#accepted = [];
+    this.#rejections = [];
     this.#ownSpend = undefined;
     this.#withdrawn = undefined;
-    this.inFlight -= this.#answers;
-    this.#rejections.clear();
-    this.#answers = 0;
+    this.inFlight -= accepted.length + rejections.length;
     return encodeServerFrame({
       kind: 'ack',
       channel: this.setup.id,
-      contiguousSequence: this.#contiguous,
+      accepted,
       rejections,
       epoch: this.#epoch,
       credit,

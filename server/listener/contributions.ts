@@ -148,7 +148,7 @@ export class Contributions {
     const id = ++this.#lastChannel;
     const ready = await readyFrom(context, hello, this.serverNonce, id, state);
     if (voice.closed) return;
-    this.#channels.set(id, new Channel({ ...setup, id }, state.contiguousSequence, ready.epoch));
+    this.#channels.set(id, new Channel({ ...setup, id }, ready.epoch));
     this.#count(1);
     voice.send(ready);
     voice.follow(view.studyId);
@@ -196,16 +196,16 @@ export class Contributions {
     const { studyName: study, facts } = channel.setup;
     if (result === undefined) {
       metrics.refused.add(1, { study, code: 'internal' });
-      channel.answer(rejection(sequence, 'internal', facts));
+      channel.reject(rejection(sequence, 'internal', facts));
     } else if (result.verdict === 'rejected') {
       const code = result.code ?? 'unspecified';
       const { retryAtMs } = result;
       const told = retryAtMs === undefined ? facts : { ...facts, retryInMs: retryAtMs - this.context.clock.nowMs() };
       metrics.refused.add(1, { study, code });
-      channel.settle(result, rejection(sequence, code, told));
+      channel.reject(rejection(sequence, code, told), result);
     } else {
       (result.verdict === 'accepted' ? metrics.accepted : metrics.duplicates).add(1, { study });
-      channel.settle(result);
+      channel.accept(sequence, result);
     }
     this.#scheduleAck(channel);
   }
@@ -217,7 +217,7 @@ export class Contributions {
     if (sequence === undefined) return this.voice.refuse(code, { channel: id, studyId: signatures.studyId, facts });
     this.context.metrics.refused.add(1, { study, code });
     channel.inFlight += 1;
-    channel.answer(rejection(sequence, code, facts));
+    channel.reject(rejection(sequence, code, facts));
     this.#scheduleAck(channel);
   }
 

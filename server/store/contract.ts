@@ -139,12 +139,6 @@ export interface AdmissionRequest {
   readonly rejectAs?: WireCode;
 }
 
-/** A sequence that was settled by a refusal. */
-export interface RefusedSequence {
-  readonly sequence: bigint;
-  readonly code: WireCode;
-}
-
 export interface AdmissionResult {
   /** accepted: journalled now. duplicate: it was accepted before, by the same digest. rejected: see code. */
   readonly verdict: 'accepted' | 'duplicate' | 'rejected';
@@ -155,10 +149,6 @@ export interface AdmissionResult {
   readonly position: bigint;
   /** The contributor's contribution to that epoch is complete with this batch. */
   readonly complete: boolean;
-  /** Every sequence up to here is settled. */
-  readonly contiguousSequence: bigint;
-  /** Settled sequences, this one perhaps among them, that were refused for good and are remembered; absent when none is. */
-  readonly refused?: readonly RefusedSequence[];
   /**
    * Under contributor scope, with the first row of an epoch (also when it did not fit): what the contributor has now
    * spent.
@@ -189,7 +179,6 @@ export type WithdrawalResult =
 export interface ContributorState {
   /** The first sequence never seen. */
   readonly nextSequence: bigint;
-  readonly contiguousSequence: bigint;
   /** Unsettled sequences below nextSequence. */
   readonly holes: readonly bigint[];
   /** Something of this contributor was settled for the epoch that is open, whether it still counts there or not. */
@@ -329,9 +318,8 @@ export interface Store {
    *   stopped, so that a sender whose ack was lost is told the truth;
    *   another digest -> rejected `mutated`, nothing changes. In the window, and the digest's key purged: a rejection is
    *   repeated, whatever the digest, so that nobody is told that rows count which do not.
-   *   Otherwise, state not open -> rejected study-ended | budget-exhausted (retryable no), the sequence consumed when a
-   *   later one is settled: else no ack would ever reach that one. Without one nothing is written;
-   *   more than limits.sequenceWindow ahead of the contiguous one -> `sequence-too-far`.
+   *   Otherwise, state not open -> rejected study-ended | budget-exhausted (retryable no), nothing is written;
+   *   more than limits.sequenceWindow above the highest sequence below which all are settled -> `sequence-too-far`.
    * 3 rejectAs -> rejected for good, sequence consumed.
    * 4 epoch: named epoch open -> it. Named epoch closing or older, `late: next` and the next one open and
    *   named >= open - 1 -> the open one; `late: drop` or older -> `stale-epoch` (permanent). Ahead -> `epoch-not-open` (retryable).

@@ -278,7 +278,7 @@ function fits({ values, rows, columns }: VerifiedBatch, definition: StudyDefinit
 }
 
 function refusal(code: 'unknown-study' | 'shutting-down'): SubmitResult {
-  return { verdict: 'rejected', code, contiguousSequence: 0n, currentEpoch: 0n };
+  return { verdict: 'rejected', code, currentEpoch: 0n };
 }
 
 function hexOf(key: Uint8Array): string {

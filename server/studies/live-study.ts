@@ -119,8 +119,6 @@ export class LiveStudy {
     return {
       verdict: result.verdict,
       ...(result.code !== undefined && { code: result.code }),
-      contiguousSequence: result.contiguousSequence,
-      ...(result.refused !== undefined && { refused: result.refused }),
       currentEpoch: this.#open?.epoch ?? 0n,
       ...(result.retryAtMs !== undefined && { retryAtMs: result.retryAtMs }),
       ...(result.spend !== undefined && { ownSpend: ownSpendOf(this.definition, result.spend) }),

@@ -112,7 +112,8 @@ export interface Rejection {
 export interface Ack {
   readonly kind: 'ack';
   readonly channel: number;
-  readonly contiguousSequence: bigint;
+  /** Sequences of batches that were accepted, now or when an earlier copy came. */
+  readonly accepted: readonly bigint[];
   readonly rejections: readonly Rejection[];
   readonly epoch: bigint;
   readonly credit: number;

@@ -160,7 +160,7 @@ function spendFromWire(spend: read.v1.Spend | null): Spend | null {
 function ackToWire(ack: Ack): sent.v1.Ack.$Properties {
   return {
     channel: uint32(ack.channel, 'channel'),
-    contiguousSequence: toLong(ack.contiguousSequence, 'contiguous sequence'),
+    accepted: ack.accepted.map((sequence) => toLong(sequence, 'sequence')),
     rejections: ack.rejections.map((rejection) => ({
       sequence: toLong(rejection.sequence, 'sequence'),
       code: codeToWire(rejection.code),
@@ -180,7 +180,7 @@ function ackFromWire(ack: read.v1.Ack): Ack {
   return {
     kind: 'ack',
     channel: ack.channel,
-    contiguousSequence: toBigint(ack.contiguousSequence),
+    accepted: ack.accepted.map(toBigint),
     rejections: (ack.rejections as read.v1.Rejection[]).map((rejection) => ({
       sequence: toBigint(rejection.sequence),
       code: codeFromWire(rejection.code),

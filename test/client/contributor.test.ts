@@ -205,6 +205,16 @@ describe('lost connections', () => {
     expect(server.taken).toHaveLength(1);
   });
 
+  it('learns that a batch counts while an earlier one is put off', async () => {
+    const server = await startServer();
+    server.judge = (body) => (body.sequence === 1n && server.epoch < 9n ? 'epoch-not-open' : null);
+    const contributor = connect(server);
+    const first = contributor.send(row(1));
+    expect(await contributor.send(row(2))).toMatchObject({ kind: 'accepted', sequences: [2n] });
+    server.openEpoch(9n);
+    expect(await first).toMatchObject({ kind: 'accepted', sequences: [1n] });
+  });
+
   it('sends a batch for an epoch that had not opened again when one opens', async () => {
     const server = await startServer();
     server.judge = (body) => (body.epoch > server.epoch || server.epoch < 9n ? 'epoch-not-open' : null);

@@ -104,7 +104,7 @@ it('leaves batches good that were signed for an earlier key, and nobody else\'s'
   send(newSigner().publicKey);
   expect(await contributor.refusal()).toMatchObject({ code: 'bad-signature' });
   send(first);
-  expect(await client.next('ack')).toMatchObject({ contiguousSequence: 1n, rejections: [] });
+  expect(await client.next('ack')).toMatchObject({ accepted: [1n], rejections: [] });
   send(aggregator.serverKey);
-  expect(await client.next('ack')).toMatchObject({ contiguousSequence: 1n, rejections: [] });
+  expect(await client.next('ack')).toMatchObject({ accepted: [1n], rejections: [] });
 });

@@ -40,7 +40,7 @@ it('has who follows the older version connect again and read the newer one, and 
   const [follower, bystander] = [await WireClient.open(aggregator.port), await WireClient.open(aggregator.port)];
   const signer = newSigner();
   const before = await WireContributor.open(follower, studyId, signer);
-  expect(await before.send(1n)).toMatchObject({ contiguousSequence: 1n });
+  expect(await before.send(1n)).toMatchObject({ accepted: [1n] });
   await WireContributor.open(bystander, other!.studyId);
   const contributor = createContributor({ url, study, seed: new Uint8Array(32).fill(9) });
   expect(await contributor.send([[1, 2]])).toMatchObject({ kind: 'accepted', epoch: 1n });
@@ -61,8 +61,8 @@ it('has who follows the older version connect again and read the newer one, and 
   expect([newer.studyId === studyId, aggregator.hub.study(studyId)!.epoch]).toEqual([false, 1n]);
   const after = await WireContributor.open(again, studyId, signer);
   expect(after.ready).toMatchObject({ nextSequence: 2n, epoch: 1n });
-  expect(await after.send(1n)).toMatchObject({ contiguousSequence: 1n, rejections: [] });
-  expect(await after.send(2n, { last: true })).toMatchObject({ contiguousSequence: 2n });
+  expect(await after.send(1n)).toMatchObject({ accepted: [1n], rejections: [] });
+  expect(await after.send(2n, { last: true })).toMatchObject({ accepted: [2n] });
   expect(await contributor.send([[3, 4]], { last: true })).toMatchObject({ kind: 'accepted', epoch: 1n });
   expect(bystander.closeCode).toBeUndefined();
 

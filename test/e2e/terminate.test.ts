@@ -25,7 +25,7 @@ async function sendUntilGoodbye(port: number, studyId: string, onAck: () => void
     if (frame === null) break;
     if (frame.kind !== 'ack') continue;
     expect(frame.rejections.filter(({ retryable }) => !retryable)).toEqual([]);
-    settled = frame.contiguousSequence > settled ? frame.contiguousSequence : settled;
+    for (const sequence of frame.accepted) settled = sequence > settled ? sequence : settled;
     onAck();
     while (client.closeCode === undefined && sent < settled + 8n) send();
   }

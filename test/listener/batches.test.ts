@@ -14,7 +14,7 @@ describe('accepted batches', () => {
     const frame = contributor.batch(1n, { rows: 2, last: true, ...rows(1.5, -2, 3, 4e9) });
     contributor.client.send(frame);
     const ack = await contributor.client.next('ack');
-    expect(ack).toMatchObject({ channel: 1, contiguousSequence: 1n, rejections: [], epoch: 7n, credit: 64 });
+    expect(ack).toMatchObject({ channel: 1, accepted: [1n], rejections: [], epoch: 7n, credit: 64 });
     expect(rig.hub.submitted).toHaveLength(1);
     expect(rig.hub.submitted[0]).toMatchObject({
       studyId: rig.study, sequence: 1n, epoch: 7n, last: true, rows: 2, columns: 2,
@@ -42,7 +42,7 @@ describe('accepted batches', () => {
     expect(rig.hub.submitted[0]!.values).toEqual(Float64Array.of(0.5, 2));
   });
 
-  it('answers a group commit with one cumulative ack per channel', async () => {
+  it('answers a group commit with one ack per channel', async () => {
     const rig = await startRig();
     const client = await rig.open();
     const first = await WireContributor.open(client, rig.study);
@@ -55,7 +55,9 @@ describe('accepted batches', () => {
     await eventually(() => rig.hub.submitted.length === 80);
     rig.hub.commit();
     const acks = [await client.next('ack'), await client.next('ack')];
-    expect(acks.map((ack) => [ack.channel, ack.contiguousSequence])).toEqual([[1, 40n], [2, 40n]]);
+    const all = Array.from({ length: 40 }, (_, i) => BigInt(i + 1));
+    expect(acks.map((ack) => [ack.channel, ack.accepted]))
+      .toEqual([[1, all], [2, all.filter((sequence) => sequence !== 3n)]]);
     expect(acks[1]!.rejections.map((rejection) => rejection.sequence)).toEqual([3n]);
     rig.hub.hold = false;
     await rig.expectService();
@@ -69,11 +71,11 @@ describe('accepted batches', () => {
     contributor.client.send(frame);
     await contributor.client.next('ack');
     contributor.client.send(frame);
-    expect(await contributor.client.next('ack')).toMatchObject({ contiguousSequence: 1n, rejections: [] });
+    expect(await contributor.client.next('ack')).toMatchObject({ accepted: [1n], rejections: [] });
     expect(rig.metrics.duplicates.total()).toBe(1);
     const mutated = await contributor.send(1n, rows(9, 9));
     expect(mutated.rejections).toMatchObject([{ sequence: 1n, code: 'mutated', retryable: false }]);
-    expect(mutated.contiguousSequence).toBe(1n);
+    expect(mutated.accepted).toEqual([]);
     await rig.expectService();
   });
 });
@@ -94,10 +96,10 @@ describe('batches whose contents are unusable consume their sequence', () => {
       const contributor = await rig.contributor();
       const ack = await contributor.send(1n, change);
       expect(ack.rejections).toMatchObject([{ sequence: 1n, code, retryable: false }]);
-      expect(ack.contiguousSequence).toBe(1n);
+      expect(ack.accepted).toEqual([]);
       expect(rig.hub.submitted[0]).toMatchObject({ rejectAs: code, sequence: 1n });
       expect(rig.hub.submitted[0]).not.toHaveProperty('values');
-      expect(await contributor.send(2n)).toMatchObject({ contiguousSequence: 2n, rejections: [] });
+      expect(await contributor.send(2n)).toMatchObject({ accepted: [2n], rejections: [] });
       expect(rig.metrics.refused.by('code', {}).get(code)).toBe(1);
       await rig.expectService();
     });
@@ -115,20 +117,31 @@ describe('batches whose contents are unusable consume their sequence', () => {
 });
 
 describe('an ack', () => {
-  it('tells the refusals that are remembered, also of batches whose own answers are to come, and each once', async () => {
+  it('names each batch that it answers, in whatever order they came', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
-    const answer = { verdict: 'rejected', code: 'stale-epoch', currentEpoch: 7n } as const;
-    const stale = (...sequences: bigint[]) => sequences.map((sequence) => ({ sequence, code: answer.code }));
-    rig.hub.submit = async () => ({ ...answer, contiguousSequence: 2n, refused: stale(1n, 2n) });
-    const first = await contributor.send(1n);
-    expect(first).toMatchObject({ contiguousSequence: 2n, rejections: stale(1n, 2n) });
-    expect(first.rejections[1]!.text).toBe(first.rejections[0]!.text);
-    // The one that it answers is told whenever it is asked for; others are not told again.
-    expect((await contributor.send(2n)).rejections).toMatchObject(stale(2n));
-    rig.hub.submit = async () => ({ verdict: 'accepted', contiguousSequence: 3n, currentEpoch: 7n, refused: stale(1n, 2n, 5n) });
-    expect((await contributor.send(3n)).rejections).toMatchObject(stale(5n));
-    expect((await contributor.send(4n)).rejections).toEqual([]);
+    expect(await contributor.send(3n)).toMatchObject({ accepted: [3n], rejections: [] });
+    const rejected = await contributor.send(2n, rawRows(NaN, 1));
+    expect(rejected).toMatchObject({ accepted: [], rejections: [{ sequence: 2n, code: 'not-finite' }] });
+    // Of batches that were settled before, it names those that were sent again, and no others.
+    expect(await contributor.send(2n, rawRows(NaN, 1))).toMatchObject({
+      accepted: [], rejections: [{ sequence: 2n, code: 'not-finite' }],
+    });
+    expect(await contributor.send(3n)).toMatchObject({ accepted: [3n], rejections: [] });
+    expect(await contributor.send(1n)).toMatchObject({ accepted: [1n], rejections: [] });
+  });
+
+  it('answers both bodies of a sequence: the first one stands', async () => {
+    const rig = await startRig();
+    const contributor = await rig.contributor();
+    rig.hub.hold = true;
+    contributor.client.send(contributor.batch(1n));
+    contributor.client.send(contributor.batch(1n, rows(9, 9)));
+    await eventually(() => rig.hub.submitted.length === 2);
+    rig.hub.commit();
+    expect(await contributor.client.next('ack')).toMatchObject({
+      accepted: [1n], rejections: [{ sequence: 1n, code: 'mutated', retryable: false }],
+    });
   });
 });
 
@@ -143,7 +156,7 @@ describe('frames that are refused outright', () => {
       expect(await contributor.refusal()).toMatchObject({ code: 'bad-signature', retryable: false, channel: 1 });
     }
     contributor.client.send(frame);
-    expect((await contributor.client.next('ack')).contiguousSequence).toBe(1n);
+    expect((await contributor.client.next('ack')).accepted).toEqual([1n]);
     expect(rig.hub.submitted).toHaveLength(1);
     contributor.client.send(bad);
     expect(await contributor.client.closed()).toBe(1008);
@@ -187,7 +200,7 @@ describe('frames that are refused outright', () => {
     const contributor = await rig.contributor();
     contributor.client.send(contributor.signed(Uint8Array.of(1, 2, 3)));
     expect(await contributor.refusal()).toMatchObject({ code: 'malformed', channel: 1 });
-    expect((await contributor.send(1n)).contiguousSequence).toBe(1n);
+    expect((await contributor.send(1n)).accepted).toEqual([1n]);
     await rig.expectService();
   });
 
@@ -216,7 +229,7 @@ describe('frames that are refused outright', () => {
     const contributor = await rig.contributor();
     contributor.client.ws.send(new Uint8Array(4096));
     expect(await contributor.client.closed()).toBe(1009);
-    expect((await bystander.send(1n)).contiguousSequence).toBe(1n);
+    expect((await bystander.send(1n)).accepted).toEqual([1n]);
     expect(rig.metrics.socketsClosed.by('reason', {}).get('WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')).toBe(1);
     await rig.expectService();
   });
@@ -255,7 +268,7 @@ describe('frames that are refused outright', () => {
     }
     expect(rig.hub.submitted).toHaveLength(4);
     rig.hub.commit();
-    expect((await contributor.client.next('ack')).contiguousSequence).toBe(4n);
+    expect((await contributor.client.next('ack')).accepted).toEqual([1n, 2n, 3n, 4n]);
     // Credit is back with the ack.
     for (let i = 5n; i <= 9n; i++) contributor.client.send(contributor.batch(i));
     expect(await contributor.client.closed()).toBe(1008);
@@ -272,14 +285,14 @@ describe('back-pressure', () => {
     rig.hub.overload = true;
     const refused = await contributor.send(1n);
     expect(refused.rejections).toMatchObject([{ sequence: 1n, code: 'overloaded', retryable: true }]);
-    expect(refused.contiguousSequence).toBe(0n);
+    expect(refused.accepted).toEqual([]);
     contributor.client.send(contributor.batch(1n));
     // Others are read meanwhile, after it was sent.
     for (let i = 0; i < 2; i++) await (await rig.open()).next('welcome');
     // The socket is paused: the second batch was not even read.
     expect(rig.metrics.refused.by('code', {}).get('overloaded')).toBe(1);
     rig.hub.overload = false;
-    expect((await contributor.client.next('ack')).contiguousSequence).toBe(1n);
+    expect((await contributor.client.next('ack')).accepted).toEqual([1n]);
     await rig.expectService();
   });
 
@@ -289,9 +302,9 @@ describe('back-pressure', () => {
     rig.hub.broken = true;
     const ack = await contributor.send(1n);
     expect(ack.rejections).toMatchObject([{ sequence: 1n, code: 'internal', retryable: true }]);
-    expect(ack.contiguousSequence).toBe(0n);
+    expect(ack.accepted).toEqual([]);
     rig.hub.broken = false;
-    expect(await contributor.send(1n)).toMatchObject({ contiguousSequence: 1n, rejections: [] });
+    expect(await contributor.send(1n)).toMatchObject({ accepted: [1n], rejections: [] });
     expect(rig.metrics.totals.queuedBatches).toBe(0);
   });
 });

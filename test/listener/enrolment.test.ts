@@ -111,11 +111,11 @@ it('says when a study takes new keys again', async () => {
   const admission = { kind: 'rate', keys: 20, perMs: 3_600_000 } as const;
   rig.hub.change(rig.study, { document: { ...document, participation: 'public', admission } });
   clock.advance(1_000);
-  const answer = { verdict: 'rejected', code: 'too-many-new-keys', contiguousSequence: 0n, currentEpoch: 7n } as const;
+  const answer = { verdict: 'rejected', code: 'too-many-new-keys', currentEpoch: 7n } as const;
   rig.hub.submit = async () => ({ ...answer, retryAtMs: 53_500 });
   const contributor = await rig.contributor();
-  const { contiguousSequence, rejections } = await contributor.send(1n);
-  expect(contiguousSequence).toBe(0n);
+  const { accepted, rejections } = await contributor.send(1n);
+  expect(accepted).toEqual([]);
   expect(rejections).toEqual([{
     sequence: 1n, code: 'too-many-new-keys', retryable: true,
     text: 'the study takes 20 new keys in each 1 hour, and has them: send the same bytes again in 53 s',

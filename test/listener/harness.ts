@@ -61,7 +61,7 @@ export async function startRig(options: Partial<ListenerOptions> = {}): Promise<
     url: (path) => `${listener.address}${path}`,
     async expectService() {
       const someone = await contributor();
-      expect((await someone.send(1n)).contiguousSequence).toBe(1n);
+      expect((await someone.send(1n)).accepted).toEqual([1n]);
       someone.client.close();
     },
   };

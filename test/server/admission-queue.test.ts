@@ -13,7 +13,7 @@ function slowStore() {
     admit: (batches: readonly AdmissionRequest[]) => {
       const results = batches.map((one): AdmissionResult => {
         position += 1n;
-        return { verdict: 'accepted', epoch: 1n, position, complete: one.last, contiguousSequence: one.sequence };
+        return { verdict: 'accepted', epoch: 1n, position, complete: one.last };
       });
       return new Promise<readonly AdmissionResult[]>((resolve, reject) => {
         calls.push({ answer: () => resolve(results), fail: reject, size: batches.length });
@@ -86,7 +86,7 @@ describe('the queue between sockets and journal', () => {
   it('treats a verdict out of journal order as a defect', async () => {
     const failures: unknown[] = [];
     const wrong: AdmissionResult = {
-      verdict: 'accepted', epoch: 1n, position: 0n, complete: true, contiguousSequence: 1n,
+      verdict: 'accepted', epoch: 1n, position: 0n, complete: true,
     };
     const queue = new AdmissionQueue({ admit: async () => [wrong] }, (error) => failures.push(error));
     await expect(queue.submit(batch('a', 1, 1), 1, () => 1)).rejects.toMatchObject({ code: 'invariant' });

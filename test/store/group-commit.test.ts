@@ -42,7 +42,7 @@ function bench(): { group: GroupCommit; commits: Commit[]; pass: (ms: number) =>
 }
 
 const answer = (one: AdmissionRequest): AdmissionResult =>
-  ({ verdict: 'accepted', epoch: 1n, position: one.sequence, complete: false, contiguousSequence: 0n });
+  ({ verdict: 'accepted', epoch: 1n, position: one.sequence, complete: false });
 
 describe('group commit', () => {
   it('waits for company, then answers each caller with its own results and only when the list is durable', async () => {

@@ -25,8 +25,8 @@ export class AdmissionModel {
       if (earlier.digest !== digest) return 'rejected:mutated';
       return earlier.code === null ? `duplicate@${earlier.epoch}` : `rejected:${earlier.code}`;
     }
-    if (stopped !== null && batch.sequence >= this.next(batch.contributor)) return stopped;
-    const code = stopped?.slice('rejected:'.length) ?? this.#judge(batch);
+    if (stopped !== null) return stopped;
+    const code = this.#judge(batch);
     if (code === 'epoch-not-open') return `rejected:${code}`;
     this.#settled.set(`${batch.contributor}/${batch.sequence}`, { code, epoch: this.open?.epoch ?? 0n, digest });
     const high = this.#high.get(batch.contributor) ?? 0n;

@@ -121,7 +121,7 @@ class Hub implements FakeHub {
     const next = [...settled.keys()].reduce((max, sequence) => (sequence > max ? sequence : max), contiguous) + 1n;
     const holes: bigint[] = [];
     for (let i = contiguous + 1n; i < next; i++) if (!settled.has(i)) holes.push(i);
-    return { nextSequence: next, contiguousSequence: contiguous, holes, inOpenEpoch: this.inOpenEpoch, spend: this.spend };
+    return { nextSequence: next, holes, inOpenEpoch: this.inOpenEpoch, spend: this.spend };
   }
 
   async releases(id: string, from: number, limit: number): Promise<readonly ReleaseRecord[]> {
@@ -192,7 +192,6 @@ class Hub implements FakeHub {
     const answer = (verdict: SubmitResult['verdict'], code?: WireCode): SubmitResult => ({
       verdict,
       ...(code === undefined ? {} : { code }),
-      contiguousSequence: contributor.contiguous,
       currentEpoch: view.epoch,
     });
     if (view.state !== 'open') return answer('rejected', view.state === 'ended' ? 'study-ended' : 'budget-exhausted');
@@ -204,7 +203,7 @@ class Hub implements FakeHub {
     const result = batch.rejectAs === undefined ? answer('accepted') : answer('rejected', batch.rejectAs);
     contributor.settled.set(batch.sequence, { digest: toHex(batch.digest), result });
     while (contributor.settled.has(contributor.contiguous + 1n)) contributor.contiguous += 1n;
-    return { ...result, contiguousSequence: contributor.contiguous };
+    return result;
   }
 }
 

@@ -241,7 +241,7 @@ export class FakeServer {
     const retryable = code !== null && retryableWireCodes.has(code);
     say({
       kind: 'ack', channel: frame.channel, epoch: this.epoch, credit: this.credit,
-      contiguousSequence: this.window(toHex(hello.publicKey)).contiguous,
+      accepted: code === null ? [body.sequence] : [],
       rejections: code === null ? [] : [{ sequence: body.sequence, code, retryable, text: 'scripted' }],
     });
   }

@@ -213,14 +213,14 @@ export const serverFrames: Readonly<Record<string, ServerFrame>> = {
   ack: {
     kind: 'ack',
     channel: 1,
-    contiguousSequence: 9_007_199_254_740_993n,
+    accepted: [3n, 9_007_199_254_740_993n],
     rejections: [
       { sequence: 18_446_744_073_709_551_615n, code: 'stale-epoch', retryable: false, text: 'epoch 6 is closed' },
     ],
     epoch: 8n,
     credit: 63,
   },
-  ackOfWithdrawal: { kind: 'ack', channel: 1, contiguousSequence: 3n, rejections: [], epoch: 7n, credit: 64, withdrawn: 7n },
+  ackOfWithdrawal: { kind: 'ack', channel: 1, accepted: [], rejections: [], epoch: 7n, credit: 64, withdrawn: 7n },
   release: { kind: 'release', body: releaseBytes, signature: signatures.release },
   head: { kind: 'head', body: headBytes, signature: signatures.head },
   notice: { kind: 'notice', studyId: factsId, state: 'open', epoch: 8n, closesInMs: 10_000n },

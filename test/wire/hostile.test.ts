@@ -223,7 +223,7 @@ describe('a server\'s words', () => {
     const refusal = { kind: 'refusal', code: 'internal', retryable: true, text, channel: 0, studyId: noBytes, publicKey: noBytes } as const;
     expect(wire.decodeServerFrame(wire.encodeServerFrame(refusal))).toMatchObject({ text: safe });
     const rejections = [{ sequence: 1n, code: 'mutated', retryable: false, text }] as const;
-    const ack = { kind: 'ack', channel: 1, contiguousSequence: 1n, rejections, epoch: 1n, credit: 1 } as const;
+    const ack = { kind: 'ack', channel: 1, accepted: [1n], rejections, epoch: 1n, credit: 1 } as const;
     expect(wire.decodeServerFrame(wire.encodeServerFrame(ack))).toMatchObject({ rejections: [{ text: safe }] });
   });
 });

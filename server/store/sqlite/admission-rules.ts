@@ -76,8 +76,7 @@ export function judge(
   }
   const settled = earlier !== undefined || batch.sequence <= BigInt(window.contiguous);
   if (settled) return { kind: 'repeat', code: earlier?.code, epoch: 0n };
-  // A later sequence of the sender counts, or was refused for good: its ack must get past this one.
-  if (stopped !== null) return batch.sequence < BigInt(window.high) ? consume(stopped) : refuse(stopped);
+  if (stopped !== null) return refuse(stopped);
   if (batch.rejectAs !== undefined) return consume(batch.rejectAs);
   const { open } = study;
   if (open === null || batch.epoch > open.epoch) return refuse('epoch-not-open');

@@ -7,10 +7,10 @@ import { judge, leftOutRows, type AdmissionStudy, type ContributionState, type O
 import { budgetTime } from './budget-window.js';
 import { budgetById, capsOf, plus, within, type Spend } from './budgets.js';
 import { forgottenThrough, type ContributorSpending, type OwnBudget } from './contributor-spending.js';
-import { fingerprintBytes, Fingerprints, journalKeys, journalTable } from './epoch-tables.js';
+import { Fingerprints, journalKeys, journalTable } from './epoch-tables.js';
 import { NewKeys, rateIn, type NewKeyRate } from './new-keys.js';
 import { sql, type Queries } from './query.js';
-import { emptyWindow, holesOf, refusedIn, settle, type ReplayWindow } from './replay-window.js';
+import { emptyWindow, holesOf, settle, type ReplayWindow } from './replay-window.js';
 
 interface StudyFacts extends AdmissionStudy {
   readonly studyKey: bigint;
@@ -49,9 +49,6 @@ type EpochTally = Map<bigint, { contributors: number; leftOut: number }>;
 interface Debit { readonly fits: boolean; readonly spend: Spend }
 type JournalValues = [bigint, bigint, bigint, number, Uint8Array, Uint8Array];
 type JournalStatement = Database.Statement<JournalValues>;
-
-/** Of a hole that is filled after a study has stopped and its keys are purged: without the key it is never compared. */
-const noFingerprint = new Uint8Array(fingerprintBytes);
 
 const noContribution: ContributionState = {
   window: emptyWindow, epochKey: 0n, rows: 0, complete: false, excludedFrom: null,
@@ -144,16 +141,16 @@ export class Admission {
     const state = contributor?.state ?? noContribution;
     const judgement = judge(batch, study, state, (epoch) =>
       this.#fingerprints.of(study!.studyKey, epoch, batch.digest));
-    if (judgement.kind === 'refuse') return answer('rejected', state, { code: judgement.code });
+    if (judgement.kind === 'refuse') return answer('rejected', { code: judgement.code });
     if (judgement.kind === 'repeat') {
       return judgement.code === undefined
-        ? answer('duplicate', state, { epoch: judgement.epoch })
-        : answer('rejected', state, { code: judgement.code });
+        ? answer('duplicate', { epoch: judgement.epoch })
+        : answer('rejected', { code: judgement.code });
     }
     assert(study !== undefined && contributor !== undefined, 'only a known study accepts or consumes');
     const retryAtMs = study.rate === null || state.window.high > 0 ? null
       : this.#newKeys.take(study.rate, contributor.contributorId);
-    if (retryAtMs !== null) return answer('rejected', state, { code: 'too-many-new-keys', retryAtMs });
+    if (retryAtMs !== null) return answer('rejected', { code: 'too-many-new-keys', retryAtMs });
     const identified = this.#identify(contributor, batch, loaded);
     const begins = judgement.kind === 'accept' && judgement.first;
     const debit = begins ? this.#debit(study, identified.contributorId) : null;
@@ -166,11 +163,11 @@ export class Admission {
     if (leftOut) {
       this.#tally(tally, study.open!.epochKey).leftOut += 1;
       identified.state = { ...state, window, epochKey: study.open!.epochKey, rows: leftOutRows, complete: true };
-      return answer('rejected', identified.state, { code: refused!, ...spend });
+      return answer('rejected', { code: refused!, ...spend });
     }
     if (judgement.kind === 'consume') {
       identified.state = { ...state, window };
-      return answer('rejected', identified.state, { code: judgement.code });
+      return answer('rejected', { code: judgement.code });
     }
     const open = study.open!;
     if (judgement.first) this.#tally(tally, open.epochKey).contributors += 1;
@@ -178,7 +175,7 @@ export class Admission {
     this.#journal(open.epochKey).run(this.#lastPosition, identified.contributorId, batch.sequence,
       judgement.complete ? 1 : 0, batch.signature, batch.body);
     identified.state = { ...state, window, epochKey: open.epochKey, rows: judgement.rows, complete: judgement.complete };
-    return answer('accepted', identified.state, {
+    return answer('accepted', {
       epoch: open.epoch, position: this.#lastPosition, complete: judgement.complete, ...spend,
     });
   }
@@ -192,8 +189,8 @@ export class Admission {
   #settle(
     state: ContributionState, study: StudyFacts, batch: AdmissionRequest, code: WireCode | undefined,
   ): ReplayWindow {
-    const fingerprint = this.#fingerprints.of(study.studyKey, study.newest, batch.digest) ?? noFingerprint;
-    assert(study.state !== 'open' || fingerprint !== noFingerprint, 'the newest epoch of a study has its fingerprint key');
+    const fingerprint = this.#fingerprints.of(study.studyKey, study.newest, batch.digest);
+    assert(fingerprint !== undefined, 'the newest epoch of a study has its fingerprint key');
     return settle(state.window, Number(batch.sequence), { code, epoch: study.newest, fingerprint },
       (epoch) => !this.#fingerprints.knows(study.studyKey, epoch));
   }
@@ -263,7 +260,7 @@ export class Admission {
     const open = study?.open ?? null;
     const own = study?.own ?? null;
     return {
-      nextSequence: BigInt(window.high) + 1n, contiguousSequence: BigInt(window.contiguous), holes: holesOf(window),
+      nextSequence: BigInt(window.high) + 1n, holes: holesOf(window),
       inOpenEpoch: open !== null && contributor !== undefined && epochKey === open.epochKey,
       spend: own === null ? null : this.#spending.spent(own, contributor!.contributorId, this.#nowMs()),
     };
@@ -271,15 +268,10 @@ export class Admission {
 }
 
 function answer(
-  verdict: AdmissionResult['verdict'], state: ContributionState,
+  verdict: AdmissionResult['verdict'],
   facts: Partial<Pick<AdmissionResult, 'epoch' | 'code' | 'position' | 'complete' | 'spend' | 'retryAtMs'>>,
 ): AdmissionResult {
-  const contiguousSequence = BigInt(state.window.contiguous);
-  const refused = refusedIn(state.window);
-  return {
-    verdict, epoch: 0n, position: 0n, complete: false, ...facts, contiguousSequence,
-    ...(refused.length > 0 && { refused }),
-  };
+  return { verdict, epoch: 0n, position: 0n, complete: false, ...facts };
 }
 
 function stateOf(row: ReplayColumns): ContributionState {

@@ -93,16 +93,6 @@ export function settle(
   return { ...settled, contiguous };
 }
 
-/** What is remembered of refusals, in the order of settling. */
-export function refusedIn(window: ReplayWindow): { sequence: bigint; code: WireCode }[] {
-  const refused: { sequence: bigint; code: WireCode }[] = [];
-  for (let offset = 0; offset < window.entries.length; offset += entryBytes) {
-    const code = window.entries[offset + 1]!;
-    if (code !== 0) refused.push({ sequence: BigInt(sequenceOf(window, offset)), code: wireCodes[code]! });
-  }
-  return refused;
-}
-
 /** Sequences between `contiguous` and `high` that are not settled, ascending. */
 export function holesOf(window: ReplayWindow): bigint[] {
   const holes: bigint[] = [];

@@ -654,11 +654,12 @@ export const keelson = $root.keelson = (() => {
         v1.Ack = (function() {
 
             const Ack = function () {
+                this.accepted = [];
                 this.rejections = [];
             };
 
             Ack.prototype.channel = 0;
-            Ack.prototype.contiguousSequence = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            Ack.prototype.accepted = $util.emptyArray;
             Ack.prototype.rejections = $util.emptyArray;
             Ack.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
             Ack.prototype.credit = 0;
@@ -702,12 +703,17 @@ export const keelson = $root.keelson = (() => {
                             continue;
                         }
                     case 2: {
+                            if (wireType === 2) {
+                                if (!(message.accepted && message.accepted.length))
+                                    message.accepted = [];
+                                reader.uint64s(message.accepted);
+                                continue;
+                            }
                             if (wireType !== 0)
                                 break;
-                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
-                                message.contiguousSequence = value;
-                            else
-                                delete message.contiguousSequence;
+                            if (!(message.accepted && message.accepted.length))
+                                message.accepted = [];
+                            message.accepted.push(reader.uint64());
                             continue;
                         }
                     case 3: {

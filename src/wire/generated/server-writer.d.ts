@@ -197,7 +197,7 @@ export namespace keelson {
             constructor();
             $unknowns?: Uint8Array[];
             channel: number;
-            contiguousSequence: (number|Long);
+            accepted: (number|Long)[];
             rejections: keelson.v1.Rejection.$Properties[];
             epoch: (number|Long);
             credit: number;
@@ -209,7 +209,7 @@ export namespace keelson {
         namespace Ack {
             interface $Properties {
                 channel?: (number|null);
-                contiguousSequence?: (number|Long|null);
+                accepted?: ((number|Long)[]|null);
                 rejections?: (keelson.v1.Rejection.$Properties[]|null);
                 epoch?: (number|Long|null);
                 credit?: (number|null);

@@ -255,11 +255,12 @@ export const keelson = $root.keelson = (() => {
         v1.Ack = (function() {
 
             const Ack = function () {
+                this.accepted = [];
                 this.rejections = [];
             };
 
             Ack.prototype.channel = 0;
-            Ack.prototype.contiguousSequence = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            Ack.prototype.accepted = $util.emptyArray;
             Ack.prototype.rejections = $util.emptyArray;
             Ack.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
             Ack.prototype.credit = 0;
@@ -275,8 +276,8 @@ export const keelson = $root.keelson = (() => {
                     throw $Error("max depth exceeded");
                 if (message.channel != null && $Object.hasOwnProperty.call(message, "channel") && message.channel !== 0)
                     writer.uint32(8).uint32(message.channel);
-                if (message.contiguousSequence != null && $Object.hasOwnProperty.call(message, "contiguousSequence") && (typeof message.contiguousSequence === "object" ? message.contiguousSequence.low || message.contiguousSequence.high : message.contiguousSequence !== 0))
-                    writer.uint32(16).uint64(message.contiguousSequence);
+                if (message.accepted != null && message.accepted.length)
+                    writer.uint32(18).uint64s(message.accepted);
                 if (message.rejections != null && message.rejections.length)
                     for (let i = 0; i < message.rejections.length; ++i)
                         $root.keelson.v1.Rejection.encode(message.rejections[i], writer.uint32(26).fork(), _depth + 1).ldelim();

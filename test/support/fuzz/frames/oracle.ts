@@ -23,7 +23,6 @@ export class Oracle {
   readonly #contributions = new Map<string, Contribution>();
   readonly #known = new Set<string>();
   readonly #taken = new Map<number, number>();
-  readonly #contiguous = new Map<string, bigint>();
   /** `study key epoch` of what was taken back. */
   readonly #withdrawn = new Set<string>();
   /** The same of keys of which nothing counts: remembered only if something of theirs was refused for good. */
@@ -32,10 +31,6 @@ export class Oracle {
   /** @param openEpoch of the study when the batch was handed over. */
   judge(batch: VerifiedBatch, result: SubmitResult, openEpoch: bigint): void {
     const who = `${batch.studyId} ${toHex(batch.contributor)}`;
-    const before = this.#contiguous.get(who) ?? 0n;
-    must(result.verdict === 'rejected' || result.contiguousSequence >= before, 'an ack never goes back');
-    if (result.contiguousSequence > before) this.#contiguous.set(who, result.contiguousSequence);
-    must(result.contiguousSequence <= before + 4_096n, 'an ack moves by what was settled');
     if (result.verdict !== 'accepted') return;
     const name = `${who} ${batch.sequence}`;
     must(!this.#accepted.has(name), 'a sequence counts once');
