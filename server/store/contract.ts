@@ -321,9 +321,9 @@ export interface Store {
    *   Otherwise, state not open -> rejected study-ended | budget-exhausted (retryable no), nothing is written;
    *   more than limits.sequenceWindow above the highest sequence below which all are settled -> `sequence-too-far`.
    * 3 rejectAs -> rejected for good, sequence consumed.
-   * 4 epoch: named epoch open -> it. Named epoch closing or older, `late: next` and the next one open and
-   *   named >= open - 1 -> the open one; `late: drop` or older -> `stale-epoch` (permanent). Ahead -> `epoch-not-open` (retryable).
-   *   No epoch open -> `epoch-not-open` (retryable).
+   * 4 epoch: let `coming` be the open epoch or, where none is open, the one after the newest.
+   *   Named < coming, but with `late: next` < coming - 1 -> `stale-epoch` (permanent): no epoch takes it any more.
+   *   None open, or named > open -> `epoch-not-open` (retryable). Otherwise it is for the open epoch.
    *   A key that is quarantined from that epoch or an earlier one -> `quarantined` (permanent).
    * 5 contribution complete already, or rows would pass rowsMax -> `contribution-full` (permanent).
    * 6 contributor scope and first row of the epoch: the cost is debited in this transaction, or, when it does not fit

@@ -7,7 +7,9 @@ import type { AdmissionRequest } from '../../server/store/contract.js';
  */
 export class AdmissionModel {
   state: 'open' | 'exhausted' | 'ended' = 'open';
-  open: { epoch: bigint; rowsMax: number; late: 'next' | 'drop' } | null = null;
+  open: { epoch: bigint; rowsMax: number } | null = null;
+  /** The newest epoch, open or not. */
+  newest: { epoch: bigint; late: 'next' | 'drop' } = { epoch: 0n, late: 'next' };
   readonly accepted: { contributor: string; sequence: bigint; epoch: bigint; digest: string }[] = [];
   readonly #settled = new Map<string, { code: string | null; epoch: bigint; digest: string }>();
   readonly #contributions = new Map<string, { rows: number; complete: boolean }>();
@@ -43,9 +45,9 @@ export class AdmissionModel {
 
   #judge(batch: AdmissionRequest): string | null {
     if (batch.rejectAs !== undefined) return batch.rejectAs;
+    const oldest = this.open === null ? this.newest.epoch + 1n : this.open.epoch;
+    if (batch.epoch < oldest - (this.newest.late === 'next' ? 1n : 0n)) return 'stale-epoch';
     if (this.open === null || batch.epoch > this.open.epoch) return 'epoch-not-open';
-    const behind = this.open.epoch - batch.epoch;
-    if (behind > 1n || (behind === 1n && this.open.late === 'drop')) return 'stale-epoch';
     const contribution = this.#contributions.get(`${this.open.epoch}/${batch.contributor}`);
     const { rows, complete } = contribution ?? { rows: 0, complete: false };
     return complete || rows + batch.rows > this.open.rowsMax ? 'contribution-full' : null;

@@ -389,6 +389,23 @@ function admissionTests(bench: Bench): void {
     expect(await store.contributorState(idOf('s'), idOf('a'))).toMatchObject({ nextSequence: 6n, holes: [] });
   });
 
+  it('4: says at once that no epoch takes a late batch, also while none is open', async () => {
+    const { store } = bench;
+    await store.beginClose(idOf('s'), 1n);
+    await store.openEpoch(epochOf(2));
+    await store.beginClose(idOf('s'), 2n);
+    // late: next. Epoch 3 takes what names 2 or 3.
+    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 2, 2), batch('a', 3, 3)])).toEqual([
+      'rejected:stale-epoch', 'rejected:epoch-not-open', 'rejected:epoch-not-open']);
+    await store.openEpoch(epochOf(3, { late: 'drop' }));
+    await store.beginClose(idOf('s'), 3n);
+    const late = [batch('b', 1, 3), batch('b', 2, 4)];
+    expect(await verdicts(store, late)).toEqual(['rejected:stale-epoch', 'rejected:epoch-not-open']);
+    await bench.reopen();
+    await bench.store.openEpoch(epochOf(4, { late: 'drop' }));
+    expect(await verdicts(bench.store, late)).toEqual(['rejected:stale-epoch', 'accepted@4']);
+  });
+
   it('5: takes rowsMax rows and nothing after the last', async () => {
     const { store } = bench;
     expect(await verdicts(store, [
@@ -452,7 +469,8 @@ function admissionTests(bench: Bench): void {
         if (action.kind === 'advance' && model.state === 'open') {
           epoch += 1n;
           await bench.store.openEpoch(epochOf(epoch, { studyId, late: action.late }));
-          model.open = { epoch, rowsMax: 4, late: action.late };
+          model.open = { epoch, rowsMax: 4 };
+          model.newest = { epoch, late: action.late };
         }
         if (action.kind === 'admit') {
           const named = (behind: number): bigint => (epoch > BigInt(behind) ? epoch - BigInt(behind) : 0n);

@@ -8,13 +8,16 @@ import { settledEntry, type ReplayWindow } from './replay-window.js';
 export interface AdmissionStudy {
   readonly state: StudyStateName;
   readonly open: OpenEpochFacts | null;
+  /** The newest epoch, open or not; 0 before the first. The one after it is the next to open. */
+  readonly newest: bigint;
+  /** As the newest epoch has it. */
+  readonly late: 'next' | 'drop';
 }
 
 export interface OpenEpochFacts {
   readonly epochKey: bigint;
   readonly epoch: bigint;
   readonly rowsMax: number;
-  readonly late: 'next' | 'drop';
 }
 
 /**
@@ -79,9 +82,10 @@ export function judge(
   if (stopped !== null) return refuse(stopped);
   if (batch.rejectAs !== undefined) return consume(batch.rejectAs);
   const { open } = study;
+  const coming = open?.epoch ?? study.newest + 1n;
+  // Said also while no epoch is open: the sender would wait for one that does not take the batch.
+  if (batch.epoch < (study.late === 'next' ? coming - 1n : coming)) return consume('stale-epoch');
   if (open === null || batch.epoch > open.epoch) return refuse('epoch-not-open');
-  const inTime = batch.epoch === open.epoch || (open.late === 'next' && batch.epoch === open.epoch - 1n);
-  if (!inTime) return consume('stale-epoch');
   if (state.excludedFrom !== null && open.epoch >= state.excludedFrom) return consume('quarantined');
   const first = state.epochKey !== open.epochKey;
   if (!first && state.rows === leftOutRows) return consume('contributor-budget-exhausted');

@@ -22,8 +22,6 @@ interface StudyFacts extends AdmissionStudy {
   readonly excludes: boolean;
   /** Set where the study bounds how many new keys it takes. */
   readonly rate: NewKeyRate | null;
-  /** Newest epoch of the study, open or not. */
-  readonly newest: bigint;
 }
 
 /** One contributor in one study while a list is judged; written back once per list. */
@@ -286,14 +284,15 @@ function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
     .select(['study_key', 'name', 'document', 'state', 'last_epoch', 'scope', 'studies.budget_id', 'rho_cap', 'delta_cap'])
     .where('study_id', '=', studyId));
   if (row === undefined) return undefined;
-  const epoch = queries.first(sql.selectFrom('epochs')
-    .select(['epoch_key', 'epoch', 'rows_max', 'late', 'rho', 'delta'])
-    .where('study_key', '=', row.study_key).where('state', '=', 'open'));
+  const newest = queries.first(sql.selectFrom('epochs')
+    .select(['epoch_key', 'epoch', 'state', 'rows_max', 'late', 'rho', 'delta'])
+    .where('study_key', '=', row.study_key).where('epoch', '=', row.last_epoch));
+  const epoch = newest?.state === 'open' ? newest : undefined;
   const open: OpenEpochFacts | null = epoch === undefined ? null
-    : { epochKey: epoch.epoch_key, epoch: epoch.epoch, rowsMax: Number(epoch.rows_max), late: epoch.late };
+    : { epochKey: epoch.epoch_key, epoch: epoch.epoch, rowsMax: Number(epoch.rows_max) };
   const byContributor = row.scope === 'contributor';
   return {
-    studyKey: row.study_key, state: row.state, open, newest: row.last_epoch, rate: rateIn(row.name, row.document),
+    studyKey: row.study_key, state: row.state, open, newest: row.last_epoch, late: newest?.late ?? 'next', rate: rateIn(row.name, row.document),
     excludes: queries.first(sql.selectFrom('quarantines').select('study_key')
       .where('study_key', '=', row.study_key).limit(1)) !== undefined,
     own: byContributor ? ownBudget(queries, row.budget_id) : null,
