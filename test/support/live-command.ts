@@ -14,7 +14,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** `keelson words...` as a process of its own, from the build. */
+/** `keelson words...`, or another script, as a process of its own, from the build. */
 export class LiveCommand {
   readonly child: ChildProcess;
   /** Resolves when the process and its pipes are over. */
@@ -27,8 +27,9 @@ export class LiveCommand {
 
   constructor(private readonly words: readonly string[], options: LiveOptions = {}) {
     const { command = `${root}bin/keelson.js`, environment = {}, directory = root, descriptors } = options;
+    const interpreter = options.program ?? process.execPath;
     const limited = descriptors === undefined ? [] : ['prlimit', `--nofile=${descriptors}`];
-    const [program, ...rest] = [...limited, process.execPath, command, ...words] as [string, ...string[]];
+    const [program, ...rest] = [...limited, interpreter, command, ...words] as [string, ...string[]];
     const env = { ...process.env, KEELSON_INSECURE_SEED: '', ...environment };
     const stdio = ['ignore', 'pipe', 'pipe'] as const;
     this.child = spawn(program, rest, { env, cwd: directory, stdio: [...stdio] });
@@ -96,6 +97,8 @@ export class LiveCommand {
 export interface LiveOptions {
   /** Another script than the project's own. */
   readonly command?: string;
+  /** What runs the script. Default: Node. */
+  readonly program?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly directory?: string;
   /** How many it may have open; Linux only. */

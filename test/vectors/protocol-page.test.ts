@@ -73,8 +73,15 @@ describe('docs/protocol.md', () => {
     expect(page).toContain(`subprotocol \`${subprotocol}\``);
     expect(page).toContain(`over these ${signedMessageBytes} bytes`);
     expect(page).toContain(`protocol version, big-endian: ${protocolVersion}`);
-    expect(limits.badSignaturesPerSocket).toBe(3);
-    expect(page).toContain('Three bad signatures close the socket');
+    expect([limits.badSignaturesPerSocket, limits.malformedFramesPerSocket]).toEqual([3, 3]);
+    expect(page).toContain(`three bad signatures; ${limits.strayFramesPerSocket} frames past the credit`);
+    expect(page).toContain('| 1002 | three frames that could not be read |');
+    expect(page).toContain(`closed with 1008 after ${limits.handshakeTimeoutMs / 1_000} s`);
+    expect(page).toContain(`\`limits.frame_bytes\` (${limits.frameBytes / 2 ** 20} MiB unless`);
+    expect(text('docs/operations.md')).toContain(`clients are at most ${limits.frameBytes / 2 ** 20} MiB`);
+    expect(page).toContain(`pings every ${limits.heartbeatMs / 1_000} s`);
+    expect(page).toContain(`more than ${limits.httpPerSecond} requests a second`);
+    expect(page).toContain(`after a burst of ${limits.httpBurst}`);
     expect(text('src/wire/reader.ts')).toContain('const itemsMax = 16_384;');
     expect(page).toContain('16,384');
     for (const reason of refusalReasons) expect(page).toContain(`\`${reason}\``);

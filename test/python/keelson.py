@@ -1,0 +1,294 @@
+"""A client of the Keelson protocol, written from docs/protocol.md and proto/keelson/v1/wire.proto alone.
+
+It is the smallest one that keeps every rule of that page for a contributor and a reader. A test runs it
+against a real server, so the page cannot leave out what a client needs.
+"""
+import base64
+import hashlib
+import json
+import struct
+
+from nacl.exceptions import BadSignatureError
+from nacl.signing import SigningKey, VerifyKey
+
+import wire_pb2 as wire
+
+NO_KEY = bytes(32)
+NO_STUDY = bytes(32)
+NO_DIGEST = bytes(64)
+P = 2**255 - 19
+
+# Section 3: without the highest bit.
+SMALL_ORDER = {bytes.fromhex(text) for text in (
+    "00" * 32,
+    "01" + "00" * 31,
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "ec" + "ff" * 30 + "7f",
+)}
+
+
+class ProtocolError(Exception):
+    """The other side did not keep to the page. The text names the rule."""
+
+
+def sha512(data):
+    return hashlib.sha512(data).digest()
+
+
+def study_id_of(facts):
+    return hashlib.sha256(facts).digest()
+
+
+# ------------------------------------------------------------------------------------------ keys, signatures
+
+def check_key(key):
+    """Section 3: which keys are refused."""
+    if len(key) != 32:
+        raise ProtocolError("a key has 32 bytes")
+    without_sign = key[:31] + bytes([key[31] & 0x7F])
+    if int.from_bytes(without_sign, "little") >= P:
+        raise ProtocolError("invalid-key: y is not reduced")
+    if without_sign in SMALL_ORDER:
+        raise ProtocolError("invalid-key: a point of small order")
+    return key
+
+
+def message_of(label, server_key, study_id, contributor_key, payload):
+    """Section 5: the 180 bytes that are signed."""
+    head = b"keelson " + label.encode("ascii")
+    message = head.ljust(16, b"\0") + struct.pack(">I", 1)
+    message += server_key + study_id + contributor_key + payload
+    if len(message) != 180:
+        raise ProtocolError("a field of a signed message has a wrong length")
+    return message
+
+
+def verify(key, message, signature):
+    try:
+        VerifyKey(key).verify(message, signature)
+    except (BadSignatureError, ValueError) as error:
+        raise ProtocolError("signature-invalid") from error
+
+
+class Contributor:
+    def __init__(self, seed):
+        self.signing = SigningKey(seed)
+        self.key = bytes(self.signing.verify_key)
+
+    def sign(self, label, server_key, study_id, payload):
+        return self.signing.sign(message_of(label, server_key, study_id, self.key, payload)).signature
+
+
+def verify_statement(label, server_key, study_id, content, signature):
+    """`study`, `release`, `head`: by a server over the SHA-512 of bytes."""
+    verify(server_key, message_of(label, server_key, study_id, NO_KEY, sha512(content)), signature)
+
+
+def keys_of(server_key, rotations):
+    """Section 5: all keys of a server, oldest first. Checks every rotation."""
+    if len(rotations) > 64:
+        raise ProtocolError("more than 64 rotations")
+    keys = []
+    for record in rotations:
+        if len(record) != 192:
+            raise ProtocolError("a rotation has 192 bytes")
+        before, after = check_key(record[:32]), check_key(record[32:64])
+        if keys and keys[-1] != before:
+            raise ProtocolError("a rotation does not continue the one before")
+        message = message_of("rotation", before, NO_STUDY, NO_KEY, sha512(after))
+        verify(before, message, record[64:128])
+        verify(after, message, record[128:])
+        keys = (keys or [before]) + [after]
+    if keys and keys[-1] != server_key:
+        raise ProtocolError("the rotations do not lead to the server's key")
+    return keys or [check_key(server_key)]
+
+
+# ------------------------------------------------------------------------------------------ messages
+
+LENGTHS = {
+    "study_id": 32, "public_key": 32, "client_nonce": 32, "server_nonce": 32, "server_key": 32,
+    "signature": 64, "previous_digest": 64, "digest": 64, "rotations": 192,
+}
+NEEDED = {
+    "ClientFrame": ["kind"], "ServerFrame": ["kind"], "Outcome": ["kind"], "Uncertainty": ["kind"],
+    "Welcome": ["limits"], "ReleaseBody": ["outcome", "cost", "ledger"],
+}
+NOT_ZERO = {"data_type", "state"}
+
+
+def read(kind, data):
+    """Section 1: a message, or ProtocolError('malformed') for what the version does not allow."""
+    message = kind()
+    try:
+        message.ParseFromString(data)
+    except Exception as error:
+        raise ProtocolError("malformed: not a protobuf message") from error
+    check_message(message)
+    return message
+
+
+def check_message(message):
+    name = message.DESCRIPTOR.name
+    if len(message.UnknownFields()) > 0:
+        raise ProtocolError(f"malformed: {name} has a field that the schema does not define")
+    for part in NEEDED.get(name, []):
+        is_oneof = part in message.DESCRIPTOR.oneofs_by_name
+        if not (message.WhichOneof(part) if is_oneof else message.HasField(part)):
+            raise ProtocolError(f"malformed: {name} has no {part}")
+    for field in message.DESCRIPTOR.fields:
+        value = getattr(message, field.name)
+        if field.label != field.LABEL_REPEATED:
+            if field.message_type is not None and not message.HasField(field.name):
+                continue
+            value = [value]
+        for one in value:
+            check_value(name, field, one)
+
+
+def check_value(name, field, value):
+    if field.message_type is not None:
+        check_message(value)
+    elif field.enum_type is not None:
+        known = field.enum_type.values_by_number
+        if value not in known or (value == 0 and field.name in NOT_ZERO):
+            raise ProtocolError(f"malformed: {name} has an unknown {field.name}")
+    elif field.type == field.TYPE_BYTES and field.name in LENGTHS:
+        may_be_empty = name == "Refusal"
+        if len(value) != LENGTHS[field.name] and not (may_be_empty and value == b""):
+            raise ProtocolError(f"malformed: {field.name} of {name} has {len(value)} bytes")
+
+
+def encode_rows(rows):
+    return b"".join(struct.pack(f"<{len(row)}d", *row) for row in rows)
+
+
+def batch_body(study_id, sequence, epoch, rows, last):
+    return wire.BatchBody(
+        study_id=study_id, sequence=sequence, epoch=epoch, last=last, rows=len(rows),
+        columns=len(rows[0]), data_type=wire.DATA_TYPE_FLOAT64, data=encode_rows(rows),
+    ).SerializeToString()
+
+
+def code_name(number):
+    return wire.Code.Name(number)[len("CODE_"):].lower().replace("_", "-")
+
+
+def find_study(studies, server_key, name):
+    """Section 4: the newest version of a name comes first. Checks the signature of its facts."""
+    for study in studies:
+        facts = json.loads(study.facts)
+        if facts["study"] == name:
+            study_id = study_id_of(study.facts)
+            verify_statement("study", server_key, study_id, study.facts, study.signature)
+            return study_id, facts, study
+    raise ProtocolError(f"unknown-study: {name}")
+
+
+# ------------------------------------------------------------------------------------------ releases
+
+class Chain:
+    """Section 7: the releases of one study, each verified against the one before."""
+
+    def __init__(self, study_id, facts, keys, index=0, digest=NO_DIGEST, epoch=0):
+        self.study_id, self.facts, self.keys = study_id, facts, keys
+        self.index, self.digest, self.epoch = index, digest, epoch
+
+    def accept(self, body, signature):
+        release = read(wire.ReleaseBody, body)
+        if release.server_key not in self.keys:
+            raise ProtocolError("other-server")
+        verify_statement("release", release.server_key, self.study_id, body, signature)
+        # A key that was given up signs nothing any more.
+        keys = self.keys[self.keys.index(release.server_key):]
+        if release.study_id != self.study_id:
+            raise ProtocolError("other-study")
+        if release.index != self.index:
+            raise ProtocolError(f"index-mismatch: {release.index} where {self.index} belongs")
+        if self.digest is not None and release.previous_digest != self.digest:
+            raise ProtocolError("digest-mismatch")
+        if release.epoch <= self.epoch:
+            raise ProtocolError("epoch-order")
+        for name in ("study", "estimator", "participation", "cohort"):
+            if getattr(release, name) != self.facts[name]:
+                raise ProtocolError(f"facts-mismatch: {name}")
+        if list(release.columns) != self.facts["columns"]:
+            raise ProtocolError("facts-mismatch: columns")
+        self.keys, self.index, self.epoch = keys, self.index + 1, release.epoch
+        self.digest = sha512(body)
+        return release
+
+    def check_head(self, body, signature):
+        verify_statement("head", self.keys[-1], self.study_id, body, signature)
+        head = read(wire.HeadBody, body)
+        if head.server_key != self.keys[-1]:
+            raise ProtocolError("other-server")
+        if head.study_id != self.study_id:
+            raise ProtocolError("other-study")
+        if head.count != self.index or (self.digest is not None and head.digest != self.digest):
+            raise ProtocolError("head-mismatch")
+        return head
+
+
+def log_lines(data):
+    """Section 7, log files: canonical JSON objects, each line ended by one newline."""
+    names = {
+        "study": ["facts", "serverKey", "signature"], "rotation": ["record"],
+        "release": ["body", "signature"], "head": ["body", "signature"],
+    }
+    if not data.endswith(b"\n"):
+        raise ProtocolError("line-malformed: the last line has no newline")
+    for text in data[:-1].split(b"\n"):
+        try:
+            line = json.loads(text)
+            fields = {name: base64.b64decode(line[name], validate=True) for name in names[line["type"]]}
+        except (ValueError, KeyError, TypeError) as error:
+            raise ProtocolError("line-malformed") from error
+        again = {name: base64.b64encode(value).decode() for name, value in fields.items()}
+        canonical = json.dumps({**again, "type": line["type"]}, sort_keys=True, separators=(",", ":"))
+        if canonical.encode() != text:
+            raise ProtocolError("line-malformed: not canonical")
+        yield line["type"], fields
+
+
+def verify_log(data, server_key, index=0, digest=NO_DIGEST, epoch=0, stop=None):
+    """A whole log, or the part from `index` on, given the digest and the epoch of the release before.
+
+    stop: look no further than this many releases.
+    """
+    chain, study, rotations, ended = None, None, [], False
+    for kind, line in log_lines(data):
+        if ended:
+            raise ProtocolError("line-after-head")
+        if study is None:
+            if kind != "study":
+                raise ProtocolError("study-missing")
+            study = line
+        elif kind == "study":
+            raise ProtocolError("study-repeated")
+        elif kind == "rotation":
+            if chain is not None:
+                raise ProtocolError("rotation-invalid: after a release")
+            rotations.append(line["record"])
+        else:
+            chain = chain or begin_chain(study, rotations, server_key, index, digest, epoch)
+            if kind == "release":
+                chain.accept(line["body"], line["signature"])
+                if chain.index == stop:
+                    return chain
+            else:
+                chain.check_head(line["body"], line["signature"])
+                ended = True
+    if not ended:
+        raise ProtocolError("head-missing" if study else "study-missing")
+    return chain
+
+
+def begin_chain(study, rotations, server_key, index, digest, epoch):
+    keys = keys_of(study["serverKey"], rotations)
+    if server_key not in keys:
+        raise ProtocolError("server-key-mismatch")
+    study_id = study_id_of(study["facts"])
+    verify_statement("study", keys[-1], study_id, study["facts"], study["signature"])
+    return Chain(study_id, json.loads(study["facts"]), keys, index, digest, epoch)

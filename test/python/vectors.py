@@ -1,0 +1,133 @@
+"""test/vectors of the source, as section 9 of docs/protocol.md explains them."""
+import json
+import os
+import re
+
+import wire_pb2 as wire
+from keelson import (
+    NO_KEY, NO_STUDY, Contributor, ProtocolError, check_key, keys_of, message_of, read, study_id_of,
+    verify,
+)
+
+BODIES = {
+    "batch": wire.BatchBody, "release": wire.ReleaseBody, "release-of-parts": wire.ReleaseBody,
+    "head": wire.HeadBody,
+}
+
+
+def load(folder, name):
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def must(holds, what):
+    if not holds:
+        raise AssertionError(what)
+
+
+def refuses(action, what):
+    try:
+        action()
+    except ProtocolError:
+        return
+    raise AssertionError(f"not refused: {what}")
+
+
+def check_vectors(folder):
+    """Raises at the first vector that does not hold. Returns how many there were of each kind."""
+    return {
+        "signatures": check_signatures(load(folder, "signatures.json")),
+        "messages": check_messages(load(folder, "frames.json")),
+        "keys": check_keys(load(folder, "refused-keys.json")),
+    }
+
+
+def check_signatures(file):
+    seeds = {name: bytes.fromhex(file[f"{name}Seed"]) for name in ("server", "contributor", "issuer")}
+    signers = {name: Contributor(seed) for name, seed in seeds.items()}
+    for name, signer in signers.items():
+        must(signer.key.hex() == file[f"{name}Key"], f"the key of {name}")
+    for one in file["signed"]:
+        label, signer = one["label"], signers[one["signer"]]
+        server = signers["issuer" if label == "enrol" else "server"].key
+        study = NO_STUDY if label in ("enrol", "rotation") else bytes.fromhex(file["studyId"])
+        contributor = NO_KEY if one["contributorKey"] is None else bytes.fromhex(one["contributorKey"])
+        message = message_of(label, server, study, contributor, bytes.fromhex(one["payload"]))
+        must(message.hex() == one["message"], f"the message of {label}")
+        signature = signer.signing.sign(message).signature
+        must(signature.hex() == one["signature"], f"the signature of {label}")
+        verify(signer.key, message, signature)
+        refuses(lambda: verify(signer.key, message[:-1] + b"\xff", signature), f"another message of {label}")
+        forged = signature[:-1] + bytes([signature[-1] ^ 0x10])
+        refuses(lambda: verify(signer.key, message, forged), f"another signature of {label}")
+    return len(file["signed"])
+
+
+def check_messages(file):
+    facts = file["facts"].encode()
+    must(study_id_of(facts).hex() == file["studyId"], "the study id")
+    count = 0
+    for name, vector in file["bodies"].items():
+        check_message(BODIES[name], vector, vector["message"], name)
+        count += 1
+    for kind, group in ((wire.ClientFrame, "clientFrames"), (wire.ServerFrame, "serverFrames")):
+        for name, vector in file[group].items():
+            frame = check_message(kind, vector, None, name)
+            expected = dict(vector["message"])
+            must(frame.WhichOneof("kind") == expected.pop("kind"), f"the kind of {name}")
+            compare(getattr(frame, frame.WhichOneof("kind")), expected, name)
+            count += 1
+    welcome = read(wire.ServerFrame, bytes.fromhex(file["serverFrames"]["welcomeAfterRotation"]["bytes"])).welcome
+    must(len(keys_of(welcome.server_key, list(welcome.rotations))) == len(welcome.rotations) + 1, "rotations")
+    refuses(lambda: keys_of(welcome.server_key, [one[:-1] + b"\0" for one in welcome.rotations]), "a rotation")
+    return count
+
+
+def check_message(kind, vector, expected, name):
+    data = bytes.fromhex(vector["bytes"])
+    message = read(kind, data)
+    must(message.SerializeToString(deterministic=True) == data, f"the bytes of {name}")
+    if expected is not None:
+        compare(message, expected, name)
+    # A field that the schema does not define, and bytes that end too early.
+    refuses(lambda: read(kind, data + bytes.fromhex("fa0700")), f"{name} with another field")
+    refuses(lambda: read(kind, data[:-1]), f"{name} cut off")
+    return message
+
+
+def compare(message, expected, where):
+    for camel, value in expected.items():
+        field = re.sub(r"[A-Z]", lambda letter: "_" + letter.group().lower(), camel)
+        # What releases say is shown in the words of the server's code.
+        if field in ("outcome", "cost", "ledger") or value is None:
+            continue
+        compare_value(getattr(message, field), value, message.DESCRIPTOR.fields_by_name[field], f"{where}.{field}")
+
+
+def compare_value(found, value, field, where):
+    if field.label == field.LABEL_REPEATED:
+        must(len(found) == len(value), where)
+        for one, expected in zip(found, value):
+            compare_one(one, expected, field, where)
+    else:
+        compare_one(found, value, field, where)
+
+
+def compare_one(found, value, field, where):
+    if field.message_type is not None:
+        return compare(found, value, where)
+    if field.enum_type is not None:
+        name = field.enum_type.values_by_number[found].name.lower().replace("_", "-")
+        return must(name.endswith(value), where)
+    if isinstance(found, bytes):
+        found = found.hex()
+    elif isinstance(found, int) and isinstance(value, str):
+        found = str(found)
+    must(found == value, f"{where}: {found} is not {value}")
+
+
+def check_keys(file):
+    for kind in ("smallOrder", "notReduced"):
+        for key in file[kind]:
+            refuses(lambda: check_key(bytes.fromhex(key)), f"{kind} {key}")
+    return len(file["smallOrder"]) + len(file["notReduced"])
