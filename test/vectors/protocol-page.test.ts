@@ -44,6 +44,7 @@ describe('docs/protocol.md', () => {
       'hello-frame': frames.clientFrames['hello']!.bytes,
       'batch-frame': frames.clientFrames['batch']!.bytes,
       'ready-frame': frames.serverFrames['ready']!.bytes,
+      'ack-frame': frames.serverFrames['ack']!.bytes,
       ...Object.fromEntries(Object.entries(frames.bodies).map(([name, { bytes }]) => [`${name}-body`, bytes])),
       ...Object.fromEntries(
         signatures.signed.flatMap(({ label, message, signature }) => [
