@@ -21,8 +21,8 @@ import type { KeptBin } from '../../privacy/mechanisms/contract.js';
  * less than delta. Leaving these out, the rest is the Gaussian mechanism. Of c columns all is c times as much.
  * What depends on the number of contributors uses the public number, so absence moves pairs in one place only.
  *
- * Source: Arbas, Ashtiani, Liaw (2023) and Afzali, Ashtiani, Liaw (2024), univariate mixtures, with constants worked out
- * here and Gaussian noise.
+ * Source: Ashtiani, Majid, Narayanan (2024), Algorithm 3: the buckets of scale and place, and lemma F.5, the three pairs.
+ * The paper adds truncated Laplace noise; here the noise is Gaussian, and the constants are worked out above.
  */
 const pairsChanged = 3;
 const scaleMaximum = 200;

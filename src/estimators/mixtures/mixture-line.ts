@@ -44,16 +44,17 @@ const spreadOfGaps = 12;
  * Accuracy is that of the best fit, not of the best mixture: nothing is proved about expectation and maximisation. Values
  * that coincide have no gaps, so rounded data need `resolution`.
  *
- * Source: Afzali, Ashtiani, Liaw (2024), univariate mixtures, with fits of noisy cells in place of a net.
+ * Source: Ashtiani, Majid, Narayanan (2024), Algorithm 3. Its first half, the gaps, is implemented. Its second half selects
+ * privately from a net of mixtures around what the gaps show; here the candidates are fits to noisy counts instead, so the
+ * accuracy of theorem 1.5 is not claimed.
  */
 export const mixtureLine: Estimator = {
   name: 'mixture-1d',
   title: 'Mixture of normals in one column',
   citations: [{
-    key: 'AAL24',
-    text: 'M. Afzali, H. Ashtiani, C. Liaw. Mixtures of Gaussians are privately learnable with a polynomial number of '
-      + 'samples. ALT 2024.',
-    place: 'the univariate learner; candidates are fits here',
+    key: 'AMN24',
+    text: 'H. Ashtiani, M. Majid, S. Narayanan. Sample-efficient private learning of mixtures of Gaussians. NeurIPS 2024.',
+    place: 'Algorithm 3 (one column); the candidates are fits to noisy counts, not its net',
   }],
   parameters: [
     columnParameter,

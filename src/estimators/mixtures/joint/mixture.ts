@@ -25,20 +25,20 @@ import { neighbours } from '../../planning.js';
  * Spreading rounded values adds to each row a function of its own tag.
  *
  * What is guaranteed is privacy, and that the choice names a fit about as good as the best one. Nothing is proved about how
- * good that is: expectation and maximisation can end at a poor mixture. The learner of the paper, with proved accuracy,
- * draws from a score over all mixtures that nobody can evaluate.
+ * good that is: expectation and maximisation can end at a poor mixture.
  *
- * Source: Afzali, Ashtiani, Liaw (2024) for candidates and private selection on cohorts of their own; where components
- * are found, and the joint sensitivity of a step, are worked out here.
+ * Source: Ashtiani, Majid, Narayanan (2024) for the outline: rough candidates from some contributors, then private
+ * selection on others. The paper finds one rough covariance at a time, by an exponential mechanism whose score no known
+ * algorithm evaluates in polynomial time. That part is replaced by gaps of each column (Algorithm 3 of the paper), boxes
+ * and noisy steps, so the accuracy of theorem 1.4 is not claimed. The joint sensitivity of a step is worked out here.
  */
 export const mixture: Estimator = {
   name: 'mixture',
   title: 'Mixture of normals in several columns',
   citations: [{
-    key: 'AAL24',
-    text: 'M. Afzali, H. Ashtiani, C. Liaw. Mixtures of Gaussians are privately learnable with a polynomial number of '
-      + 'samples. ALT 2024.',
-    place: 'candidates from one part of the sample, private selection on another; the candidates are fits here',
+    key: 'AMN24',
+    text: 'H. Ashtiani, M. Majid, S. Narayanan. Sample-efficient private learning of mixtures of Gaussians. NeurIPS 2024.',
+    place: 'section 2, rough candidates and then private selection; the candidates are fits, not its covariances',
   }],
   parameters: [
     {
