@@ -1,6 +1,6 @@
 import type { ArgsDef, ArgDef } from 'citty';
 import { UsageError } from './errors.js';
-import { didYouMean, nearest } from './suggest.js';
+import { didYouMean, nearest } from '../src/base/suggest.js';
 
 /**
  * citty ignores unknown flags, surplus words and missing values, and keeps the last of repeated

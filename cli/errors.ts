@@ -1,4 +1,5 @@
 import { InvalidInputError, KeelsonError } from '../src/base/errors.js';
+import { didYouMean } from '../src/base/suggest.js';
 import type { ErrorCode } from '../src/base/error-codes.js';
 import type { ExitStatus } from './io.js';
 
@@ -54,9 +55,17 @@ export function asInputError(error: unknown, subject: string): unknown {
 export function errorText(error: unknown, command: string, debug: boolean): string {
   const known = isSystemError(error) ? asInputError(error, error.path ?? 'a file or address') : error;
   if (debug) return `${command}: ${stackOf(known)}\n`;
-  if (known instanceof KeelsonError && known.code !== 'invariant') return `${command}: ${known.message}\n`;
+  if (known instanceof KeelsonError && known.code !== 'invariant') {
+    return `${command}: ${known.message}${studyMeant(known)}\n`;
+  }
   const message = known instanceof Error ? known.message : String(known);
   return `${command}: a defect in Keelson: ${message}\n  run it again with --debug and report what it prints\n`;
+}
+
+/** The client lists the studies that there are; this points at the near one. */
+function studyMeant({ code, details: { study, studies } }: KeelsonError): string {
+  if (code !== 'unknown-study' || typeof study !== 'string' || !Array.isArray(studies)) return '';
+  return didYouMean(study, studies as readonly string[]);
 }
 
 function stackOf(error: unknown): string {

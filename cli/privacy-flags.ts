@@ -1,5 +1,7 @@
 import type { PrivacyTarget } from '../src/estimators/contract.js';
-import { resolvePureTarget, resolveTarget, targetFromRho } from '../src/privacy/target.js';
+import {
+  epsilonRange, resolvePureTarget, resolveTarget, rhoRange, targetFromRho,
+} from '../src/privacy/target.js';
 import { UsageError } from './errors.js';
 import { numberFlag } from './numbers.js';
 
@@ -33,8 +35,8 @@ export function privacyTarget(flags: PrivacyFlags): PrivacyTarget {
   }
   if (flags.rho !== undefined) {
     if (isPure) throw new UsageError('--rho with --delta 0: zCDP is not pure; give --epsilon, or a --delta above 0');
-    return targetFromRho(numberFlag(flags.rho, '--rho', { above: 0, atMost: 1000 }), delta);
+    return targetFromRho(numberFlag(flags.rho, '--rho', rhoRange), delta);
   }
-  const epsilon = numberFlag(flags.epsilon!, '--epsilon', { above: 0, atMost: 100 });
+  const epsilon = numberFlag(flags.epsilon!, '--epsilon', epsilonRange);
   return isPure ? resolvePureTarget({ epsilon, delta }) : resolveTarget({ epsilon, delta });
 }

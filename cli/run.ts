@@ -5,7 +5,7 @@ import { errorText, exitStatusOf, UsageError } from './errors.js';
 import { commandHelp, overviewHelp } from './help.js';
 import type { ExitStatus, Io } from './io.js';
 import { createOutput } from './output.js';
-import { didYouMean } from './suggest.js';
+import { didYouMean } from '../src/base/suggest.js';
 
 /**
  * Runs one command line and never throws: every failure is a text on standard error and an exit

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parsePopulationsText, parseStudyText } from '../server/study-file/index.js';
 import type { StudyDefinition } from '../server/studies/definition.js';
 import type { RefusedStudy } from '../server/studies/refused-study.js';
+import { InvalidInputError } from '../src/base/errors.js';
 import { asInputError } from './errors.js';
 
 /** What the study files of a command line hold. */
@@ -39,7 +40,7 @@ export function readStudyFiles(files: readonly string[], populations: string | u
 
 /**
  * Like `readStudyFiles`, where every file must hold a study.
- * @throws the first reason: UsageError when a file cannot be read, KeelsonError when a study in it cannot run.
+ * @throws the first reason: InvalidInputError when a file cannot be read, KeelsonError when a study in it cannot run.
  */
 export function readStudies(files: readonly string[], populations: string | undefined): readonly StudyDefinition[] {
   if (populations !== undefined) parsePopulationsText(readText(populations), populations);
@@ -48,11 +49,22 @@ export function readStudies(files: readonly string[], populations: string | unde
   return studies;
 }
 
-/** @throws UsageError when the file cannot be read. */
+/**
+ * The text of a file, without a byte order mark.
+ * @throws InvalidInputError when it cannot be read, or is not UTF-8.
+ */
 export function readText(path: string): string {
+  let bytes: Uint8Array;
   try {
-    return readFileSync(path, 'utf8');
+    bytes = readFileSync(path);
   } catch (error) {
     throw asInputError(error, path);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new InvalidInputError(`${path} is not UTF-8 text: check the path, or save it so`, {
+      path,
+    });
   }
 }

@@ -1,7 +1,7 @@
 import { signing } from '#signing';
 import { openTransport as platformTransport } from '#websocket';
 import { equalBytes, toHex } from '../src/base/bytes.js';
-import { KeelsonError, WireError } from '../src/base/errors.js';
+import { InvalidParameterError, KeelsonError, WireError } from '../src/base/errors.js';
 import { chainStart, ReleaseChain } from '../src/log/index.js';
 import { signedMessage, withAhead, type AheadVerifier } from '../src/signing/index.js';
 import {
@@ -283,6 +283,12 @@ class Subscription implements ReleaseSubscription {
     if (count > chain.position.index && this.askAgain(chain.position.index)) return;
     // Written before a release that came first; the next head will be newer.
     if (count < chain.position.index && count >= this.stoodAt) return;
+    const { index, digest } = chain.position;
+    if (count < index && digest === null) {
+      // No release was read and none is known, so nothing is missing: `from` is past the end.
+      const text = `from is ${index}, but the log has ${count} releases so far: give no more`;
+      return this.finish(new InvalidParameterError(text, { from: index, releases: count }));
+    }
     const head = chain.checkHead(signed);
     this.head = head;
     this.connection.progress();

@@ -50,14 +50,20 @@ export function readSecret(path: string): string {
     throw new InvalidInputError(`${path} is missing: there is no such file; check the path, or restore it`, { path });
   }
   try {
-    const { mode, size } = fstatSync(file);
+    const found = fstatSync(file);
+    if (!found.isFile()) {
+      throw new InvalidInputError(`${path} is a folder or device: name a file`, { path });
+    }
+    const { mode, size } = found;
     if (!isWindows && (mode & 0o077) !== 0) {
       const text = (mode & 0o777).toString(8).padStart(4, '0');
       throw new InvalidInputError(
         `${path} has mode ${text}, so others on this machine can read it: run chmod 600 ${path}, `
         + 'and replace the secret if somebody may have', { path, mode: text });
     }
-    if (size > 1_024) throw new InvalidInputError(`${path} is too large to be a key`, { path });
+    if (size > 1_024) {
+      throw new InvalidInputError(`${path} is too large to be a key: check the path`, { path });
+    }
     return readFileSync(file, 'utf8').trim();
   } finally {
     closeSync(file);

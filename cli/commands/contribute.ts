@@ -1,6 +1,7 @@
 import { createContributor, openOutbox, publicKeyOf, type Contributor } from '../../client/index.js';
 import type { Settled } from '../../client/index.js';
-import { InvalidInputError, WireError } from '../../src/base/errors.js';
+import { InvalidInputError, KeelsonError, WireError } from '../../src/base/errors.js';
+import { aggregatorUrl } from '../address.js';
 import { defineCommand } from '../command.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readRows } from '../input/open.js';
@@ -67,10 +68,13 @@ export const contribute = defineCommand({
     const serverKey = args['server-key'] === undefined ? undefined : publicKeyFlag(args['server-key'], '--server-key');
     const enrolment = args.enrolment === undefined ? undefined : readEnrolmentFile(args.enrolment, publicKeyOf(seed));
     const rows = args.input === undefined ? [] : await allRows(args.input, args.format, listFlag(args.columns, '--columns'), io);
-    const outboxPath = args.outbox ?? `${args.key}.${args.study.slice(0, 64)}.outbox`;
+    const url = aggregatorUrl(args.url);
+    // The names of studies may hold any character, and the outbox stands beside the key.
+    const named = args.study.slice(0, 64).replaceAll(/[/\\:]/g, '_');
+    const outboxPath = args.outbox ?? `${args.key}.${named}.outbox`;
     const outbox = await openOutbox(outboxPath);
     const contributor = createContributor({
-      url: args.url, study: args.study, seed, outbox, signal: io.interrupted,
+      url, study: args.study, seed, outbox, signal: io.interrupted,
       ...(serverKey !== undefined && { serverKey }),
       ...(enrolment !== undefined && { enrolment }),
     });
@@ -81,12 +85,22 @@ export const contribute = defineCommand({
       await contributor.close();
       await told;
       return report(result, rows.length, contributor.ownSpend, output);
+    } catch (error) {
+      if (!io.interrupted.aborted || !isClosed(error)) throw error;
+      throw new KeelsonError('closed', args.input === undefined
+        ? 'interrupted before the aggregator answered: run it again to take the rows back'
+        : `interrupted before the aggregator had all rows: the rest waits in ${outboxPath}, `
+          + 'and the next run for this study sends it first');
     } finally {
       // Rows that no epoch takes leave the connection open.
       contributor.abort();
     }
   },
 });
+
+function isClosed(error: unknown): boolean {
+  return error instanceof KeelsonError && error.code === 'closed';
+}
 
 async function takeBack(contributor: Contributor, output: Output): Promise<0 | 1> {
   try {
@@ -107,7 +121,7 @@ async function allRows(
 ): Promise<number[][]> {
   const rows: number[][] = [];
   const request = {
-    path, missing: 'refuse' as const,
+    path, missing: 'refuse' as const, flags: ['columns'] as const,
     ...(format !== undefined && { format }),
     ...(columns !== undefined && { columns }),
   };

@@ -2,7 +2,7 @@ import { limits } from '../../src/base/limits.js';
 import type { ExpectedError, Infeasible, Plan, PrivacyTarget } from '../../src/estimators/contract.js';
 import { parseParameters } from '../../src/estimators/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
-import { perReleaseTarget } from '../../src/privacy/target.js';
+import { epsilonRange, perReleaseTarget } from '../../src/privacy/target.js';
 import { defineCommand } from '../command.js';
 import { UsageError } from '../errors.js';
 import { numberFlag } from '../numbers.js';
@@ -63,9 +63,13 @@ export const plan = defineCommand({
       return planStudies([args.name, ...args._.slice(1)], args, repeated['set'] ?? [], output);
     }
     if (args._.length > 1) throw new UsageError(`one estimator at a time: ${args._[1]!} is one too many`);
-    if (args.populations !== undefined) throw new UsageError('--populations is for study files');
-    if (args.dimension === undefined) throw new UsageError('--dimension is missing: give the number of columns');
+    if (args.populations !== undefined) {
+      throw new UsageError('--populations is for study files: leave it out');
+    }
     const estimator = findEstimator(args.name);
+    if (args.dimension === undefined) {
+      throw new UsageError('--dimension is missing: give the number of columns');
+    }
     const dimension = numberFlag(args.dimension, '--dimension', { atLeast: 1, atMost: limits.columns, whole: true });
     const error = numberFlag(args.error, '--error', { above: 0 });
     const given = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: limits.cohortMax, whole: true });
@@ -167,7 +171,7 @@ interface TargetFlags {
 /** What one release may cost; within a budget its chargeable delta is also bounded by the budget's. */
 function targets(args: TargetFlags): { target: PrivacyTarget; budget?: BudgetFacts } {
   const alone = privacyTarget(args);
-  const epsilon = numberFlag(args['budget-epsilon'], '--budget-epsilon', { above: 0, atMost: 100 });
+  const epsilon = numberFlag(args['budget-epsilon'], '--budget-epsilon', epsilonRange);
   const delta = numberFlag(args['budget-delta'], '--budget-delta', { atLeast: 1e-100, below: 0.5 });
   if (epsilon === undefined) {
     if (delta !== undefined) throw new UsageError('--budget-delta needs --budget-epsilon');

@@ -3,6 +3,7 @@ import { attackNames, createFleet, datasetSource, type Fleet, type RowSource } f
 import { utf8 } from '../../src/base/bytes.js';
 import { InvalidInputError, type KeelsonError } from '../../src/base/errors.js';
 import { seededWork } from '../../src/random/work.js';
+import { aggregatorUrl } from '../address.js';
 import { defineCommand } from '../command.js';
 import { loadFlights } from '../data/flights.js';
 import { readRows } from '../input/open.js';
@@ -54,7 +55,8 @@ export const simulate = defineCommand({
     const stop = new AbortController();
     io.interrupted.addEventListener('abort', () => stop.abort(), { once: true });
     const fleet = createFleet({
-      url: args.url, studies: listFlag(args.study, '--study')!, contributors, seed, rows, signal: stop.signal,
+      url: aggregatorUrl(args.url), studies: listFlag(args.study, '--study')!,
+      contributors, seed, rows, signal: stop.signal,
       hostileShare: numberFlag(args.hostile, '--hostile', { atLeast: 0, below: 1 }) ?? 0,
       attack: args.attack ?? 'shift',
       ...(strength !== undefined && { strength }),
@@ -90,11 +92,13 @@ async function dataset(path: string | undefined, io: Io): Promise<Dataset> {
   }
   const parts: Float64Array[] = [];
   let columns = 0;
-  for await (const batch of readRows({ path, missing: 'refuse' }, io.stdin)) {
+  for await (const batch of readRows({ path, missing: 'refuse', flags: [] }, io.stdin)) {
     columns = batch.columns.length;
-    parts.push(batch.values.slice(0, batch.count * columns));
+    if (batch.count > 0) parts.push(batch.values.slice(0, batch.count * columns));
   }
-  if (parts.length === 0) throw new InvalidInputError(`${path} holds no rows`, { path });
+  if (parts.length === 0) {
+    throw new InvalidInputError(`${path} holds no rows: give one or more per person`, { path });
+  }
   const values = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;
   for (const part of parts) {

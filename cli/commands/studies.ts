@@ -1,6 +1,7 @@
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
-import { KeelsonError } from '../../src/base/errors.js';
+import { InvalidInputError, KeelsonError } from '../../src/base/errors.js';
+import { aggregatorUrl } from '../address.js';
 import { defineCommand } from '../command.js';
 import { UsageError } from '../errors.js';
 import { readText } from '../study-files.js';
@@ -31,17 +32,22 @@ export const studies = defineCommand({
     'keelson studies ws://127.0.0.1:8787 --end flights --token-file keelson-data/operator.token',
   ],
   async run({ args, output }) {
-    const base = addressOf(args.url);
+    const base = new URL(aggregatorUrl(args.url).replace(/^ws/, 'http'));
+    const file = args['token-file'];
     if (args.end !== undefined) {
-      const file = args['token-file'];
-      if (file === undefined) throw new UsageError('--end wants --token-file: operator.token in the data folder');
+      if (file === undefined) {
+        throw new UsageError('--end needs --token-file: operator.token in the data folder');
+      }
       const path = `/v1/operator/end-study?study=${encodeURIComponent(args.end)}`;
-      await ask(base, path, 'POST', readText(file).trim());
+      await ask(base, path, 'POST', tokenIn(file));
       output.text(`ending       ${args.end}: its open epoch is released first`);
       output.json({ ending: args.end });
       return 0;
     }
-    const { studies: listed } = JSON.parse(await ask(base, '/v1/studies', 'GET')) as { studies: readonly Listed[] };
+    if (file !== undefined) {
+      throw new UsageError('--token-file is for --end: anybody may list the studies');
+    }
+    const listed = listIn(await ask(base, '/v1/studies', 'GET'), base);
     output.json({ studies: listed.map(({ id, name, state, epoch, releases }) => ({ id, name, state, epoch, releases })) });
     for (const { id, name, state, epoch, releases } of listed) {
       output.text(`${name}: ${state}, ${epoch === '0' ? 'no open epoch' : `epoch ${epoch}`}, ${releases} releases`);
@@ -51,11 +57,24 @@ export const studies = defineCommand({
   },
 });
 
-/** ws: and wss: as the other commands take them, or http: and https:. */
-function addressOf(text: string): URL {
-  const address = URL.canParse(text) ? new URL(text.replace(/^ws/, 'http')) : undefined;
-  if (address?.protocol === 'http:' || address?.protocol === 'https:') return address;
-  throw new UsageError(`${text} is no address of an aggregator: give one like ws://127.0.0.1:8787`);
+/** @throws InvalidInputError for a file that cannot be an operator token; its text is not shown. */
+function tokenIn(file: string): string {
+  const token = readText(file).trim();
+  if (/^[\x21-\x7e]{1,1024}$/.test(token)) return token;
+  const text = `${file} holds no operator token: give operator.token of the data folder`;
+  throw new InvalidInputError(text, { path: file });
+}
+
+/** @throws KeelsonError('transport-failed') when the answer is not that of an aggregator. */
+function listIn(text: string, base: URL): readonly Listed[] {
+  try {
+    const { studies: listed } = JSON.parse(text) as { readonly studies: readonly Listed[] };
+    const texts = listed.flatMap(({ id, name }) => [id, name]);
+    if (texts.every((text) => typeof text === 'string')) return listed;
+  } catch {
+    // No JSON, or no list in it.
+  }
+  throw new KeelsonError('transport-failed', `${base.origin} is no aggregator: check the address`);
 }
 
 /**
@@ -87,11 +106,13 @@ function reasonIn(text: string): string {
   try {
     return (JSON.parse(text) as { readonly error: { readonly text: string } }).error.text;
   } catch {
-    return 'the answer is none of an aggregator';
+    return 'this is not the answer of an aggregator: check the address';
   }
 }
 
 function unreachable(base: URL, cause: Error): KeelsonError {
-  const text = `${base.origin} does not answer (${cause.message}): check the address`;
+  const isPlain = cause.message.includes('wrong version number');
+  const why = isPlain ? 'it speaks no TLS: write ws: or http:' : cause.message.split('\n')[0];
+  const text = `${base.origin} does not answer (${why}): check the address and that it runs`;
   return new KeelsonError('transport-failed', text, { cause });
 }

@@ -32,7 +32,7 @@ export const verify = defineCommand({
     const lines = logLines(bytesOf(args.file, io));
     const report = await verifyReleaseLog(lines, key === undefined ? { signing } : { signing, serverKey: key });
     output.json({ ...report, columns: report.document?.columns, study: report.document?.study });
-    describe(report, args.file, key !== undefined, output);
+    describe(report, args.file === '-' ? 'standard input' : args.file, key !== undefined, output);
     return report.authentic ? 0 : 1;
   },
 });

@@ -1,5 +1,6 @@
 import { partsByName, subscribe, type VerifiedRelease } from '../../client/index.js';
 import { toHex } from '../../src/base/bytes.js';
+import { aggregatorUrl } from '../address.js';
 import { defineCommand } from '../command.js';
 import { publicKeyFlag } from '../keys.js';
 import { labelsOf } from '../labels.js';
@@ -37,7 +38,7 @@ export const watch = defineCommand({
     const from = numberFlag(args.from, '--from', { whole: true, atLeast: 0 });
     const count = numberFlag(args.count, '--count', { whole: true, atLeast: 1 }) ?? Infinity;
     const subscription = subscribe({
-      url: args.url, study: args.study, signal: io.interrupted,
+      url: aggregatorUrl(args.url), study: args.study, signal: io.interrupted,
       ...(from !== undefined && { from: BigInt(from) }),
       ...(args['server-key'] !== undefined && { serverKey: publicKeyFlag(args['server-key'], '--server-key') }),
     });

@@ -1,7 +1,7 @@
 import { limits } from '../../src/base/limits.js';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { didYouMean } from '../suggest.js';
-import type { RowOptions } from './rows.js';
+import { didYouMean } from '../../src/base/suggest.js';
+import { adviceOn, type RowOptions } from './rows.js';
 
 /** Which cells of a record are used; indexes count from 0. */
 export interface Selection {
@@ -52,11 +52,13 @@ export function selectColumns(options: RowOptions, width: number, names: readonl
 function checkData(options: RowOptions, data: readonly number[], contributor: number, group: number): void {
   const { source } = options;
   if (data.length === 0) {
-    throw new InvalidInputError(`${source}: no column is left for the numbers: name some with --columns`);
+    const advice = adviceOn(options, 'columns', ': name some with --columns');
+    throw new InvalidInputError(`${source}: no column is left for the numbers${advice}`);
   }
   if (data.length > limits.columns) {
     throw new InvalidInputError(
-      `${source}: ${data.length} columns, at most ${limits.columns} are supported: choose some with --columns`,
+      `${source}: ${data.length} columns, at most ${limits.columns} are supported`
+      + adviceOn(options, 'columns', ': choose some with --columns'),
       { columns: data.length, limit: limits.columns },
     );
   }
@@ -72,9 +74,10 @@ function unknownColumn(
   width: number,
   names: readonly string[] | null,
 ): InvalidInputError {
-  if (names === null) {
+  if (names === null || isIndex(wanted)) {
+    const why = names === null && !isIndex(wanted) ? 'it has no column names, ' : '';
     return new InvalidInputError(
-      `${source}: there is no column "${wanted}": it has no column names, give an index from 0 to ${width - 1}`,
+      `${source}: there is no column "${wanted}": ${why}give an index from 0 to ${width - 1}`,
       { column: wanted, columns: width },
     );
   }

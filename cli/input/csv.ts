@@ -17,6 +17,10 @@ export function parseNumber(cell: string): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
+function isWord(cell: string): boolean {
+  return cell !== '' && parseNumber(cell) === undefined;
+}
+
 /**
  * Reads RFC 4180 CSV (quotes, CRLF, a byte order mark) as it streams in. The first record is a
  * header when none of its data cells is a number, or when it holds the columns asked for by name.
@@ -114,7 +118,10 @@ class CsvRows {
   private start(record: readonly string[], line: number): boolean {
     const names = record.map((cell) => cell.trim());
     const asked = namedColumns(this.options).filter((name) => !isIndex(name));
-    const isHeader = asked.length > 0 ? asked.some((name) => names.includes(name)) : this.looksLikeHeader(names, line);
+    // Where no name is in it, a word says that it is a header all the same: the names are wrong.
+    const isHeader = asked.length > 0
+      ? names.some((name) => asked.includes(name) || isWord(name))
+      : this.looksLikeHeader(names, line);
     this.selection = selectColumns(this.options, record.length, isHeader ? names : null);
     this.builder = new BatchBuilder(this.selection.names, {
       contributors: this.selection.contributor >= 0,
@@ -130,7 +137,8 @@ class CsvRows {
     if (words.length === 0) return false;
     if (words.length === filled.length) return true;
     const place = { line, column: words[0]! + 1 };
-    throw refusedAt(this.options.source, place, `neither a row of numbers nor a header: ${badNumberRemedy}`);
+    const remedy = badNumberRemedy(this.options);
+    throw refusedAt(this.options.source, place, `neither a row of numbers nor a header: ${remedy}`);
   }
 
   private addRow(record: readonly string[], line: number): void {
@@ -151,8 +159,8 @@ class CsvRows {
       const value = parseNumber(cell);
       if (value === undefined) {
         const place = { line, column: index + 1, name: selection.names[i]! };
-        if (cell.trim() !== '') throw refusedAt(source, place, badNumberRemedy);
-        if (missing === 'refuse') throw refusedAt(source, place, missingRemedy);
+        if (cell.trim() !== '') throw refusedAt(source, place, badNumberRemedy(this.options));
+        if (missing === 'refuse') throw refusedAt(source, place, missingRemedy(this.options));
         isMissing = true;
       }
       target[offset + i] = value ?? 0;

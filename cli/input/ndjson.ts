@@ -83,12 +83,14 @@ class NdjsonRows {
       throw refusedAt(
         source,
         { line },
-        `${this.keys === null ? 'an object' : 'an array'} where the first line has another kind`,
+        `${this.keys === null ? 'an object' : 'an array'} where the first line has another kind: `
+        + 'write all lines alike',
       );
     }
     const cells = this.keys === null ? (value as unknown[]) : this.cellsOf(value as Record<string, unknown>);
     if (cells.length !== this.width) {
-      throw refusedAt(source, { line }, `${cells.length} values where the first line has ${this.width}`);
+      const text = `${cells.length} values where the first line has ${this.width}: `;
+      throw refusedAt(source, { line }, `${text}give every line as many`);
     }
     this.addRow(cells, line);
   }
@@ -132,10 +134,10 @@ class NdjsonRows {
       const cell = cells[index];
       const place = { line, column: index + 1, name: selection.names[i]! };
       if (cell === null) {
-        if (missing === 'refuse') throw refusedAt(source, place, missingRemedy);
+        if (missing === 'refuse') throw refusedAt(source, place, missingRemedy(this.options));
         isMissing = true;
       } else if (typeof cell !== 'number' || !Number.isFinite(cell)) {
-        throw refusedAt(source, place, badNumberRemedy);
+        throw refusedAt(source, place, badNumberRemedy(this.options));
       }
       target[offset + i] = cell ?? 0;
     }
@@ -152,6 +154,8 @@ class NdjsonRows {
     const cell = cells[index];
     if (cell === null || typeof cell === 'string') return (cell ?? '').trim();
     if (typeof cell === 'number' || typeof cell === 'boolean') return String(cell);
-    throw refusedAt(this.options.source, { line, column: index + 1 }, 'an id or group is a text or a number');
+    const place = { line, column: index + 1 };
+    const text = 'an id or group is a text or a number: correct the cell';
+    throw refusedAt(this.options.source, place, text);
   }
 }

@@ -3,6 +3,9 @@ import { InvalidInputError } from '../../src/base/errors.js';
 export const inputFormats = ['csv', 'ndjson', 'npy'] as const;
 export type InputFormat = (typeof inputFormats)[number];
 
+/** Flags of a command that a message about its input may advise. */
+export type InputFlag = 'columns' | 'missing';
+
 /** What to take from a file. Columns are names, or indexes counted from 0. */
 export interface RowOptions {
   /** Default: every column but the contributor's and the group's. */
@@ -13,6 +16,8 @@ export interface RowOptions {
   readonly missing: 'refuse' | 'null';
   /** For messages: the path, or "standard input". */
   readonly source: string;
+  /** The flags that the command has. Default all: messages advise no other. */
+  readonly flags?: readonly InputFlag[];
 }
 
 /** Consecutive rows of a file. Arrays hold `count` rows; the values belong to the receiver. */
@@ -111,7 +116,17 @@ export function refusedAt(source: string, place: Place, what: string): InvalidIn
   return new InvalidInputError(`${source}, line ${place.line}${column}${name}: ${what}`, { source, ...place });
 }
 
-export const missingRemedy =
-  'the cell is empty: fill it in, or pass --missing null to count the row without its values';
-export const badNumberRemedy =
-  'not a finite decimal number: correct the cell, or leave the column out with --columns';
+/** `advice` when the command has the flag, else nothing. */
+export function adviceOn({ flags }: RowOptions, flag: InputFlag, advice: string): string {
+  return flags === undefined || flags.includes(flag) ? advice : '';
+}
+
+export function missingRemedy(options: RowOptions): string {
+  const nulls = ', or pass --missing null to count the row without its values';
+  return `the cell is empty: fill it in, or remove the row${adviceOn(options, 'missing', nulls)}`;
+}
+
+export function badNumberRemedy(options: RowOptions): string {
+  const others = ', or leave the column out with --columns';
+  return `not a finite decimal number: correct the cell${adviceOn(options, 'columns', others)}`;
+}

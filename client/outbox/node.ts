@@ -226,8 +226,20 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
 }
 
 function asOutboxError(error: unknown, path: string): KeelsonError {
-  if (error instanceof KeelsonError) return error;
-  const why = error instanceof Error ? error.message : String(error);
+  if (error instanceof KeelsonError) {
+    if (error.code !== 'outbox-failed' || 'path' in error.details) return error;
+    const details = { ...error.details, path };
+    return new KeelsonError('outbox-failed', `${path}: ${error.message}`, { details });
+  }
+  const { code } = error as NodeJS.ErrnoException;
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: 'its folder does not exist: make it, or name another file',
+    ENOTDIR: 'a part of the path is not a folder: name another file',
+    EISDIR: 'it is a folder: name a file in it',
+    EACCES: 'permission denied: name a file that you may write',
+    ENOSPC: 'the disk is full: make room and try again',
+  };
+  const why = reasons[code ?? ''] ?? (error instanceof Error ? error.message : String(error));
   const text = `the outbox ${path} cannot be used: ${why}`;
   return new KeelsonError('outbox-failed', text, { cause: error, details: { path } });
 }

@@ -97,7 +97,7 @@ export async function verifyWelcome(welcome: Welcome, pinned: readonly Uint8Arra
 
 /**
  * The study with this name or id (64 hexadecimal digits).
- * @throws WireError('unknown-study') naming the studies that the server has.
+ * @throws WireError('unknown-study') naming the studies of the server, also in `details.studies`.
  */
 export function findStudy(welcome: VerifiedWelcome, study: string): VerifiedStudy {
   const wanted = study.toLowerCase();
@@ -105,9 +105,11 @@ export function findStudy(welcome: VerifiedWelcome, study: string): VerifiedStud
     welcome.studies.find((candidate) => candidate.studyIdHex === wanted) ??
     welcome.studies.find((candidate) => candidate.document.study === study);
   if (found !== undefined) return found;
-  const names = welcome.studies.map((candidate) => candidate.document.study).join(', ');
+  const studies = welcome.studies.map((candidate) => candidate.document.study);
+  const names = studies.join(', ') || 'none';
   const more = welcome.unread === 0 ? '' : `, and ${welcome.unread} that only a newer client can read`;
-  throw new WireError('unknown-study', `the server has no study ${study}; it has: ${names === '' ? 'none' : names}${more}`);
+  const text = `the server has no study ${study}; it has: ${names}${more}`;
+  throw new WireError('unknown-study', text, { details: { study, studies } });
 }
 
 /** A copy of a 32-byte key that a caller gave. @throws InvalidParameterError when it has another length. */

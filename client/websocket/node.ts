@@ -22,7 +22,7 @@ export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
   socket.on('ping', () => handlers.onActivity());
   socket.on('pong', () => handlers.onActivity());
   socket.on('error', (error: Error & { readonly code?: string }) => {
-    problem ??= error.message === '' ? (error.code ?? 'unknown') : error.message;
+    problem ??= describeProblem(error);
   });
   socket.on('close', (code: number, reason: Buffer) => {
     handlers.onClose(problem ?? describeClose(code, reason.toString('utf8')));
@@ -42,6 +42,16 @@ export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
     terminate: () => socket.terminate(),
   };
 };
+
+/** One line for people; what OpenSSL says has several. */
+function describeProblem({ code, message }: Error & { readonly code?: string }): string {
+  if (message.includes('wrong version number')) {
+    return 'the server speaks no TLS at this address: write ws: in place of wss:';
+  }
+  const status = /^Unexpected server response: (\d+)$/.exec(message)?.[1];
+  if (status === undefined) return message.split('\n')[0] || (code ?? 'unknown');
+  return `HTTP status ${status} in place of a WebSocket: is this the address of an aggregator?`;
+}
 
 function describeClose(code: number, reason: string): string {
   return reason === '' ? `closed with code ${code}` : `closed with code ${code}: ${reason}`;

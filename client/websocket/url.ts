@@ -14,7 +14,8 @@ export function webSocketUrl(url: string): string {
   const schemes: Readonly<Record<string, string>> = { 'ws:': 'ws:', 'wss:': 'wss:', 'http:': 'ws:', 'https:': 'wss:' };
   const scheme = schemes[parsed.protocol];
   if (scheme === undefined) {
-    throw new InvalidParameterError(`the server URL begins with ${parsed.protocol}: use ws: or wss:`);
+    const found = parsed.protocol.slice(0, -1);
+    throw new InvalidParameterError(`the server URL begins with ${found}: use ws: or wss:`);
   }
   if (parsed.hash !== '') throw new InvalidParameterError('the server URL has a fragment (#...): leave it out');
   return scheme + parsed.href.slice(parsed.protocol.length);

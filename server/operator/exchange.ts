@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { didYouMean } from '../../src/base/suggest.js';
 import type { Clock } from '../clock.js';
 import type { StudyHub, StudyView } from '../hub.js';
 import type { ClientAddress } from '../listener/client-address.js';
@@ -45,6 +46,10 @@ export function findStudy(hub: StudyHub, nameOrId: string | null): StudyView {
   }
   const named = hub.studies().filter((view) => view.name === nameOrId);
   const found = hub.study(nameOrId.toLowerCase()) ?? named.find((view) => view.state === 'open') ?? named[0];
-  if (found === undefined) throw new HttpError(404, 'unknown-study', 'no such study: /v1/studies lists them');
+  if (found === undefined) {
+    const near = didYouMean(nameOrId, hub.studies().map((view) => view.name));
+    const text = `no such study${near === '' ? ': /v1/studies lists them' : near}`;
+    throw new HttpError(404, 'unknown-study', text);
+  }
   return found;
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { nearestKey } from './nearest.js';
+import { nearest } from '../../src/base/suggest.js';
 import { shown, studyError } from './refusal.js';
 import { readYaml } from './yaml-text.js';
 
@@ -35,7 +35,7 @@ export function checkText<const Schema extends v.GenericSchema>(
   if (isUnknownKey(issue)) {
     const known = keysAt(schema, keys.slice(0, -1));
     const key = String(keys.at(-1));
-    const near = nearestKey(key, known);
+    const near = nearest(key, known);
     throw studyError(file, {
       path, line,
       rule: 'is not a key that is known here',

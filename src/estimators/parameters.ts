@@ -1,6 +1,7 @@
 import { InvalidParameterError } from '../base/errors.js';
 import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
 import { limits } from '../base/limits.js';
+import { didYouMean } from '../base/suggest.js';
 import type { ParameterSpec, ParameterValue, ParameterValues } from './contract.js';
 
 /** Facts that a parameter's check may need. */
@@ -25,8 +26,9 @@ export function parseParameters(
   const known = specs.map((spec) => spec.name);
   for (const name of Object.keys(raw)) {
     if (!known.includes(name)) {
-      const list = known.length === 0 ? 'it takes none' : `it takes ${known.join(', ')}`;
-      throw new InvalidParameterError(`parameters.${name} is not a parameter of this estimator: ${list}`, {
+      const list = known.length === 0 ? ': it takes none' : `: it takes ${known.join(', ')}`;
+      const what = `parameters.${name} is not a parameter of this estimator`;
+      throw new InvalidParameterError(`${what}${didYouMean(name, known) || list}`, {
         path: `parameters.${name}`,
         known,
       });

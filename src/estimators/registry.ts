@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../base/errors.js';
+import { didYouMean } from '../base/suggest.js';
 import type { Estimator } from './contract.js';
 import { mean } from './baseline/mean.js';
 import { covariance } from './covariance/covariance.js';
@@ -37,8 +38,10 @@ export function findEstimator(name: string): Estimator {
   const found = estimators.find((estimator) => estimator.name === name);
   if (found === undefined) {
     const known = estimators.map((estimator) => estimator.name);
+    const near = typeof name === 'string' ? didYouMean(name, known) : '';
+    const remedy = near === '' ? `: choose one of ${known.join(', ')}` : near;
     throw new InvalidParameterError(
-      `there is no estimator ${JSON.stringify(name)}: choose one of ${known.join(', ')}`,
+      `there is no estimator ${JSON.stringify(name)}${remedy}`,
       { path: 'estimator', known },
     );
   }

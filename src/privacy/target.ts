@@ -32,14 +32,20 @@ export interface BudgetCaps {
   readonly deltaCap: Amount;
 }
 
-/** Far below, shares of the zCDP that it allows round to nothing in the ledger (2^-64), and noise grows without bound. */
-const epsilonMinimum = 1e-6;
-const epsilonMaximum = 100;
+/**
+ * Of one release. Far below, shares of its zCDP round to nothing in the ledger (2^-64), and noise
+ * grows without bound.
+ */
+export const epsilonRange = { atLeast: 1e-6, atMost: 100 } as const;
+/** zCDP of one release. */
+export const rhoRange = { atLeast: 1e-12, atMost: 1000 } as const;
 
 function checkStatement({ epsilon, delta }: Statement, deltaMayBeZero: boolean): void {
-  if (!(epsilon >= epsilonMinimum && epsilon <= epsilonMaximum)) {
+  const { atLeast, atMost } = epsilonRange;
+  if (!(epsilon >= atLeast && epsilon <= atMost)) {
     throw new InvalidParameterError(
-      `epsilon must be at least ${epsilonMinimum} and at most ${epsilonMaximum}; usual values are 0.1 to 10`, { epsilon },
+      `epsilon must be at least ${atLeast} and at most ${atMost}; usual values are 0.1 to 10`,
+      { epsilon },
     );
   }
   if (!(delta < 0.5 && (delta >= 1e-100 || (deltaMayBeZero && delta === 0)))) {
@@ -64,7 +70,7 @@ export function resolveTarget(asked: Statement & { readonly deltaChargeable?: nu
 
 /** A target given in zCDP: half of `delta` for events, epsilon as the conversion reports it. */
 export function targetFromRho(rho: number, delta: number): PrivacyTarget {
-  if (!(rho >= epsilonMinimum ** 2 && rho <= 1000)) {
+  if (!(rho >= rhoRange.atLeast && rho <= rhoRange.atMost)) {
     throw new InvalidParameterError('rho must be at least 1e-12 and at most 1000', { rho });
   }
   checkStatement({ epsilon: 1, delta }, false);

@@ -182,7 +182,7 @@ describe('exit status of keelson estimate', () => {
     ['epsilon and rho', [...onRows, ...privacy, '--rho', '1'], 'both --epsilon and --rho'],
     ['no delta', [...onRows, '--epsilon', '1'], '--delta is missing'],
     ['delta 1', [...onRows, '--epsilon', '1', '--delta', '1'], '--delta is a number from 1e-100 below 0.5'],
-    ['epsilon 0', [...onRows, '--epsilon', '0', '--delta', '1e-6'], '--epsilon is a number above 0'],
+    ['epsilon 0', [...onRows, '--epsilon', '0', '--delta', '1e-6'], '--epsilon is a number from 0'],
     ['a cohort of 0', [...onRows, ...privacy, '--cohort', '0'], '--cohort is a whole number from 1'],
     ['no input', ['estimate', 'mean', ...privacy], '--input is missing'],
     ['a missing file', ['estimate', 'mean', '--input', join(scratch, 'none'), ...privacy], 'there is no such file'],

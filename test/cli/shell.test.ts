@@ -5,7 +5,7 @@ import { commandTable } from '../../cli/commands/table.js';
 import { errorText, exitStatusOf, UsageError } from '../../cli/errors.js';
 import { commandHelp } from '../../cli/help.js';
 import { renderTable, toJson } from '../../cli/output.js';
-import { nearest } from '../../cli/suggest.js';
+import { nearest } from '../../src/base/suggest.js';
 import { InvalidInputError, InvariantError, KeelsonError } from '../../src/base/errors.js';
 import { keelson } from '../support/command.js';
 

@@ -6,7 +6,7 @@ import { findEstimator } from '../../src/estimators/registry.js';
 import { decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
 import { digestOfKeys, parseKeyList, parsePopulationsText, parseStudyText } from '../../server/study-file/index.js';
 import { parseDuration } from '../../server/study-file/durations.js';
-import { nearestKey } from '../../server/study-file/nearest.js';
+import { nearest } from '../../src/base/suggest.js';
 import { signing } from '../../src/signing/node.js';
 import { toHex } from '../../src/base/bytes.js';
 
@@ -351,8 +351,8 @@ describe('durations and near keys', () => {
   });
 
   it('are found', () => {
-    expect(nearestKey('parameter', ['parameters', 'privacy'])).toBe('parameters');
-    expect(nearestKey('Cohort', ['cohort'])).toBe('cohort');
-    expect(nearestKey('xyz', ['cohort', 'late'])).toBeUndefined();
+    expect(nearest('parameter', ['parameters', 'privacy'])).toBe('parameters');
+    expect(nearest('Cohort', ['cohort'])).toBe('cohort');
+    expect(nearest('xyz', ['cohort', 'late'])).toBeUndefined();
   });
 });

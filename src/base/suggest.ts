@@ -1,0 +1,46 @@
+/** Longer words are not compared: the work is quadratic, and no name is that long. */
+const lengthMaximum = 64;
+
+/** Edits (insert, delete, replace, swap neighbours) that turn one word into the other. */
+function editsBetween(left: string, right: string): number {
+  const rows = Array.from({ length: left.length + 1 }, (_, i) => [i]);
+  for (let j = 0; j <= right.length; j++) rows[0]![j] = j;
+  for (let i = 1; i <= left.length; i++) {
+    for (let j = 1; j <= right.length; j++) {
+      const same = left[i - 1] === right[j - 1] ? 0 : 1;
+      let least = Math.min(rows[i - 1]![j]! + 1, rows[i]![j - 1]! + 1, rows[i - 1]![j - 1]! + same);
+      const isSwap = i > 1 && j > 1
+        && left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1];
+      if (isSwap) least = Math.min(least, rows[i - 2]![j - 2]! + 1);
+      rows[i]![j] = least;
+    }
+  }
+  return rows[left.length]![right.length]!;
+}
+
+/**
+ * The candidate that `word` most likely means: within a third of its letters in edits, or one that
+ * begins with it. Upper and lower case are the same. Words of one or two letters have to match.
+ * @returns undefined when none is near.
+ */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  if (word.length > lengthMaximum) return undefined;
+  const typed = word.toLowerCase();
+  const allowed = typed.length < 3 ? 0 : Math.max(1, Math.floor(typed.length / 3));
+  let best: string | undefined;
+  let least = allowed + 0.5;
+  for (const candidate of candidates) {
+    const name = candidate.toLowerCase();
+    if (name.length > lengthMaximum) continue;
+    const completes = typed.length >= 3 && name !== typed && name.startsWith(typed);
+    const edits = completes ? 0.5 : editsBetween(typed, name);
+    if (edits < least) [best, least] = [candidate, edits];
+  }
+  return best;
+}
+
+/** `: did you mean "x"?` for the end of a message, or nothing when no candidate is near. */
+export function didYouMean(word: string, candidates: readonly string[]): string {
+  const found = nearest(word, candidates);
+  return found === undefined ? '' : `: did you mean "${found}"?`;
+}
