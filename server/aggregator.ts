@@ -1,10 +1,12 @@
 import { signing } from '#signing';
+import { toHex } from '../src/base/bytes.js';
 import type { KeelsonError } from '../src/base/errors.js';
 import { checkClock } from './clock-check.js';
 import { systemClock, type Clock } from './clock.js';
 import type { EpochRunner } from './epochs/contract.js';
 import { WorkerEpochRunner } from './epochs/worker-runner.js';
 import { openServerKeys, type ServerKeys } from './keys.js';
+import { checkBeforeListening } from './listener/before-listening.js';
 import { createListener, type Listener, type ListenerOptions, type TlsIdentity } from './listener/index.js';
 import { createLogger, type Logger } from './logger.js';
 import { keyOfReleases } from './release-key.js';
@@ -73,13 +75,17 @@ export interface Aggregator {
 }
 
 /**
- * Starts an aggregator: opens the data folder, takes up what an earlier process left, then listens.
- * @throws KeelsonError('clock-implausible') as checkClock; StorageError data-folder-in-use, schema-too-new or storage-failed; InvalidInputError for its secrets;
- *   KeelsonError('invalid-study') when no study can start (with `strict`: when one cannot); the system's error when
- *   the port is taken.
+ * Starts an aggregator: checks that it could listen, opens the data folder, takes up what an earlier
+ * process left, then listens.
+ * @throws KeelsonError('clock-implausible') as checkClock; StorageError data-folder-in-use,
+ *   schema-too-new or storage-failed; InvalidInputError for its secrets; KeelsonError('invalid-study')
+ *   when no study can start (with `strict`: when one cannot); the system's error when the port is taken.
  */
 export async function createAggregator(options: AggregatorOptions): Promise<Aggregator> {
   const { clock = systemClock, logger = createLogger(), dataDirectory } = options;
+  const { host = '127.0.0.1', port = 8787, network } = options;
+  // First: a start that is refused leaves no folder and no keys behind.
+  await checkBeforeListening({ ...network, host, port });
   const openStore = options.openStore ?? ((directory: string) => openSqliteStore({ directory, clock }));
   const store = await openStore(dataDirectory, clock);
   const opened: (() => Promise<void>)[] = [() => store.close()];
@@ -114,14 +120,17 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     opened.push(() => hub.close());
     const listener = await createListener({
       hub, clock, logger,
-      host: options.host ?? '127.0.0.1',
-      port: options.port ?? 8787,
+      host,
+      port,
       operatorToken: keys.operatorToken,
       storeHealth: () => store.health(),
-      ...options.network,
+      ...network,
     });
     running.listener = listener;
     opened.push(() => listener.close(true));
+    const studies = options.studies.map(({ document }) => document.study);
+    const serverKey = toHex(hub.serverKey);
+    logger.info({ address: listener.address, serverKey, studies }, 'the server listens');
     let closing: Promise<void> | undefined;
     return {
       hub, port: listener.port, address: listener.address, serverKey: hub.serverKey, paths: keys.paths,

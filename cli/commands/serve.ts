@@ -103,8 +103,10 @@ export const serve = defineCommand({
       await aggregator.close().catch((cause: unknown) => logger.error({ err: cause }, 'the server did not close well'));
       throw error;
     }
-    output.note('stopping: finishing what is under way (interrupt again to cut it short)');
+    const hint = 'interrupt again to cut it short';
+    logger.info({}, `the server is stopping: it finishes what is under way (${hint})`);
     await aggregator.close();
+    logger.info({}, 'the server has stopped');
     return 0;
   },
 });

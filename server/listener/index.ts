@@ -6,6 +6,7 @@ import { limits as defaultLimits } from '../../src/base/limits.js';
 import { createHttpHandler } from '../operator/http.js';
 import { observeServer } from '../operator/server-metrics.js';
 import { boundArrivals } from './arrivals.js';
+import { checkedIdentity } from './before-listening.js';
 import { Connections } from './connections.js';
 import type { ListenerContext } from './context.js';
 import { descriptorLimit, withinDescriptors } from './descriptors.js';
@@ -97,19 +98,6 @@ function createHttpServer(context: ListenerContext, tls: TlsIdentity | undefined
     raw.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
   });
   return server;
-}
-
-/** @throws InvalidInputError for what the TLS library refuses; its own words may quote the file. */
-function checkedIdentity<T>(use: () => T): T {
-  try {
-    return use();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new InvalidInputError(
-      'the TLS certificate and key cannot be used: give a PEM certificate chain and the unencrypted PEM key of its '
-      + `first certificate${code === undefined ? '' : ` (${code})`}`,
-    );
-  }
 }
 
 function listen(server: Server, options: ListenerOptions): Promise<void> {

@@ -93,24 +93,43 @@ export class ReleaseLine {
   }
 
   async #finish(closed: ClosedEpoch): Promise<void> {
-    const { store, runner, clock, emit } = this.context;
+    const { store, runner, clock, emit, logger } = this.context;
     const { epoch } = closed.held;
     const isReady = await this.#withoutWithdrawn(closed);
     if (await this.#isFree(closed)) {
       await store.lapseEpoch(this.studyId, epoch, clock.nowMs());
       runner.drop(this.studyId, epoch);
+      const { study } = this.definition.document;
+      logger.info({ study, epoch }, 'an epoch lapsed: nobody came, nothing is charged');
       return this.#forget(epoch);
     }
     const { balance, mechanisms } = await this.#charge(closed);
-    const outcome = closed.kind === 'release' && isReady ? await this.#draw(epoch) : interrupted;
-    const release = this.#sign(closed, outcome, balance, mechanisms);
+    const drawn = closed.kind === 'release' && isReady ? await this.#draw(epoch) : interrupted;
+    const { release, outcome } = this.#sign(closed, drawn, balance, mechanisms);
     await this.#tick();
     await store.storeRelease({ ...release, nowMs: clock.nowMs() });
     this.#count += 1;
     this.#digest = release.digest;
     emit({ kind: 'release', studyId: this.studyId, release });
+    this.#tell(closed, outcome, release.index);
     const { document } = this.definition;
     await excludeFar(this.context, { studyId: this.studyId, document }, epoch, release.index);
+  }
+
+  /**
+   * Logs a release after its bytes are stored, so at the tick and not before. Everything here is in
+   * the release, which is public: the epoch, the kind of outcome and why it was refused, the cost.
+   * How many contributed, and how long the work took, is not.
+   */
+  #tell({ held }: ClosedEpoch, outcome: Outcome, index: number): void {
+    const { study, privacy: { epsilon, delta } } = this.definition.document;
+    const reason = outcome.kind === 'refused' ? { reason: outcome.reason } : {};
+    this.context.logger.info(
+      {
+        study, epoch: held.epoch, release: index, outcome: outcome.kind, ...reason, epsilon, delta,
+      },
+      'a release is published',
+    );
   }
 
   /**
@@ -199,7 +218,9 @@ export class ReleaseLine {
     }
   }
 
-  #sign(closed: ClosedEpoch, outcome: Outcome, balance: LedgerBalance, mechanisms: string): ReleaseRecord {
+  #sign(
+    closed: ClosedEpoch, outcome: Outcome, balance: LedgerBalance, mechanisms: string,
+  ): { readonly release: ReleaseRecord; readonly outcome: Outcome } {
     const { held, closedAtMs } = closed;
     const { rho, delta, epoch } = held;
     const facts = {
@@ -207,11 +228,14 @@ export class ReleaseLine {
       previousDigest: this.#digest,
     };
     try {
-      return signRelease(this.definition, this.context.signer, { ...facts, outcome });
+      const release = signRelease(this.definition, this.context.signer, { ...facts, outcome });
+      return { release, outcome };
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
       this.context.logger.error({ epoch, err: error }, 'an outcome does not fit the wire; it ends as interrupted');
-      return signRelease(this.definition, this.context.signer, { ...facts, outcome: interrupted });
+      const refused = { ...facts, outcome: interrupted };
+      const release = signRelease(this.definition, this.context.signer, refused);
+      return { release, outcome: interrupted };
     }
   }
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -45,14 +46,34 @@ describe('serve refuses, with status 2 and the remedy,', () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;
-    await refused(['serve', good, '--data', stage.path('data'), '--port', String(port)], `port ${port}`, '--port');
+    const words = ['serve', good, '--data', stage.path('untouched'), '--port', String(port)];
+    await refused(words, `port ${port}`, '--port');
     await new Promise((resolve) => other.close(resolve));
+    expect(existsSync(stage.path('untouched'))).toBe(false);
+  });
+
+  it.each([
+    [['--host', '192.0.2.1'], '--host 192.0.2.1 is no address of this machine'],
+    [['--allow-origin', 'shop.example'], '"shop.example" is not the origin of a page'],
+    [['--allow-origin', 'https://shop.example/'], 'without a path'],
+    [['--allow-host', 'Shop.example:80'], '"Shop.example:80" is not a host name'],
+    [['--trust-proxy', 'here'], '"here" is no address of a proxy'],
+  ])('%j, before anything is made', async (flags, text) => {
+    const words = ['serve', good, '--data', stage.path('untouched'), '--port', '0', ...flags];
+    await refused(words, text);
+    expect(existsSync(stage.path('untouched'))).toBe(false);
+  });
+
+  it('a certificate that is none, before anything is made', async () => {
+    const words = ['serve', good, '--data', stage.path('untouched'), '--port', '0'];
+    await refused([...words, '--tls-cert', good, '--tls-key', good], 'TLS certificate and key');
+    expect(existsSync(stage.path('untouched'))).toBe(false);
   });
 
   it.each<[string, Record<string, string>, RegExp[]]>([
     ['an unknown key', { epsilonn: '3' }, [/line 12: epsilonn is not a key that is known here/]],
     ['a wrong value', { cohort: '-5' }, [/line 3: cohort is -5/, /whole number from/]],
-    ['an unknown estimator', { estimator: 'meen' }, [/line 6: estimator/, /no estimator "meen"/, /populous-mean/]],
+    ['an unknown estimator', { estimator: 'meen' }, [/line 6: estimator/, /no estimator "meen": did you mean "mean"/]],
     ['a budget below one release', { budget: '{ epsilon: 1, delta: 1e-5 }' }, [/does not pay for one release/]],
     ['a budget beyond any meaning', { budget: '{ epsilon: 900, delta: 1e-5 }' }, [/at most 100/]],
   ])('a study file with %s', async (_, facts, texts) => {

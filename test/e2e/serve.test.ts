@@ -25,7 +25,7 @@ const releasesOf = (study: string): readonly JsonLine[] =>
 beforeAll(async () => {
   served = await stage.serve([
     stage.write('mean.yaml', meanStudy(names[0])), stage.write('populous.yaml', populousStudy(names[1])),
-  ]);
+  ], { logLevel: 'info' });
   const { url, serverKey } = served;
   simulated = stage.start([
     'simulate', url, '--study', names.join(','), '--contributors', '300', '--server-key', serverKey, '--json',
@@ -145,5 +145,9 @@ it('ends well on an interrupt: every process with status 0, the server last', as
   for (const watch of watched.values()) expect(await watch.interrupt()).toMatchObject({ status: 0 });
   const { status, stderr } = await served.command.interrupt();
   expect(status).toBe(0);
-  expect(stderr).toContain('stopping');
+  const told = stderr.split('\n').filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { readonly msg: string }).msg);
+  expect(told).toContain('the server listens');
+  expect(told).toContain('a release is published');
+  expect(told.at(-1)).toBe('the server has stopped');
 });

@@ -131,6 +131,8 @@ export class Bench {
   readonly signer = signing.createSigner(new Uint8Array(32).fill(5));
   readonly failures: unknown[] = [];
   readonly logs: string[] = [];
+  /** The same lines with their fields. */
+  readonly logged: { readonly fields: object; readonly text: string }[] = [];
   /** Releases of this study throw instead of drawing. */
   breakRelease = '';
   readonly #directory = mkdtempSync(join(tmpdir(), 'keelson-hub-'));
@@ -141,7 +143,10 @@ export class Bench {
   }
 
   async start(studies: readonly StudyDefinition[], options: HubOptions = {}): Promise<RunningHub> {
-    const log = (level: string) => (_fields: object, text: string) => void this.logs.push(`${level}: ${text}`);
+    const log = (level: string) => (fields: object, text: string): void => {
+      this.logs.push(`${level}: ${text}`);
+      this.logged.push({ fields, text });
+    };
     const hub = await createStudyHub({
       store: watchedStore(await this.store(), this.record, options.crash),
       runnerFactory: () => options.runner ?? this.#breakable(

@@ -1,0 +1,69 @@
+import { createServer } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import { InvalidInputError, InvalidParameterError } from '../../src/base/errors.js';
+import { trustedProxyCheck } from './client-address.js';
+import type { ListenerOptions } from './options.js';
+
+/** What can be checked before a data folder is made: no hub and no keys are needed for it. */
+export type NetworkOptions = Pick<ListenerOptions,
+  'host' | 'port' | 'allowedOrigins' | 'allowedHosts' | 'trustedProxies' | 'tls'>;
+
+/**
+ * Checks what a listener is told, and that it could listen. The port is free again afterwards, so
+ * another process may still take it before the listener does.
+ * @throws InvalidParameterError or InvalidInputError for an option; the system's error (e.g.
+ *   EADDRINUSE) when nothing can listen there.
+ */
+export async function checkBeforeListening(options: NetworkOptions): Promise<void> {
+  const { allowedOrigins = [], allowedHosts = [], trustedProxies = [], tls } = options;
+  allowedOrigins.forEach(checkOrigin);
+  allowedHosts.forEach(checkHost);
+  trustedProxyCheck(trustedProxies);
+  if (tls !== undefined) {
+    checkedIdentity(() => createSecureContext({ cert: tls.certificate, key: tls.key }));
+  }
+  await tryToListen(options);
+}
+
+/** @throws InvalidInputError for what the TLS library refuses; its own words may quote the file. */
+export function checkedIdentity<T>(use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new InvalidInputError(
+      'the TLS certificate and key cannot be used: give a PEM certificate chain and the '
+      + 'unencrypted PEM key of its first certificate'
+      + (code === undefined ? '' : ` (${code})`),
+    );
+  }
+}
+
+/** Browsers send an origin in exactly one form, and "null" for pages without one. */
+function checkOrigin(origin: string): void {
+  if (origin === 'null') return;
+  if (URL.canParse(origin) && /^https?:$/.test(new URL(origin).protocol)
+    && new URL(origin).origin === origin) return;
+  throw new InvalidParameterError(
+    `${JSON.stringify(origin)} is not the origin of a page: `
+    + 'write one like https://shop.example or http://127.0.0.1:8000, without a path',
+    { origin },
+  );
+}
+
+function checkHost(host: string): void {
+  if (/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(host)) return;
+  throw new InvalidParameterError(
+    `${JSON.stringify(host)} is not a host name: write one like aggregator.example.org, `
+    + 'in lower case and without a port',
+    { host },
+  );
+}
+
+function tryToListen({ host, port }: Pick<NetworkOptions, 'host' | 'port'>): Promise<void> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => server.close(() => resolve()));
+  });
+}
