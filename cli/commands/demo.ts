@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { ArgsDef } from 'citty';
 import { attackNames } from '../../client/simulation/index.js';
 import { defineCommand } from '../command.js';
@@ -5,6 +6,7 @@ import { fitDemo, measureHandshakes, type Fit, type FitRequest } from '../demo/f
 import { createReport } from '../demo/report.js';
 import { runDemo, type DemoOptions } from '../demo/run.js';
 import { flightsPerContribution } from '../demo/studies.js';
+import { UsageError } from '../errors.js';
 import type { Io } from '../io.js';
 import { openRandomness } from '../noise.js';
 import { numberFlag } from '../numbers.js';
@@ -48,12 +50,22 @@ export const demo = defineCommand({
   examples: ['keelson demo', 'keelson demo --keep', 'keelson demo --contributors 10000 --epsilon 1 --hostile 0.05 --attack direction'],
   stopsGently: true,
   async run({ args, io, output }) {
+    checkFolder(args.logs ?? defaults.logs);
     const randomness = openRandomness(io);
     const report = createReport(output, randomness.insecure);
     const { scores, isComplete } = await runDemo(optionsFrom(args, io), io, randomness, report);
+    // With --keep, Ctrl-C is how it ends well, whatever was shown by then.
+    if (args.keep === true && io.interrupted.aborted) return 0;
     return isComplete && scores.every((score) => score.outcome === 'value') ? 0 : 1;
   },
 });
+
+/** Before everything starts: the logs are written at the end. */
+function checkFolder(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isDirectory()) return;
+  throw new UsageError(`--logs ${path} is a file: name a folder, or one that can be made`);
+}
 
 type Typed = Readonly<Partial<Record<Exclude<keyof typeof flags, 'keep'>, string | undefined>>>
   & { readonly keep?: boolean | undefined };

@@ -168,6 +168,13 @@ describe('files that commands take', () => {
   });
 });
 
+describe('demo', () => {
+  it('refuses a file in place of the folder for its logs before it starts', async () => {
+    const file = write('logs', 'x');
+    expect(await refusal('demo', '--logs', file)).toContain(`--logs ${file} is a file`);
+  });
+});
+
 describe('numbers', () => {
   it('the range of epsilon and rho is the whole range', async () => {
     const words = ['plan', 'mean', '--cohort', '10', '--dimension', '1', '--delta', '1e-6'];
