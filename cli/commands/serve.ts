@@ -48,7 +48,7 @@ export const serve = defineCommand({
     },
     'release-tick': {
       type: 'string', valueHint: 'ms',
-      description: 'publish at whole multiples of so many milliseconds, whatever a release took (default 250; 0: at once)',
+      description: 'publish one tick of so many milliseconds after the close, whatever a release took (default 250; 0: at once)',
     },
     'confirm-clock': {
       type: 'string', valueHint: 'time',

@@ -85,7 +85,8 @@ export class EpochEngine {
   /**
    * Folds what is incomplete, finishes the summaries and makes the release. Call once, after the charge of the plan's
    * events is durable: the mechanisms are built from those same events, so what was charged is what is drawn. Noise
-   * that is still to be drawn is drawn before the data are looked at, so that it does not depend on how rows came.
+   * that is still to be drawn is drawn before the data are looked at, so that it does not depend on how rows came. How
+   * long all of this takes may depend on rows; the planned time of the release hides it (server/studies/schedule.ts).
    */
   async release(compute: Compute): Promise<Outcome> {
     assert(!this.#released, 'an epoch draws its noise once');

@@ -253,8 +253,13 @@ export interface Store {
   openEpoch(input: OpenEpoch): Promise<OpenEpochResult>;
   /** open -> closing: `admit` puts later batches elsewhere. Idempotent. Returns the number of journalled batches. */
   beginClose(studyId: StudyId, epoch: bigint): Promise<void>;
-  /** closing -> charged: reserved becomes spent. Idempotent. */
-  chargeEpoch(studyId: StudyId, epoch: bigint, events: string, nowMs: number): Promise<LedgerBalance>;
+  /**
+   * closing -> charged: reserved becomes spent. Idempotent.
+   * @param atMs Unix time from which the charge counts, where the budget renews: not before the
+   *   scheduled close of the epoch. A public number: the ledger's balances show it.
+   * @returns the balance at that time.
+   */
+  chargeEpoch(studyId: StudyId, epoch: bigint, events: string, atMs: number): Promise<LedgerBalance>;
   /** open or closing -> lapsed: the reservation is given back. Only when no noise was taken. */
   lapseEpoch(studyId: StudyId, epoch: bigint, nowMs: number): Promise<void>;
   /** charged -> released; appends to the study's log. The index must be the next one. Idempotent for the same bytes. */

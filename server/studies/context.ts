@@ -14,7 +14,7 @@ export interface HubContext {
   readonly signer: Signer;
   readonly logger: Logger;
   readonly findEstimator: FindEstimator;
-  /** Releases are stored and published at multiples of this Unix time, in milliseconds; 0: when they are ready. */
+  /** The ticks at which releases show, and their planned time, in milliseconds; 0: when they are ready. */
   readonly releaseTickMs: number;
   /** Tells everybody; a listener that throws is logged. */
   readonly emit: (event: HubEvent) => void;

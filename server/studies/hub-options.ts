@@ -34,8 +34,9 @@ export interface StudyHubOptions {
    */
   readonly onFatal: (error: unknown) => void;
   /**
-   * Releases are stored and published at whole multiples of this many milliseconds of Unix time, a public grid, so that the
-   * time that one took says no more than how many ticks went by. From 0 to 60,000. Default 0: when they are ready.
+   * Releases are stored and published at whole multiples of this many milliseconds of Unix time, a
+   * public grid, and this is also their planned time: see `Deadline`. From 0 to 60,000. Default 0:
+   * releases show when they are ready, so their times tell what the work took.
    */
   readonly releaseTickMs?: number;
   /**

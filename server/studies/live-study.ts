@@ -15,7 +15,7 @@ import { freshEpoch, heldEpochOf, openingOf, setupOf, type HeldEpoch } from './h
 import { rebuildEpoch, recoveriesMax } from './recovery.js';
 import { ReleaseLine, type ClosedEpoch } from './release-line.js';
 import type { Retention } from './retention.js';
-import { closeTime, delayUntilClose, nextTimes } from './schedule.js';
+import { closeTime, delayUntilClose, lastTick, nextTimes } from './schedule.js';
 
 /** Closed epochs that may wait for their release; past it the open one stays open longer instead of adding to them. */
 const waitingMax = 2;
@@ -54,7 +54,8 @@ export class LiveStudy {
   #exhausted: boolean;
   #open: HeldEpoch | null = null;
   #lastEpoch: bigint;
-  #previousCloseMs = 0;
+  /** When the next epoch should open: the scheduled close before it, or when the budget renews; 0: no plan. */
+  #nextOpenMs = 0;
   #cancelTimer: (() => void) | undefined;
   #turning: Promise<void> | null = null;
   #overdue = false;
@@ -104,9 +105,12 @@ export class LiveStudy {
 
   /** Takes up what an earlier process left, oldest first, then opens an epoch or goes on with the one that is open. */
   async start(unfinished: readonly EpochRecord[]): Promise<void> {
+    const { clock, releaseTickMs } = this.context;
+    // What follows takes a time that depends on rows: what is scheduled now counts from here.
+    const startedMs = lastTick(clock.nowMs(), releaseTickMs);
     await excludeAfterRestart(this.context, this.view, this.#line.count);
-    for (const record of unfinished) await this.#resume(record);
-    if (this.#open === null || this.#isDue(this.#open)) await this.#turnOver();
+    for (const record of unfinished) await this.#resume(record, startedMs + releaseTickMs);
+    if (this.#open === null || this.#isDue(this.#open)) await this.#turnOver(startedMs);
     else this.#arm(this.#open);
   }
 
@@ -189,27 +193,26 @@ export class LiveStudy {
     if (held === this.#open && this.#isDue(held)) this.#onDue();
   }
 
-  async #resume(record: EpochRecord): Promise<void> {
+  async #resume(record: EpochRecord, dueMs: number): Promise<void> {
     const { store, logger } = this.context;
     const { studyId } = this.identity;
     const { epoch } = record;
     const attempts = await store.noteRecovery(studyId, epoch);
-    const closedAtMs = closeTime(record.closesAtMs, this.context.clock.nowMs());
     this.#lastEpoch = epoch > this.#lastEpoch ? epoch : this.#lastEpoch;
-    this.#previousCloseMs = record.closesAtMs;
+    this.#nextOpenMs = record.closesAtMs;
     if (record.state === 'charged') {
-      return this.#enqueue({ held: heldEpochOf(record), kind: 'interrupted', closedAtMs });
+      return this.#enqueue(heldEpochOf(record), 'interrupted', dueMs);
     }
     const held = attempts > recoveriesMax ? null : await this.#rebuilt(record);
     if (held === null) {
       logger.error({ study: this.view.name, epoch, attempts }, 'an epoch is given up; it ends as interrupted');
       await store.beginClose(studyId, epoch);
-      return this.#enqueue({ held: heldEpochOf(record), kind: 'interrupt', closedAtMs });
+      return this.#enqueue(heldEpochOf(record), 'interrupt', dueMs);
     }
     await store.noteRecovered?.(studyId, epoch);
     this.#held.set(epoch, held);
     if (record.state === 'open') this.#open = held;
-    else this.#enqueue({ held, kind: 'release', closedAtMs });
+    else this.#enqueue(held, 'release', dueMs);
   }
 
   /** Null when it cannot be rebuilt by this program; the other epochs and studies are not concerned. */
@@ -254,29 +257,37 @@ export class LiveStudy {
     );
   }
 
-  /** Its rows stay until it has left the line: who is left out later may depend on them. */
-  #enqueue(closed: ClosedEpoch): void {
-    this.#retention.spare(closed.held.epoch);
-    this.#line.enqueue(closed);
+  /**
+   * Its rows stay until it has left the line: who is left out later may depend on them.
+   * @param fromMs Unix time of the close, or the tick after the start of the server: a public number.
+   */
+  #enqueue(held: HeldEpoch, kind: ClosedEpoch['kind'], fromMs: number): void {
+    this.#retention.spare(held.epoch);
+    const closedAtMs = closeTime(held.closesAtMs, fromMs);
+    this.#line.enqueue({ held, kind, closedAtMs, dueFromMs: Math.max(fromMs, closedAtMs) });
   }
 
   #waitingMax(): number {
     return this.definition.document.quarantine?.automatic === true ? waitingMaxExcluding : waitingMax;
   }
 
-  /** Closes the open epoch and opens the next, if there may be one. Never rejects. */
-  #turnOver(): Promise<void> {
-    this.#turning ??= this.#turn()
+  /**
+   * Closes the open epoch and opens the next, if there may be one. Never rejects.
+   * @param startedMs of a turn at the start of the server: the tick before that, a public number.
+   */
+  #turnOver(startedMs = 0): Promise<void> {
+    this.#turning ??= this.#turn(startedMs)
       .catch((error: unknown) => this.context.fatal(error))
       .finally(() => { this.#turning = null; });
     return this.#turning;
   }
 
-  async #turn(): Promise<void> {
-    const { store, clock, stopped } = this.context;
+  async #turn(startedMs: number): Promise<void> {
+    const { store, clock, stopped, releaseTickMs } = this.context;
     const { studyId } = this.identity;
     const old = this.#open;
-    const next = this.#nextEpoch();
+    const atMs = startedMs > 0 ? startedMs + releaseTickMs : lastTick(clock.nowMs(), releaseTickMs);
+    const next = this.#nextEpoch(startedMs);
     this.#overdue = false;
     // Both are posted in one go, so the store lets nothing between them: contributors find the next epoch open as soon
     // as the old one is closed. The old one's reservation is still there, so the next one's must fit beside it.
@@ -287,19 +298,18 @@ export class LiveStudy {
     if (stopped()) return;
     this.#open = null;
     if (next !== null) this.#opened(next, opened!);
-    if (old !== null) {
-      const closedAtMs = closeTime(old.closesAtMs, clock.nowMs());
-      this.#enqueue({ held: old, kind: 'release', closedAtMs });
-    }
+    // An epoch that closes on a count says when it was reached: after every row that counts.
+    if (old !== null) this.#enqueue(old, 'release', old.closesAtMs === 0 ? clock.nowMs() : atMs);
     await this.#stopIfDone();
   }
 
   /** Held, and open in the runner, before the store can let a batch into it. */
-  #nextEpoch(): HeldEpoch | null {
+  #nextEpoch(startedMs: number): HeldEpoch | null {
     if (this.#isHeld || this.#mode !== 'run' || this.#state !== 'open' || this.#exhausted) return null;
     const { clock, runner, logger } = this.context;
     const { document } = this.definition;
-    const times = nextTimes(document.epoch, clock.nowMs(), this.#open?.closesAtMs ?? this.#previousCloseMs);
+    const planned = [this.#nextOpenMs, startedMs];
+    const times = nextTimes(document.epoch, clock.nowMs(), planned, this.context.releaseTickMs);
     const next = freshEpoch(this.definition, this.#lastEpoch + 1n, times);
     this.#held.set(next.epoch, next);
     // An epoch that the runner cannot hold says so again at its release.
@@ -316,6 +326,7 @@ export class LiveStudy {
     if (result.kind === 'opened') {
       this.#open = next;
       this.#lastEpoch = next.epoch;
+      this.#nextOpenMs = next.closesAtMs;
       this.#arm(next);
       emit({ kind: 'epoch-opened', studyId, epoch: next.epoch, closesAtMs: next.closesAtMs });
       return;
@@ -336,6 +347,7 @@ export class LiveStudy {
   #waitUntil(retryAtMs: number): void {
     const { clock, stopped } = this.context;
     this.#cancelTimer?.();
+    this.#nextOpenMs = retryAtMs;
     this.#cancelTimer = clock.after(Math.max(retryAtMs - clock.nowMs(), 1), () => {
       if (!stopped() && !this.#closing && this.#open === null) void this.#turnOver();
     });

@@ -9,6 +9,7 @@ import { excludeFar } from './exclusion.js';
 import type { HeldEpoch } from './held-epoch.js';
 import { summarise } from './recovery.js';
 import { signRelease } from './release-body.js';
+import { Deadline, earlyMs, lastTick } from './schedule.js';
 
 /** A closed epoch on its way out. */
 export interface ClosedEpoch {
@@ -20,6 +21,11 @@ export interface ClosedEpoch {
   readonly kind: 'release' | 'interrupt' | 'interrupted';
   /** Unix time. Scheduled where the epoch closes on time. */
   readonly closedAtMs: number;
+  /**
+   * Unix time from which its release is planned and its charge counts, a public number: the
+   * scheduled close, or, where the server came to it later, the tick or the start at which it did.
+   */
+  readonly dueFromMs: number;
 }
 
 /** Entries of the ledger looked through for the events of a charge that was made before a crash. */
@@ -70,8 +76,10 @@ export class ReleaseLine {
   }
 
   enqueue(closed: ClosedEpoch): void {
+    // The work on one that waits begins when the one before it has left the line, at a tick.
+    const deadline = this.#pending > 0 ? undefined : this.#deadline(closed.dueFromMs);
     this.#pending += 1;
-    this.#tail = this.#tail.then(() => this.#take(closed));
+    this.#tail = this.#tail.then(() => this.#take(closed, deadline));
   }
 
   /** Resolves when the line was empty once. Never rejects. */
@@ -79,9 +87,14 @@ export class ReleaseLine {
     while (this.#pending > 0) await this.#tail;
   }
 
-  async #take(closed: ClosedEpoch): Promise<void> {
+  #deadline(fromMs?: number): Deadline {
+    const { clock, releaseTickMs } = this.context;
+    return new Deadline(clock, fromMs ?? lastTick(clock.nowMs() + earlyMs, releaseTickMs), releaseTickMs);
+  }
+
+  async #take(closed: ClosedEpoch, deadline = this.#deadline()): Promise<void> {
     try {
-      if (!this.context.stopped()) await this.#finish(closed);
+      if (!this.context.stopped()) await this.#finish(closed, deadline);
     } catch (error) {
       // Only the store throws here. What it holds is then decided by the restart, not by this process.
       this.context.fatal(error);
@@ -92,28 +105,57 @@ export class ReleaseLine {
     await this.onDone(closed).catch((error: unknown) => this.context.fatal(error));
   }
 
-  async #finish(closed: ClosedEpoch): Promise<void> {
+  async #finish(closed: ClosedEpoch, deadline: Deadline): Promise<void> {
     const { store, runner, clock, emit, logger } = this.context;
     const { epoch } = closed.held;
-    const isReady = await this.#withoutWithdrawn(closed);
     if (await this.#isFree(closed)) {
-      await store.lapseEpoch(this.studyId, epoch, clock.nowMs());
+      await store.lapseEpoch(this.studyId, epoch, closed.dueFromMs);
       runner.drop(this.studyId, epoch);
       const { study } = this.definition.document;
       logger.info({ study, epoch }, 'an epoch lapsed: nobody came, nothing is charged');
       return this.#forget(epoch);
     }
+    // Before anything whose time depends on rows: everybody may ask for the ledger's totals.
     const { balance, mechanisms } = await this.#charge(closed);
+    const isReady = await this.#withoutWithdrawn(closed);
     const drawn = closed.kind === 'release' && isReady ? await this.#draw(epoch) : interrupted;
     const { release, outcome } = this.#sign(closed, drawn, balance, mechanisms);
-    await this.#tick();
+    const publishedAtMs = await this.#untilDue(deadline, epoch);
     await store.storeRelease({ ...release, nowMs: clock.nowMs() });
     this.#count += 1;
     this.#digest = release.digest;
     emit({ kind: 'release', studyId: this.studyId, release });
     this.#tell(closed, outcome, release.index);
+    await this.#exclude(epoch, release.index, publishedAtMs);
+  }
+
+  /**
+   * Waits until the release may show. Before the bytes are stored, because whoever asks for the log
+   * sees what is stored.
+   * @returns the planned Unix time that was reached.
+   */
+  async #untilDue(deadline: Deadline, epoch: bigint): Promise<number> {
+    const { atMs, fits } = await deadline.reached();
+    const { study } = this.definition.document;
+    if (!fits) {
+      // Whoever follows the study sees as much.
+      this.context.logger.warn(
+        { study, epoch }, 'a release did not fit its planned time: give a longer --release-tick',
+      );
+    }
+    return atMs;
+  }
+
+  /**
+   * Decides who is left out later. That takes a time that depends on rows, and the next epoch, the
+   * next release or the end of the study may wait for it: so it has a planned time of its own.
+   */
+  async #exclude(epoch: bigint, index: number, fromMs: number): Promise<void> {
     const { document } = this.definition;
-    await excludeFar(this.context, { studyId: this.studyId, document }, epoch, release.index);
+    if (document.quarantine?.automatic !== true) return;
+    const deadline = this.#deadline(fromMs);
+    await excludeFar(this.context, { studyId: this.studyId, document }, epoch, index);
+    if (!this.context.stopped()) await deadline.reached();
   }
 
   /**
@@ -175,13 +217,13 @@ export class ReleaseLine {
     }
   }
 
-  async #charge({ held, kind }: ClosedEpoch): Promise<{ balance: LedgerBalance; mechanisms: string }> {
-    const { store, clock } = this.context;
+  async #charge(closed: ClosedEpoch): Promise<{ balance: LedgerBalance; mechanisms: string }> {
+    const { store } = this.context;
+    const { held, kind, dueFromMs } = closed;
     const planned = eventsToJson(this.definition.plan.events);
     if (kind !== 'interrupted') {
-      return {
-        balance: await store.chargeEpoch(this.studyId, held.epoch, planned, clock.nowMs()), mechanisms: planned,
-      };
+      const balance = await store.chargeEpoch(this.studyId, held.epoch, planned, dueFromMs);
+      return { balance, mechanisms: planned };
     }
     // The program may be a newer one with another plan: what the ledger says was charged is what stands.
     const { key } = this.definition.budget;
@@ -189,19 +231,8 @@ export class ReleaseLine {
     const charged = entries.find((entry) =>
       entry.kind === 'charged' && entry.studyId === this.studyId && entry.epoch === held.epoch);
     const mechanisms = charged?.events ?? planned;
-    return { balance: await store.chargeEpoch(this.studyId, held.epoch, mechanisms, clock.nowMs()), mechanisms };
-  }
-
-  /**
-   * Waits for the next tick of the public grid. Before the bytes are stored, because whoever asks for the log sees what is
-   * stored. What this hides: how long the work took, which may depend a little on rows, as long as it ends within the same
-   * tick. What it does not hide: that it took more ticks than usual, and what a loaded machine makes of the timer.
-   */
-  async #tick(): Promise<void> {
-    const { clock, releaseTickMs } = this.context;
-    if (releaseTickMs === 0) return;
-    const waitMs = releaseTickMs - (clock.nowMs() % releaseTickMs);
-    await new Promise<void>((resolve) => { clock.after(waitMs, resolve); });
+    const balance = await store.chargeEpoch(this.studyId, held.epoch, mechanisms, dueFromMs);
+    return { balance, mechanisms };
   }
 
   /** The charge is durable. Whatever goes wrong now concerns this epoch alone, and it stays paid for. */

@@ -1,4 +1,12 @@
 import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { Clock } from '../clock.js';
+
+/*
+ * The public times of a study: when epochs open and close, and when releases and what follows from
+ * them show. They are functions of the study's facts, of the server's settings and of when the
+ * operator starts it, as long as the work of a release fits its planned time (`Deadline`). Where it
+ * does not fit, what shows is how often the planned time doubled.
+ */
 
 export interface EpochTimes {
   readonly opensAtMs: number;
@@ -6,33 +14,93 @@ export interface EpochTimes {
   readonly closesAtMs: number;
 }
 
+/** A timer may fire a little before its time by the wall clock, which is corrected all the time. */
+export const earlyMs = 20;
+
 /**
- * When the next epoch opens and closes. Epochs are contiguous, and their closes stay on the grid of the first one, so
- * that a timer that is late once does not shift all that follow. After a gap (a restart, a clock that jumped) a new
- * grid begins now. Nothing here depends on data.
- * @param previousCloseMs scheduled close of the epoch before; 0 when there was none.
+ * When the next epoch opens and closes. It opens at the first planned time that is now or less than
+ * an epoch ago, whenever the timer fired: so one timer that is late does not shift what follows, and
+ * nothing published tells how late it was. After a gap (a restart, a clock that jumped, releases
+ * that take longer than epochs) the epoch opens at the last tick.
+ * @param plannedMs the scheduled close of the epoch before, the time at which a budget renews, or
+ *   the start of the server; 0 where there was none.
+ * @param tickMs of releases; 0 for none.
  */
-export function nextTimes(epoch: StudyDocument['epoch'], nowMs: number, previousCloseMs: number): EpochTimes {
-  const opensAtMs = Math.round(nowMs);
-  if (!('everyMs' in epoch)) return { opensAtMs, closesAtMs: 0 };
-  const onGrid = previousCloseMs + epoch.everyMs;
-  const continues = previousCloseMs > 0 && onGrid > opensAtMs && onGrid <= opensAtMs + epoch.everyMs;
-  return { opensAtMs, closesAtMs: continues ? onGrid : opensAtMs + epoch.everyMs };
+export function nextTimes(
+  epoch: StudyDocument['epoch'], nowMs: number, plannedMs: readonly number[], tickMs: number,
+): EpochTimes {
+  if (!('everyMs' in epoch)) return { opensAtMs: Math.round(nowMs), closesAtMs: 0 };
+  const { everyMs } = epoch;
+  const slackMs = Math.min(earlyMs, everyMs / 2);
+  const planned = plannedMs.find((ms) => ms > 0 && ms <= nowMs + slackMs && nowMs < ms + everyMs);
+  // A tick longer than the epoch would begin it in the past.
+  const opensAtMs = planned ?? lastTick(nowMs, Math.min(tickMs, everyMs));
+  return { opensAtMs, closesAtMs: opensAtMs + everyMs };
 }
 
 /**
- * The close that a release states. Scheduled; `nowMs` where the epoch closes on a count, or where a clock before 1970,
- * which has no place in a release, scheduled it.
+ * The close that a release states. Scheduled; `fromMs` where the epoch closes on a count, or where a
+ * clock before 1970, which has no place in a release, scheduled it.
  */
-export function closeTime(closesAtMs: number, nowMs: number): number {
-  return closesAtMs > 0 ? closesAtMs : nowMs;
+export function closeTime(closesAtMs: number, fromMs: number): number {
+  return closesAtMs > 0 ? closesAtMs : fromMs;
 }
 
 /**
- * How long until an epoch closes. Never longer than its length: when the system's clock was set back, an epoch that was
- * open before the restart does not stay open for the difference.
+ * How long until an epoch closes. Never longer than its length: when the system's clock was set
+ * back, an epoch that was open before the restart does not stay open for the difference.
  */
-export function delayUntilClose(epoch: StudyDocument['epoch'], nowMs: number, closesAtMs: number): number {
+export function delayUntilClose(
+  epoch: StudyDocument['epoch'], nowMs: number, closesAtMs: number,
+): number {
   const lengthMs = 'everyMs' in epoch ? epoch.everyMs : 0;
   return Math.min(Math.max(closesAtMs - nowMs, 0), lengthMs);
+}
+
+/** The last multiple of `tickMs` up to now; whole milliseconds without a tick. */
+export function lastTick(nowMs: number, tickMs: number): number {
+  return tickMs > 0 ? Math.floor(nowMs / tickMs) * tickMs : Math.round(nowMs);
+}
+
+/**
+ * When the result of some work shows. The work begins at a public time and has a planned time, one
+ * tick or more. Its result shows at the first tick that is the planned time after the beginning, or
+ * twice, four times, eight times that, and so on, where the work took longer. So what shows of the
+ * time of the work is how often its planned time doubled: nothing, while it fits.
+ */
+export class Deadline {
+  readonly #beganAtMs: number;
+  /** The beginning on the monotonic clock: a wall clock that jumps meanwhile moves nothing. */
+  readonly #beganMs: number;
+
+  /**
+   * @param fromMs Unix time of the beginning, a public number.
+   * @param tickMs a whole number of milliseconds; 0: results show when they are ready.
+   */
+  constructor(private readonly clock: Clock, fromMs: number, private readonly tickMs: number) {
+    const nowMs = clock.nowMs();
+    // Farther ahead than the next tick: the wall clock was set back meanwhile.
+    const isAhead = fromMs > nowMs + Math.max(tickMs, earlyMs);
+    this.#beganAtMs = isAhead ? lastTick(nowMs, tickMs) : fromMs;
+    this.#beganMs = clock.monotonicMs() - (nowMs - this.#beganAtMs);
+  }
+
+  /** Call when the work is done: resolves when its result may show. */
+  async reached(): Promise<Reached> {
+    const tookMs = this.clock.monotonicMs() - this.#beganMs;
+    if (this.tickMs === 0) return { atMs: Math.round(this.#beganAtMs + tookMs), fits: true };
+    const toTickMs = Math.ceil(this.#beganAtMs / this.tickMs) * this.tickMs - this.#beganAtMs;
+    let plannedMs = this.tickMs;
+    while (toTickMs + plannedMs < tookMs) plannedMs *= 2;
+    const dueMs = toTickMs + plannedMs;
+    await new Promise<void>((resolve) => { this.clock.after(dueMs - tookMs, resolve); });
+    return { atMs: this.#beganAtMs + dueMs, fits: plannedMs === this.tickMs };
+  }
+}
+
+export interface Reached {
+  /** Unix time, a multiple of the tick where there is one. */
+  readonly atMs: number;
+  /** Whether the work fitted its planned time. */
+  readonly fits: boolean;
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Bench, contribute, define, everyMs } from '../support/hub-bench.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
+import { Deadline } from '../../server/studies/schedule.js';
 import { settle } from '../support/virtual-clock.js';
 
 let bench: Bench;
@@ -47,7 +48,32 @@ async function publishedAfter(releaseTickMs: number, worksMs: readonly number[])
 
 it('publishes at the same tick whatever the work took, as long as it ends before it', async () => {
   // Virtual time begins at a whole second, and epochs last ten.
-  expect(await publishedAfter(1_000, [1, 700, 30, 1_200])).toEqual([1_000, 1_000, 1_000, 2_000]);
+  expect(await publishedAfter(1_000, [1, 700, 30])).toEqual([1_000, 1_000, 1_000]);
+});
+
+it('tells only how often the planned time doubled where the work does not fit it', async () => {
+  expect(await publishedAfter(1_000, [1_200, 1_900, 2_100, 3_900])).toEqual([2_000, 2_000, 4_000, 4_000]);
+  const warnings = bench.logs.filter((line) => line.includes('did not fit its planned time'));
+  expect(warnings).toHaveLength(4);
+});
+
+it.each([7_200_000, -7_200_000])('is not moved by a wall clock that jumps by %d ms meanwhile', async (byMs) => {
+  const deadline = new Deadline(bench.clock, bench.clock.nowMs(), 1_000);
+  await bench.clock.advance(300);
+  bench.clock.jump(byMs);
+  const before = bench.clock.monotonicMs();
+  let took: number | undefined;
+  void deadline.reached().then(() => { took = bench.clock.monotonicMs() - before; });
+  await bench.clock.advance(2_000);
+  expect(took).toBe(700);
+});
+
+it('does not wait for a scheduled time that a clock set back has moved away', async () => {
+  const deadline = new Deadline(bench.clock, bench.clock.nowMs() + 3_600_000, 1_000);
+  let isReached = false;
+  void deadline.reached().then(() => { isReached = true; });
+  await bench.clock.advance(1_000);
+  expect(isReached).toBe(true);
 });
 
 it('publishes when ready without a tick', async () => {

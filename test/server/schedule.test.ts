@@ -5,19 +5,25 @@ import { Bench, contribute, define, everyMs } from '../support/hub-bench.js';
 import { settle } from '../support/virtual-clock.js';
 
 describe('nextTimes', () => {
-  it('keeps closes on the grid of the first epoch when a timer is late', () => {
-    expect(nextTimes({ everyMs: 100 }, 1_003, 1_000)).toEqual({ opensAtMs: 1_003, closesAtMs: 1_100 });
-    expect(nextTimes({ everyMs: 100 }, 1_099, 1_000)).toEqual({ opensAtMs: 1_099, closesAtMs: 1_100 });
+  it('opens when it was planned, however late or early the timer is', () => {
+    const onTime = { opensAtMs: 1_000, closesAtMs: 1_100 };
+    expect(nextTimes({ everyMs: 100 }, 1_003, [1_000], 0)).toEqual(onTime);
+    expect(nextTimes({ everyMs: 100 }, 1_099, [1_000], 0)).toEqual(onTime);
+    expect(nextTimes({ everyMs: 100 }, 999, [1_000], 0)).toEqual(onTime);
+    expect(nextTimes({ everyMs: 100 }, 1_003, [0, 1_000], 10)).toEqual(onTime);
   });
 
-  it('begins a new grid after a gap or a jump', () => {
-    expect(nextTimes({ everyMs: 100 }, 5_000, 1_000)).toEqual({ opensAtMs: 5_000, closesAtMs: 5_100 });
-    expect(nextTimes({ everyMs: 100 }, 500, 1_000)).toEqual({ opensAtMs: 500, closesAtMs: 600 });
-    expect(nextTimes({ everyMs: 100 }, 500, 0)).toEqual({ opensAtMs: 500, closesAtMs: 600 });
+  it('begins a new grid after a gap or a jump, at a tick', () => {
+    expect(nextTimes({ everyMs: 100 }, 5_003, [1_000], 0)).toEqual({ opensAtMs: 5_003, closesAtMs: 5_103 });
+    expect(nextTimes({ everyMs: 100 }, 5_003, [1_000], 10)).toEqual({ opensAtMs: 5_000, closesAtMs: 5_100 });
+    expect(nextTimes({ everyMs: 100 }, 503, [1_000], 10)).toEqual({ opensAtMs: 500, closesAtMs: 600 });
+    expect(nextTimes({ everyMs: 100 }, 503, [0], 10)).toEqual({ opensAtMs: 500, closesAtMs: 600 });
+    // A tick that is longer than the epoch does not make it close in the past.
+    expect(nextTimes({ everyMs: 100 }, 5_970, [], 1_000)).toEqual({ opensAtMs: 5_900, closesAtMs: 6_000 });
   });
 
   it('has no close for epochs that close on a count', () => {
-    expect(nextTimes({ contributors: 5 }, 500, 0)).toEqual({ opensAtMs: 500, closesAtMs: 0 });
+    expect(nextTimes({ contributors: 5 }, 500, [0], 250)).toEqual({ opensAtMs: 500, closesAtMs: 0 });
   });
 
   it('never waits longer than an epoch', () => {

@@ -100,6 +100,59 @@ it('keeps charge times in order when the clock is set back: what left stays out,
   expect(await spent()).toBe(100n);
 });
 
+it('never puts a charge before a renewal that made room for it, whatever the clock does', async () => {
+  await register({ rhoCap: amount(100) });
+  await open(1);
+  await clock.advance(400);
+  await finish(1, 0);
+  await clock.advance(windowMs);
+  // The charge has left, so this opens; then the clock is set back to a moment after the charge.
+  expect(await open(2)).toMatchObject({ kind: 'opened' });
+  clock.jump(-windowMs + 200);
+  await finish(2, 1);
+  const charges = (await store.ledgerEntries('study:s', 99)).filter(({ kind }) => kind === 'charged');
+  const [second, first] = charges.map(({ atMs }) => atMs);
+  expect(second! - first!).toBeGreaterThanOrEqual(windowMs);
+  await reopen();
+  expect(await spent()).toBe(100n);
+});
+
+it('counts a charge from the time that it is given, not from when it was made', async () => {
+  await register();
+  const openedAt = clock.nowMs();
+  await open(1);
+  await clock.advance(100);
+  const closedAt = clock.nowMs();
+  await store.beginClose(idOf('s'), 1n);
+  await store.openEpoch(epochOf(2, { opensAtMs: closedAt }));
+  await clock.advance(300);
+  await store.chargeEpoch(idOf('s'), 1n, '["events 1"]', closedAt);
+  const entries = await store.ledgerEntries('study:s', 99);
+  expect(entries.map(({ kind, atMs }) => [kind, atMs - openedAt])).toEqual([['charged', 100], ['reserved', 100], ['reserved', 0]]);
+  expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 100n, rhoReserved: 100n });
+  await clock.advance(windowMs - 301);
+  expect(await spent()).toBe(100n);
+  await clock.advance(1);
+  expect(await spent()).toBe(0n);
+  await reopen();
+  expect(await spent()).toBe(0n);
+});
+
+it('judges rows of an epoch that stays open past its close as of that close', async () => {
+  await register({ scope: 'contributor', rhoCap: amount(150) });
+  const closesAtMs = clock.nowMs() + 100;
+  await store.openEpoch(epochOf(1, { opensAtMs: clock.nowMs(), closesAtMs }));
+  expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);
+  await clock.advance(100);
+  await store.beginClose(idOf('s'), 1n);
+  await store.chargeEpoch(idOf('s'), 1n, '["events 1"]', closesAtMs);
+  await store.openEpoch(epochOf(2, { opensAtMs: closesAtMs, closesAtMs: closesAtMs + windowMs - 1 }));
+  await clock.advance(2 * windowMs);
+  // By its stamp the second charge will be less than a window after the first one.
+  expect(await verdicts(store, [batch('a', 2, 2), batch('b', 1, 2)]))
+    .toEqual(['rejected:contributor-budget-exhausted', 'accepted@2']);
+});
+
 it('counts a contributor\'s debit until a window after the charge, however late that came', async () => {
   await register({ scope: 'contributor', rhoCap: amount(150) });
   await open(1);

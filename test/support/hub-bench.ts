@@ -133,6 +133,8 @@ export class Bench {
   readonly logs: string[] = [];
   /** The same lines with their fields. */
   readonly logged: { readonly fields: object; readonly text: string }[] = [];
+  /** What hubs get in place of the data folder's store. */
+  wrapStore = (store: Store): Store => store;
   /** Releases of this study throw instead of drawing. */
   breakRelease = '';
   readonly #directory = mkdtempSync(join(tmpdir(), 'keelson-hub-'));
@@ -148,7 +150,7 @@ export class Bench {
       this.logged.push({ fields, text });
     };
     const hub = await createStudyHub({
-      store: watchedStore(await this.store(), this.record, options.crash),
+      store: watchedStore(this.wrapStore(await this.store()), this.record, options.crash),
       runnerFactory: () => options.runner ?? this.#breakable(
         watchedRunner(this.record, options.seed, options.crashInDraw),
       ),

@@ -15,13 +15,20 @@ import { emptyWindow, holesOf, settle, type ReplayWindow } from './replay-window
 interface StudyFacts extends AdmissionStudy {
   readonly studyKey: bigint;
   /** Set under contributor scope: what a contributor's first row of the open epoch is debited, and the cap. */
-  readonly debit: { readonly cost: Spend; readonly caps: Spend } | null;
+  readonly debit: Debits | null;
   /** Set under contributor scope. */
   readonly own: OwnBudget | null;
   /** Somebody is left out: only then is it looked up who. */
   readonly excludes: boolean;
   /** Set where the study bounds how many new keys it takes. */
   readonly rate: NewKeyRate | null;
+}
+
+interface Debits {
+  readonly cost: Spend;
+  readonly caps: Spend;
+  /** Scheduled close of the open epoch; Infinity where it closes on a count. */
+  readonly closesAtMs: number;
 }
 
 /** One contributor in one study while a list is judged; written back once per list. */
@@ -203,12 +210,22 @@ export class Admission {
     return statement;
   }
 
-  /** Under contributor scope: debits the epoch's cost if it fits. A refusal is for good: it concerns this epoch. */
+  /**
+   * Under contributor scope: debits the epoch's cost if it fits. A refusal is for good: it concerns this epoch.
+   *
+   * Where the budget renews, spending is that of a time v: the present, but not after the scheduled
+   * close of the epoch, which may stay open longer. Claim: the charges that a contributor is in, of
+   * one half-open period of the window's length W by their stamps (budget-window.ts), are within the
+   * cap. Proof: take the one of them whose debit j was made last, at v. Its stamp s is not before that
+   * close, nor before any earlier stamp, so s >= v. Every other epoch was not charged then, or had a
+   * stamp later than s - W >= v - W: it counted when j was debited under the check. An epoch that
+   * closes on a count is stamped at its close, after its rows.
+   */
   #debit(study: StudyFacts, contributorId: bigint): Debit | null {
     if (study.debit === null) return null;
     const own = study.own!;
-    const { cost, caps } = study.debit;
-    const spent = this.#spending.spent(own, contributorId, this.#nowMs());
+    const { cost, caps, closesAtMs } = study.debit;
+    const spent = this.#spending.spent(own, contributorId, Math.min(this.#nowMs(), closesAtMs));
     if (!within(plus(spent, cost), caps)) return { fits: false, spend: spent };
     return { fits: true, spend: this.#spending.debit(own, contributorId, study.open!.epochKey, cost, spent) };
   }
@@ -285,7 +302,7 @@ function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
     .where('study_id', '=', studyId));
   if (row === undefined) return undefined;
   const newest = queries.first(sql.selectFrom('epochs')
-    .select(['epoch_key', 'epoch', 'state', 'rows_max', 'late', 'rho', 'delta'])
+    .select(['epoch_key', 'epoch', 'state', 'rows_max', 'late', 'rho', 'delta', 'closes_at_ms'])
     .where('study_key', '=', row.study_key).where('epoch', '=', row.last_epoch));
   const epoch = newest?.state === 'open' ? newest : undefined;
   const open: OpenEpochFacts | null = epoch === undefined ? null
@@ -298,6 +315,7 @@ function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
     own: byContributor ? ownBudget(queries, row.budget_id) : null,
     debit: !byContributor || epoch === undefined ? null : {
       caps: capsOf(row), cost: { rho: parseAmount(epoch.rho), delta: parseAmount(epoch.delta) },
+      closesAtMs: epoch.closes_at_ms === 0n ? Infinity : Number(epoch.closes_at_ms),
     },
   };
 }

@@ -5,32 +5,48 @@ import type { BudgetRow } from './tables.js';
 /**
  * Budgets that renew.
  *
- * Claim: for every half-open period of the budget's length W, by the times of the charges, what was charged within it
- * is at most the cap. Why: spent + reserved <= cap holds in every committed state (budgets.ts), where `spent` counts
- * every charge later than now - W. Charge times never decrease (`chargeTime`), so right after the last charge of any
- * such period all charges of the period are counted at once. Opening an epoch adds to `reserved` under the check,
- * charging moves the amount over, and time only takes away. Under fixed caps the costs of one period form a privacy
- * filter like those of a whole budget, with everything published before the period as public knowledge.
+ * A charge counts from its stamp: the public time from which its release was planned, that is the
+ * scheduled close of its epoch as a rule (server/studies/release-line.ts). The stamp is earlier than
+ * the commit of the charge, and does not tell how long the work took.
  *
- * Times are the server's wall clock. When it is set back, the latest time seen stands in for it: nothing leaves the
- * window early, and nothing comes back into it. So after a clock that was ahead and was set right, nothing leaves the
- * window until that time has come. The server cannot tell this from a clock that is now behind, and would give charges
- * back early if it guessed wrong. Its operator can tell, and confirms the clock at a start (clock-repair.ts).
+ * Claim: for every half-open period of the budget's length W, the charges whose stamps are within it
+ * are at most the cap together. Proof. Budget time is `budgetTime`. It never decreases from commit
+ * to commit, whatever the wall clock does: it is at least the last stamp, and at least W after what
+ * has left the window, both of which only grow. A row that was renewed at budget time t counts as
+ * spent every charge with a stamp later than t - W. Take a period and the charges in it, and let
+ * charge j be the one whose epoch was opened last, at budget time u. Its stamp s is a later budget
+ * time, so s >= u. In the transaction of that opening each other charge of the period was
+ *   - reserved and not charged yet: it was counted as reserved; or
+ *   - charged, with a stamp within the same period, so later than s - W >= u - W: counted as spent.
+ * The opening added the cost of j under the check that all of this is within the cap.
+ * Stamps are budget times, so a charge is never counted out before it is counted.
+ *
+ * Under contributor scope nothing is reserved at the opening; `Admission` has the proof.
+ *
+ * Under fixed caps the costs of one period form a privacy filter like those of a whole budget, with
+ * everything published before the period as public knowledge. Times are the server's wall clock.
+ * When it is set back, the latest budget time stands in for it: nothing leaves the window early, and
+ * nothing comes back into it.
+ * So after a clock that was ahead and was set right, nothing leaves the window until that time has
+ * come. The server cannot tell this from a clock that is now behind, and would give charges back
+ * early if it guessed wrong. Its operator can tell, and confirms the clock at a start
+ * (clock-repair.ts).
  */
 
-/** The present, for a budget: never before its last charge or renewal. */
+/** The present, for a budget: never before its last charge or the time of its last renewal. */
 export function budgetTime(queries: Queries, row: BudgetRow, nowMs: number): bigint {
-  const last = queries.first(sql.selectFrom('ledger').select('at_ms').where('budget_id', '=', row.budget_id)
-    .where('kind', '=', 'charged').orderBy('at_ms', 'desc').limit(1));
-  return [last?.at_ms ?? 0n, row.renewed_through_ms ?? 0n, BigInt(Math.round(nowMs))]
+  const last = queries.first(sql.selectFrom('ledger').select('at_ms')
+    .where('budget_id', '=', row.budget_id).where('kind', '=', 'charged')
+    .orderBy('at_ms', 'desc').limit(1));
+  const through = row.renewed_through_ms ?? 0n;
+  const renewedAt = through > 0n ? through + row.window_ms! : 0n;
+  return [last?.at_ms ?? 0n, renewedAt, BigInt(Math.round(nowMs))]
     .reduce((left, right) => (left > right ? left : right));
 }
 
-/** When a charge that is made now counts as made. Later than everything that has already left the window. */
-export function chargeTime(queries: Queries, row: BudgetRow, nowMs: number): number {
-  if (row.window_ms === null) return nowMs;
-  const time = budgetTime(queries, row, nowMs);
-  return Number(time > row.renewed_through_ms! ? time : time + 1n);
+/** The stamp of a charge that counts from `atMs`. */
+export function chargeTime(queries: Queries, row: BudgetRow, atMs: number): number {
+  return row.window_ms === null ? atMs : Number(budgetTime(queries, row, atMs));
 }
 
 const chargesAfter = (row: BudgetRow) => sql.selectFrom('ledger').select(['rho', 'delta', 'at_ms'])

@@ -89,8 +89,8 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     setStudyState: (studyId, state) => writes(() => studies.setStudyState(queries, studyId, state)),
     openEpoch: (input) => writes(() => epochs.openEpoch(queries, input)),
     beginClose: (studyId, epoch) => writes(() => epochs.beginClose(queries, studyId, epoch)),
-    chargeEpoch: (studyId, epoch, events, nowMs) =>
-      writes(() => epochs.chargeEpoch(queries, studyId, epoch, events, nowMs)),
+    chargeEpoch: (studyId, epoch, events, atMs) =>
+      writes(() => epochs.chargeEpoch(queries, studyId, epoch, events, atMs)),
     lapseEpoch: (studyId, epoch, nowMs) => writes(() => epochs.lapseEpoch(queries, studyId, epoch, nowMs,
       (epochKey, budget, cost) => spending.refund(epochKey, budget.budget_id, budget.window_ms !== null, cost))),
     storeRelease: (input) => writes(() => epochs.storeRelease(queries, input)),

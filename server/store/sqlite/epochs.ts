@@ -113,13 +113,14 @@ export function beginClose(queries: Queries, studyId: StudyId, epoch: bigint): v
 /**
  * Reserved becomes spent. Under contributor scope the total is the sum over epochs: with the cap, whichever is smaller,
  * the public bound on what any one contributor has spent.
+ * @param atMs from when the charge counts. The balance that is returned is that of this time.
  */
 export function chargeEpoch(
-  queries: Queries, studyId: StudyId, epoch: bigint, events: string, nowMs: number,
+  queries: Queries, studyId: StudyId, epoch: bigint, events: string, atMs: number,
 ): LedgerBalance {
   return queries.transaction(() => {
     const { study, row } = existing(queries, studyId, epoch, 'charge');
-    const budget = budgetById(queries, study.budget_id, nowMs);
+    const budget = budgetById(queries, study.budget_id, atMs);
     if (row.state === 'charged' || row.state === 'released') {
       const entry = queries.first(sql.selectFrom('ledger').select('events')
         .where('study_key', '=', study.study_key).where('epoch', '=', epoch).where('kind', '=', 'charged'));
@@ -131,7 +132,7 @@ export function chargeEpoch(
     const cost = costOf(row);
     addEntry(queries, {
       budgetId: budget.budget_id, studyKey: study.study_key, epoch, kind: 'charged', cost, events,
-      atMs: chargeTime(queries, budget, nowMs),
+      atMs: chargeTime(queries, budget, atMs),
     });
     const { spent, reserved } = totalsOf(budget);
     return writeTotals(queries, budget, {

@@ -32,7 +32,8 @@ interface Entry {
 export interface PreparedMechanisms extends Mechanisms {
   /**
    * Draws up to `limit` noise values that are not there yet, and returns how many; 0 when all are. Choices
-   * (`exponential`) and masks are not drawn ahead, nor can bins of a histogram past the first 128 per coordinate. What is drawn
+   * (`exponential`) and masks are not drawn ahead, nor can bins of a histogram past the first 128 per coordinate: the
+   * time of these draws depends on the data, so a server shows a release after a planned time. What is drawn
    * ahead lives in memory only, and a value is used once or never: it says nothing before it is added to something.
    */
   prepare(limit: number): number;
