@@ -56,7 +56,8 @@ function sumOf(values: Float64Array, rows: number, dimension: number): Float64Ar
   return sum;
 }
 
-function clipped(value: number): number {
+/** What counts of a number that a contributor sent: sums of such numbers stay finite. */
+export function clipped(value: number): number {
   return Math.min(Math.max(value, -limits.coarseBox), limits.coarseBox);
 }
 

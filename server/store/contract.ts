@@ -224,6 +224,8 @@ export interface Quarantine {
   readonly atMs: number;
 }
 
+export type NewQuarantine = Omit<Quarantine, 'fromEpoch'> & Partial<Pick<Quarantine, 'fromEpoch'>>;
+
 export interface LedgerEntry {
   readonly budgetKey: string;
   readonly studyId: StudyId;
@@ -287,9 +289,9 @@ export interface Store {
   /**
    * Leaves keys of one study out of every epoch that opens from now on; the open one, and one that closes, keep their
    * rows. One transaction for the whole list. Idempotent: an entry that exists is returned as it is. Optional: a store
-   * without it excludes nobody.
+   * without it excludes nobody. With `fromEpoch` not before that epoch.
    */
-  quarantine?(inputs: readonly Omit<Quarantine, 'fromEpoch'>[]): Promise<readonly Quarantine[]>;
+  quarantine?(inputs: readonly NewQuarantine[]): Promise<readonly Quarantine[]>;
   /** The newest `limit`, the newest first. For the operator only. */
   quarantines?(studyId: StudyId, limit: number): Promise<readonly Quarantine[]>;
   /** Of this key; null when it is not left out. */

@@ -9,23 +9,38 @@ import { newestPoint, OwnRows, scaleOf } from './own-rows.js';
 const epochsMax = 8;
 const entriesMax = 200_000;
 
+/** What is shown of a contributor's rows, and what a study's rule goes by. */
+export interface Measured {
+  readonly evidence: ContributorEvidence;
+  /** The greatest distance of the mean of an epoch, not rounded; null without an answer or rows. */
+  readonly distance: number | null;
+}
+
 /**
  * Reads the contributor's rows out of the journal and measures them against the newest answer. Distances are Euclidean
  * over columns, and one number per epoch: rows themselves stay where they are. Cost: one pass over what the journal holds
  * of the epochs, in pages, so that batches are admitted in between.
- * @param entriesMost journal entries, anybody's, after which to give up.
+ * @param until for a rule: no bound on entries, and only epochs that stay whole and in the journal
+ *   until this Unix time, by the schedule. A bound, or rows that leave meanwhile, would let what others
+ *   sent decide.
  */
 export async function gatherEvidence(
-  store: Store, view: StudyView, contributor: Uint8Array, entriesMost = entriesMax,
-): Promise<ContributorEvidence> {
+  store: Store, view: StudyView, contributor: Uint8Array, until?: number,
+): Promise<Measured> {
   const { studyId, document } = view;
   const key = toHex(contributor);
   const answer = await newestPoint(store, view, view.releaseCount);
   const scale = scaleOf(document);
-  const kept = (await store.unpurgedEpochs(studyId)).map(({ epoch }) => ({ epoch, released: true }));
-  const wanted = [...kept, ...(view.epoch === 0n ? [] : [{ epoch: view.epoch, released: false }])].slice(-epochsMax);
-  let left = entriesMost;
+  const { retention } = document;
+  const keepMs = retention.kind === 'release' ? 0 : retention.keepMs;
+  const stays = (endMs: number): boolean => until === undefined || endMs > until;
+  const kept = (await store.unpurgedEpochs(studyId)).filter(({ releasedAtMs }) => stays(releasedAtMs + keepMs))
+    .map(({ epoch }) => ({ epoch, released: true }));
+  const open = view.epoch === 0n || !stays(view.closesAtMs) ? [] : [{ epoch: view.epoch, released: false }];
+  const wanted = [...kept, ...open].slice(-epochsMax);
+  let left = until === undefined ? entriesMax : Infinity;
   const epochs: EpochEvidence[] = [];
+  let distance: number | null = null;
   // The open epoch first: it is what an operator asks about.
   for (const { epoch, released } of wanted.toReversed()) {
     const own = new OwnRows(document.columns.length, answer?.point ?? null, scale);
@@ -33,11 +48,14 @@ export async function gatherEvidence(
       left -= page.length;
       for (const entry of page) if (entry.contributor === key) own.add(entry.body, entry.complete);
     }
-    if (own.rows > 0) epochs.unshift({ epoch, released, ...own.measured() });
+    if (own.rows === 0) continue;
+    epochs.unshift({ epoch, released, ...own.measured() });
+    if (answer !== null) distance = Math.max(distance ?? 0, own.distance());
   }
-  return {
+  const evidence = {
     study: view.name, contributor: key, answer: answer === null ? null : { index: answer.index, epoch: answer.epoch },
-    unit: scale === null ? 'columns' : 'scale', epochs, truncated: left <= 0,
+    unit: scale === null ? 'columns' as const : 'scale' as const, epochs, truncated: left <= 0,
     excludedFrom: (await store.quarantineOf?.(studyId, key))?.fromEpoch ?? null,
   };
+  return { evidence, distance };
 }

@@ -2,7 +2,7 @@ import type { StudyView } from '../hub.js';
 import type { Quarantine } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import { journalPages } from './journal-pages.js';
-import { newestPoint, OwnRows, scaleOf } from './own-rows.js';
+import { newestPoint, OwnRows, rounded, scaleOf } from './own-rows.js';
 
 type Study = Pick<StudyView, 'studyId' | 'document'>;
 
@@ -42,10 +42,10 @@ export async function excludeFar(
   }
   const entries: Omit<Quarantine, 'fromEpoch'>[] = [];
   for (const [contributor, own] of everybody) {
-    const distance = own.distance()!;
+    const distance = own.distance();
     if (distance > rule.beyond) {
       entries.push({
-        studyId, contributor, distance, beyond: rule.beyond, releaseIndex: answer.index, atMs: clock.nowMs(),
+        studyId, contributor, distance: rounded(distance), beyond: rule.beyond, releaseIndex: answer.index, atMs: clock.nowMs(),
       });
     }
   }

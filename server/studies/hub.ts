@@ -166,8 +166,8 @@ class Hub implements RunningHub {
     return this.options.store.leftOutCount(studyId, this.#study(studyId).view.epoch);
   }
 
-  evidence(studyId: string, contributor: Uint8Array): Promise<ContributorEvidence> {
-    return gatherEvidence(this.options.store, this.#study(studyId).view, contributor);
+  async evidence(studyId: string, contributor: Uint8Array): Promise<ContributorEvidence> {
+    return (await gatherEvidence(this.options.store, this.#study(studyId).view, contributor)).evidence;
   }
 
   quarantine(studyId: string, contributor: Uint8Array): Promise<QuarantineOutcome> {

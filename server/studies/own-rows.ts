@@ -1,13 +1,15 @@
+import { estimators } from '../../src/estimators/registry.js';
 import { batchRows, decodeBatchBody, decodeReleaseBody } from '../../src/wire/index.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { StudyView } from '../hub.js';
+import { clipped } from '../epochs/reduction.js';
 import type { Store } from '../store/contract.js';
 import type { EpochEvidence } from './evidence-contract.js';
 
 /** Releases searched for an answer. */
 const releasesMax = 32;
 
-/** A contributor's rows of one epoch, as far as distances need them. */
+/** A contributor's rows of one epoch, as far as distances need them: what counts of them, as in releases. */
 export class OwnRows {
   rows = 0;
   #complete = false;
@@ -23,7 +25,7 @@ export class OwnRows {
   }
 
   add(body: Uint8Array, complete: boolean): void {
-    const values = batchRows(decodeBatchBody(body));
+    const values = batchRows(decodeBatchBody(body)).map(clipped);
     this.#complete ||= complete;
     for (let start = 0; start < values.length; start += this.dimension) {
       const row = values.subarray(start, start + this.dimension);
@@ -36,15 +38,15 @@ export class OwnRows {
   measured(): Omit<EpochEvidence, 'epoch' | 'released'> {
     const { point, rows } = this;
     return {
-      rows, complete: this.#complete, distance: this.distance(),
+      rows, complete: this.#complete, distance: point === null ? null : rounded(this.distance()),
       farthest: point === null ? null : rounded(this.#farthest),
     };
   }
 
-  /** Of the mean of the rows from the point, 2 significant digits; null without a point. */
-  distance(): number | null {
+  /** Of the mean of the rows from the point; 0 without a point. */
+  distance(): number {
     const { point, rows } = this;
-    return point === null ? null : rounded(this.#distance(this.#sums.map((sum) => sum / rows), point));
+    return point === null ? 0 : this.#distance(this.#sums.map((sum) => sum / rows), point);
   }
 
   #distance(row: Float64Array, point: readonly number[]): number {
@@ -68,6 +70,7 @@ export interface PublishedPoint {
 export async function newestPoint(
   store: Store, { studyId, document }: Pick<StudyView, 'studyId' | 'document'>, count: number,
 ): Promise<PublishedPoint | null> {
+  if (!answersAreRows(document)) return null;
   const from = Math.max(0, count - releasesMax);
   const releases = await store.releases(studyId, from, count - from);
   for (const { index, epoch, body } of releases.toReversed()) {
@@ -80,6 +83,17 @@ export async function newestPoint(
   return null;
 }
 
+/**
+ * Whether a study's answers have one number for each column, about that column. A count of one column
+ * has one number too, but no row is near it.
+ */
+function answersAreRows({ estimator: name, parameters, columns }: StudyDocument): boolean {
+  const estimator = estimators.find((candidate) => candidate.name === name);
+  if (estimator === undefined) return false;
+  const labels = estimator.outputLabels?.(parameters, columns) ?? columns;
+  return labels.length === columns.length && labels.every((label, i) => label === columns[i]);
+}
+
 /** The public scale of each column, where the estimator has one. */
 export function scaleOf({ parameters, columns }: StudyDocument): readonly number[] | null {
   const { scale } = parameters;
@@ -88,6 +102,7 @@ export function scaleOf({ parameters, columns }: StudyDocument): readonly number
   return scale.every((each) => typeof each === 'number') ? scale : null;
 }
 
-function rounded(value: number): number {
+/** 2 significant digits. */
+export function rounded(value: number): number {
   return Number(value.toPrecision(2));
 }

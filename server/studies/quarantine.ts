@@ -2,6 +2,10 @@ import type { StudyView } from '../hub.js';
 import type { Store } from '../store/contract.js';
 import type { QuarantineOutcome } from './evidence-contract.js';
 import { gatherEvidence } from './evidence.js';
+import { rounded } from './own-rows.js';
+
+/** A pass over the journal takes less as a rule. What changes by the schedule before it ends is left out of the decision. */
+const passMs = 1_000;
 
 /**
  * Leaves a key out of the epochs that open from now on, if the mean of its own rows of some epoch is farther from a
@@ -13,7 +17,8 @@ import { gatherEvidence } from './evidence.js';
  * Why. Write M(k, t) for "key k is excluded from epoch t". What decides it: the rows of k in epochs before t, which are
  * read out of the journal by k's key and to the last entry (a bound on entries would let the rows of others decide, so
  * there is none here); the estimate of a release published before t; and the bound and the columns' scales, which are
- * public facts. Fix the releases before t. Then M(k, t) is a function of k's own rows alone. Let the neighbours differ in
+ * public facts. Which epochs are measured, and from which one on the key is left out, is fixed before rows are read, by the
+ * schedule: the length of the pass depends on what others sent. Fix the releases before t. Then M(k, t) is a function of k's own rows alone. Let the neighbours differ in
  * contributor i. For k other than i the rows are the same on both sides, so M(k, t) is, and k counts in epoch t on one side
  * exactly when it does on the other. So the two inputs of epoch t still differ in the contribution of i and nothing else:
  * i may now be present on one side and absent on the other, which the neighbouring relation allows, and for which each
@@ -34,14 +39,19 @@ export async function quarantineIfFar(
 ): Promise<QuarantineOutcome> {
   const { quarantine: rule } = view.document;
   if (rule === undefined || store.quarantine === undefined) return { kind: 'off' };
-  const { answer, epochs, contributor: key } = await gatherEvidence(store, view, contributor, Infinity);
-  const distances = epochs.flatMap(({ distance }) => (distance === null ? [] : [distance]));
-  if (answer === null || distances.length === 0) return { kind: 'unknown' };
+  const { studyId } = view;
+  const untilMs = nowMs + passMs;
+  const newest = (await store.study(studyId))!.lastEpoch;
+  // Not the next epoch where that may open before the pass over the journal ends.
+  const fromEpoch = newest + (view.closesAtMs > untilMs ? 1n : 2n);
+  const { evidence, distance } = await gatherEvidence(store, view, contributor, untilMs);
+  const { answer, contributor: key } = evidence;
+  if (answer === null || distance === null) return { kind: 'unknown' };
   const { beyond } = rule;
-  const distance = Math.max(...distances);
-  if (!(distance > beyond)) return { kind: 'near', distance, beyond };
+  const shown = rounded(distance);
+  if (!(distance > beyond)) return { kind: 'near', distance: shown, beyond };
   const [entry] = await store.quarantine([{
-    studyId: view.studyId, contributor: key, distance, beyond, releaseIndex: answer.index, atMs: nowMs,
+    studyId, contributor: key, distance: shown, beyond, releaseIndex: answer.index, atMs: nowMs, fromEpoch,
   }]);
-  return { kind: 'excluded', fromEpoch: entry!.fromEpoch, distance, beyond };
+  return { kind: 'excluded', fromEpoch: entry!.fromEpoch, distance: shown, beyond };
 }

@@ -18,10 +18,10 @@ export interface EpochTimes {
 export const earlyMs = 20;
 
 /**
- * When the next epoch opens and closes. It opens at the first planned time that is now or less than
- * an epoch ago, whenever the timer fired: so one timer that is late does not shift what follows, and
- * nothing published tells how late it was. After a gap (a restart, a clock that jumped, releases
- * that take longer than epochs) the epoch opens at the last tick.
+ * When the next epoch opens and closes. It opens at the first planned time that is now or less
+ * than an epoch ago, whenever the timer fired: so one timer that is late does not shift what
+ * follows, and nothing published tells how late it was. After a gap (a restart, a clock that jumped,
+ * releases that take longer than epochs) the epoch opens at the last tick.
  * @param plannedMs the scheduled close of the epoch before, the time at which a budget renews, or
  *   the start of the server; 0 where there was none.
  * @param tickMs of releases; 0 for none.

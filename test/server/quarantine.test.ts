@@ -74,6 +74,58 @@ it('goes by no rows but the key\'s own', async () => {
   await hub.close();
 });
 
+it('goes by the exact distance, not by the one that is shown', async () => {
+  const hub = await bench.start([define({ quarantine: { beyond: 99.8 } })]);
+  const studyId = await apart(hub, 99.6);
+  expect(await hub.quarantine!(studyId, keyOf(5))).toEqual({ kind: 'near', distance: 100, beyond: 99.8 });
+  await hub.close();
+});
+
+it('measures what counts in a release: far rows do not cancel in sums that lose digits', async () => {
+  const hub = await bench.start([define({ quarantine: { beyond: 8 } })]);
+  const studyId = await apart(hub, 0);
+  const values = Float64Array.of(1e300, 730, 4e6, 730, -1e300, 730);
+  await hub.submit(batchOf(studyId, 6, 2n, { sequence: 2n, values }));
+  expect(await hub.quarantine!(studyId, keyOf(6))).toMatchObject({ kind: 'excluded' });
+  await hub.close();
+});
+
+it.each([
+  [1_500, 0, { kind: 'excluded', fromEpoch: 3n }], [1_500, 300, { kind: 'excluded', fromEpoch: 3n }],
+  // The epoch may close, be released and be deleted meanwhile: its rows decide nothing.
+  [500, 0, { kind: 'unknown' }], [500, 300, { kind: 'unknown' }], [500, 700, { kind: 'unknown' }],
+] as const)('%d ms before a close decides the same when reading takes %d ms', async (leftMs, readMs, expected) => {
+  const hub = await bench.start([define({ quarantine: { beyond: 8 } })]);
+  const studyId = await apart(hub, 10);
+  const store = await bench.store() as { journal: Store['journal'] };
+  const journal = store.journal.bind(store);
+  store.journal = async (...page) => {
+    await new Promise<void>((resolve) => { bench.clock.after(readMs, resolve); });
+    return journal(...page);
+  };
+  await bench.clock.advance(hub.studies()[0]!.closesAtMs - bench.clock.nowMs() - leftMs);
+  const outcome = hub.quarantine!(studyId, keyOf(5));
+  await bench.clock.advance(5_000);
+  expect(await outcome).toMatchObject(expected);
+  await bench.clock.advance(everyMs);
+  await hub.close();
+});
+
+it('compares nobody with an answer that is no row: a count of one column', async () => {
+  const hub = await bench.start([define({
+    estimator: 'count', parameters: {}, columns: ['delay'], quarantine: { beyond: 8, automatic: true },
+  })]);
+  const { studyId } = hub.studies()[0]!;
+  await Promise.all(Array.from({ length: 40 }, (_, key) =>
+    hub.submit(batchOf(studyId, key, 1n, { columns: 1, values: Float64Array.of(1) }))));
+  await bench.clock.advance(everyMs);
+  await hub.settled();
+  const [release] = await hub.releases(studyId, 0, 1);
+  expect(decodeReleaseBody(release!.body).outcome).toMatchObject({ kind: 'value', shape: [1] });
+  expect(await hub.quarantines!(studyId, 99)).toEqual([]);
+  await hub.close();
+});
+
 it('is refused where the missing of a key would show, or where it would change what the promise is about', () => {
   const quarantine = { beyond: 8 };
   const own = { ...document, participation: 'secret' as const, budget: { ...document.budget, scope: 'study' as const } };

@@ -253,6 +253,24 @@ describe('reading beside a running server', () => {
 });
 
 describe('what a purge forgets', () => {
+  it('hands rows of an epoch out whole or not at all while it deletes them', async () => {
+    const store = await openInline();
+    await store.registerStudy(registration());
+    await store.openEpoch(epochOf(1));
+    // More than one step of a purge deletes.
+    const count = 6_000;
+    await store.admit(Array.from({ length: count }, (_, i) => batch(`c${i}`, 1, 1, { last: true })));
+    await finishEpoch(store, 1, 0);
+    const pages: number[] = [];
+    let isDone = false;
+    const purge = store.purgeEpoch(idOf('s'), 1n).then(() => { isDone = true; });
+    while (!isDone) pages.push((await store.journal(idOf('s'), 1n, 0n, 2 * count)).length);
+    await purge;
+    expect(pages.length).toBeGreaterThan(2);
+    expect(pages.filter((length) => length !== 0 && length !== count)).toEqual([]);
+    await store.close();
+  });
+
   it('destroys the keys of fingerprints that no batch can be compared with', async () => {
     const store = await openInline();
     await store.registerStudy(registration());

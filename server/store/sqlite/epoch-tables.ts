@@ -44,6 +44,10 @@ export function dropJournal(queries: Queries, epochKey: bigint): void {
   queries.database.exec(`DROP TABLE IF EXISTS ${journalTable(epochKey)}`);
 }
 
+export function hasJournal(queries: Queries, epochKey: bigint): boolean {
+  return hasTable(queries.database, journalTable(epochKey));
+}
+
 /** Keys of the epochs whose journal is in the file. */
 export function journalKeys(database: Database.Database): bigint[] {
   const tables = database.prepare<[], { name: string }>(

@@ -3,7 +3,7 @@ import { InvariantError } from '../../../src/base/errors.js';
 import type { JournalEntry, StudyId } from '../contract.js';
 import { ownBudget, type Admission } from './admission.js';
 import type { ContributorSpending } from './contributor-spending.js';
-import { dropJournal, forgetFingerprints, forgetGroups, journalTable } from './epoch-tables.js';
+import { dropJournal, forgetFingerprints, forgetGroups, hasJournal, journalTable } from './epoch-tables.js';
 import { epochRow, type EpochRow } from './epochs.js';
 import { plainBytes, sql, type Queries } from './query.js';
 import { existingStudy, studyRow } from './studies.js';
@@ -30,9 +30,13 @@ interface JournalRow {
   readonly body: Uint8Array;
 }
 
-/** `purged` of an epoch: its rows are in the file; are deleted but may be in the log; are gone. */
+/**
+ * `purged` of an epoch: all its rows are in the file; some are being deleted, or may be in the log;
+ * all are gone. Rows of an epoch are handed out whole or not at all: with some of its rows missing a
+ * contributor may look far from all others.
+ */
 const kept = 0n;
-const deleted = 1n;
+const leaving = 1n;
 const gone = 2n;
 
 /** Reading an epoch's rows back, and making them leave the file. */
@@ -88,13 +92,13 @@ export class Journal {
       throw new InvariantError(`cannot purge epoch ${epoch}: it is ${row.state} and its rows are still needed`);
     }
     if (row.purged === gone) return 'done';
-    if (row.purged === kept && this.#deleteSome(row.epoch_key)) return 'more';
+    if (this.#deleteSome(row)) return 'more';
     const own = ownBudget(this.#queries, study.budget_id);
     const sweep = (): boolean => this.#spending.sweep(own, this.#nowMs());
     if (own.windowMs !== null && this.#queries.transaction(sweep)) return 'more';
     this.#queries.transaction(() => {
       dropJournal(this.#queries, row.epoch_key);
-      this.#setPurged(row, deleted);
+      this.#setPurged(row, leaving);
       forgetGroups(this.#queries, study.study_key, epoch);
       // A batch is stale when it names an epoch before open - 1; in an ended study none is looked at.
       const forgetBefore = study.state === 'ended' ? study.last_epoch : study.last_epoch - 1n;
@@ -125,10 +129,12 @@ export class Journal {
   }
 
   /** Deletes the oldest rows; false when none is left. */
-  #deleteSome(epochKey: bigint): boolean {
+  #deleteSome(row: EpochRow): boolean {
     const { database } = this.#queries;
+    if (!hasJournal(this.#queries, row.epoch_key)) return false;
     return this.#queries.transaction(() => {
-      const table = journalTable(epochKey);
+      if (row.purged === kept) this.#setPurged(row, leaving);
+      const table = journalTable(row.epoch_key);
       const rows = database.prepare<[number], { position: bigint; size: bigint }>(
         `SELECT position, length(body) AS size FROM ${table} ORDER BY position LIMIT ?`).all(stepRows);
       if (rows.length === 0) return false;

@@ -1,28 +1,28 @@
 import { InvariantError } from '../../../src/base/errors.js';
 import { toHex } from '../../../src/base/bytes.js';
-import type { Quarantine, StudyId } from '../contract.js';
+import type { NewQuarantine, Quarantine, StudyId } from '../contract.js';
 import { sql, type Queries } from './query.js';
 import { existingStudy, studyRow } from './studies.js';
 import type { QuarantinesTable } from './tables.js';
-
-type Input = Omit<Quarantine, 'fromEpoch'>;
 
 /**
  * Writes who is left out of a study from its next epoch on, in one transaction with the choice of that epoch: a crash
  * leaves either no entry or all, which hold for every epoch that opens afterwards.
  * @throws InvariantError when a key never sent anything: the caller has measured its rows.
  */
-export function addQuarantines(queries: Queries, inputs: readonly Input[]): Quarantine[] {
+export function addQuarantines(queries: Queries, inputs: readonly NewQuarantine[]): Quarantine[] {
   return queries.transaction(() => inputs.map((input) => addQuarantine(queries, input)));
 }
 
-function addQuarantine(queries: Queries, input: Input): Quarantine {
+function addQuarantine(queries: Queries, input: NewQuarantine): Quarantine {
   const study = existingStudy(queries, input.studyId);
   const found = queries.first(sql.selectFrom('contributors').select('contributor_id')
     .where('public_key', '=', Buffer.from(input.contributor, 'hex')));
   if (found === undefined) throw new InvariantError('only a key whose rows were measured is quarantined');
+  const next = study.last_epoch + 1n;
+  const fromEpoch = input.fromEpoch !== undefined && input.fromEpoch > next ? input.fromEpoch : next;
   queries.run(sql.insertInto('quarantines').values({
-    study_key: study.study_key, contributor_id: found.contributor_id, from_epoch: study.last_epoch + 1n,
+    study_key: study.study_key, contributor_id: found.contributor_id, from_epoch: fromEpoch,
     distance: input.distance, beyond: input.beyond, release_index: BigInt(input.releaseIndex), at_ms: BigInt(input.atMs),
   }).onConflict((conflict) => conflict.doNothing()));
   const row = queries.first(rowsOf(study.study_key).where('quarantines.contributor_id', '=', found.contributor_id));
