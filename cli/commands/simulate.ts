@@ -1,24 +1,30 @@
 import { signing } from '#signing';
-import { attackNames, createFleet, datasetSource, type Fleet, type RowSource } from '../../client/simulation/index.js';
+import { findStudy } from '../../client/session/handshake.js';
+import { attackNames, createFleet, type Fleet } from '../../client/simulation/index.js';
 import { utf8 } from '../../src/base/bytes.js';
-import { InvalidInputError, type KeelsonError } from '../../src/base/errors.js';
-import { seededWork } from '../../src/random/work.js';
+import type { KeelsonError } from '../../src/base/errors.js';
 import { aggregatorUrl } from '../address.js';
 import { defineCommand } from '../command.js';
-import { loadFlights } from '../data/flights.js';
-import { readRows } from '../input/open.js';
+import { connected } from '../demo/connecting.js';
 import type { Io } from '../io.js';
 import { publicKeyFlag } from '../keys.js';
 import { listFlag, numberFlag } from '../numbers.js';
 import type { Output } from '../output.js';
+import { rowsOfStudies } from '../simulation/rows.js';
+import { readWelcome } from '../simulation/welcome.js';
+
+/** At most one note of lost connections in this time. */
+const noteEveryMs = 5_000;
 
 export const simulate = defineCommand({
   name: 'simulate',
   summary: 'Let simulated contributors, honest and hostile, take part in a running study.',
   details: [
     'Every contributor has its own key, signs its own batches and contributes once per epoch, spread over the epoch. '
-    + 'Rows come from a file, dealt out so that nobody shares one, or else from the built-in flights (delay, '
-    + 'distance). After a lost connection the contributors come back and go on by themselves. Ctrl-C ends it.',
+    + 'Rows come from a file, dealt out so that nobody shares one. Without a file a study whose columns are '
+    + 'delay_minutes or distance_miles gets the built-in flights, and any other made-up rows that fit it.',
+    'After a lost connection the contributors come back and go on by themselves. Contributors that an earlier run used '
+    + 'leave out the epoch that is open when they come; another --seed makes new ones. Ctrl-C ends it.',
   ],
   args: {
     url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },
@@ -29,11 +35,12 @@ export const simulate = defineCommand({
     strength: { type: 'string', valueHint: 'scales', description: 'how far the attack moves things' },
     input: {
       type: 'string', valueHint: 'file',
-      description: 'rows to deal out: .csv, .ndjson, .npy, or - (default: flights)',
+      description: 'rows to deal out: .csv, .ndjson, .npy, or - (default: flights, or made-up rows)',
     },
-    rows: { type: 'string', valueHint: 'n', description: 'rows per contribution (default 8)' },
+    rows: { type: 'string', valueHint: 'n', description: 'rows per contribution (default 8, fewer where the study takes fewer)' },
     seed: { type: 'string', valueHint: 'text', description: 'keys, order and attacks follow from it (default 1)' },
     epochs: { type: 'string', valueHint: 'n', description: 'end after taking part in this many epochs' },
+    retry: { type: 'boolean', description: 'wait for an aggregator that does not answer yet' },
     'server-key': {
       type: 'string', valueHint: 'key',
       description: 'the only aggregator to talk to, 64 hexadecimal digits',
@@ -46,71 +53,71 @@ export const simulate = defineCommand({
   stopsGently: true,
   async run({ args, io, output }) {
     const contributors = numberFlag(args.contributors, '--contributors', { whole: true, atLeast: 1, atMost: 100_000 });
-    const rowsPer = numberFlag(args.rows, '--rows', { whole: true, atLeast: 1, atMost: 65_536 }) ?? 8;
+    const rowsPer = numberFlag(args.rows, '--rows', { whole: true, atLeast: 1, atMost: 65_536 });
     const epochs = numberFlag(args.epochs, '--epochs', { whole: true, atLeast: 1 }) ?? Infinity;
     const strength = numberFlag(args.strength, '--strength', { atLeast: 0, atMost: 1e9 });
     const seed = signing.sha512(utf8(`keelson simulate ${args.seed ?? '1'}`)).slice(0, 32);
-    const { values, columns } = await dataset(args.input, io);
-    const rows: RowSource = datasetSource({ values, columns, rows: rowsPer, contributors, seed: seededSeed(seed) });
+    const studies = listFlag(args.study, '--study')!;
     const stop = new AbortController();
     io.interrupted.addEventListener('abort', () => stop.abort(), { once: true });
-    const fleet = createFleet({
-      url: aggregatorUrl(args.url), studies: listFlag(args.study, '--study')!,
-      contributors, seed, rows, signal: stop.signal,
-      hostileShare: numberFlag(args.hostile, '--hostile', { atLeast: 0, below: 1 }) ?? 0,
-      attack: args.attack ?? 'shift',
-      ...(strength !== undefined && { strength }),
-      ...(args['server-key'] !== undefined && { serverKey: publicKeyFlag(args['server-key'], '--server-key') }),
+    const url = aggregatorUrl(args.url);
+    const { 'server-key': pinned } = args;
+    const serverKey = pinned === undefined ? undefined : publicKeyFlag(pinned, '--server-key');
+    const attack = args.attack ?? 'shift';
+    const hostileShare = numberFlag(args.hostile, '--hostile', { atLeast: 0, below: 1 }) ?? 0;
+    const note = (reason: string, retryInMs: number): void => output.note(notConnected(reason, retryInMs));
+    const welcome = await readWelcome({
+      url, signal: stop.signal,
+      ...(serverKey !== undefined && { serverKey }),
+      ...(args.retry === true && { onRetry: note }),
     });
+    if (welcome === null) return 0;
+    const documents = studies.map((study) => findStudy(welcome, study).document);
+    const rows = await rowsOfStudies(documents, { input: args.input, rows: rowsPer, contributors, seed }, io);
+    rows.forEach(({ origin, rows: count }, i) =>
+      output.note(`${studies[i]!}: ${origin}, ${count === 1 ? '1 row' : `${count} rows`} a contribution`));
+    const sources = new Map(studies.map((study, i) => [study, rows[i]!.source]));
+    const fleet = createFleet({
+      url, studies, contributors, seed, signal: stop.signal, hostileShare, attack,
+      rows: (contributor, epoch, study) => sources.get(study)!(contributor, epoch, study),
+      serverKey: welcome.server.publicKey,
+      ...(strength !== undefined && { strength }),
+    });
+    fleet.onReconnecting(throttled(io, note));
+    const gathered = connected(fleet, contributors, studies.length, io);
     try {
-      return await follow(fleet, listFlag(args.study, '--study')!, epochs, stop.signal, output);
+      return await follow(fleet, gathered, { studies, epochs, signal: stop.signal, output });
     } finally {
       stop.abort();
     }
   },
 });
 
-/** The order of the data must not be the order of the keys. */
-function seededSeed(seed: Uint8Array): Uint8Array {
-  const derived = new Uint8Array(32);
-  seededWork(seed).fork('dataset').fill(derived);
-  return derived;
+function notConnected(reason: string, retryInMs: number): string {
+  return `not connected (${reason}); trying again in ${(retryInMs / 1000).toFixed(1)} s`;
 }
 
-interface Dataset {
-  /** Row-major. */
-  readonly values: Float64Array;
-  readonly columns: number;
+/** Many sockets are lost together: one line in some seconds says it. */
+function throttled(io: Io, tell: (reason: string, retryInMs: number) => void): typeof tell {
+  let lastMs = -Infinity;
+  return (reason, retryInMs) => {
+    if (io.monotonicMs() - lastMs < noteEveryMs) return;
+    lastMs = io.monotonicMs();
+    tell(reason, retryInMs);
+  };
 }
 
-async function dataset(path: string | undefined, io: Io): Promise<Dataset> {
-  if (path === undefined) {
-    const { count, columns: { delay, distance } } = loadFlights();
-    const values = new Float64Array(2 * count);
-    for (let i = 0; i < count; i++) values.set([delay[i]!, distance[i]!], 2 * i);
-    return { values, columns: 2 };
-  }
-  const parts: Float64Array[] = [];
-  let columns = 0;
-  for await (const batch of readRows({ path, missing: 'refuse', flags: [] }, io.stdin)) {
-    columns = batch.columns.length;
-    if (batch.count > 0) parts.push(batch.values.slice(0, batch.count * columns));
-  }
-  if (parts.length === 0) {
-    throw new InvalidInputError(`${path} holds no rows: give one or more per person`, { path });
-  }
-  const values = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    values.set(part, offset);
-    offset += part.length;
-  }
-  return { values, columns };
+interface Following {
+  readonly studies: readonly string[];
+  /** To take part in. */
+  readonly epochs: number;
+  readonly signal: AbortSignal;
+  readonly output: Output;
 }
 
 /** Tells what happens, one line per epoch, until enough epochs have passed, every study has ended, or an interrupt. */
 async function follow(
-  fleet: Fleet, studies: readonly string[], epochs: number, signal: AbortSignal, output: Output,
+  fleet: Fleet, gathered: Promise<number>, { studies, epochs, signal, output }: Following,
 ): Promise<0 | 1> {
   const open = new Set(studies);
   const seen = new Map<string, number>();
@@ -139,8 +146,16 @@ async function follow(
       open.delete(study);
       if (open.size === 0) void fleet.close().then(finish, reject);
     });
-    fleet.ready().then(
-      () => output.note(`${fleet.statistics().ready} sessions ready`),
+    gathered.then(
+      (tookMs) => {
+        const { ready, turnedAway, usedBefore } = fleet.statistics();
+        output.note(`${ready} sessions ready after ${(tookMs / 1000).toFixed(1)} s`);
+        for (const [code, count] of Object.entries(turnedAway)) output.note(`${count} sessions turned away (${code})`);
+        if (usedBefore > 0) {
+          output.note(`${usedBefore} sessions are of contributors that took part before: they begin with the next epoch `
+            + '(another --seed makes new ones)');
+        }
+      },
       (error: KeelsonError) => { if (!signal.aborted && open.size > 0) reject(error); },
     );
   });

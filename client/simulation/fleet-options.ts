@@ -23,7 +23,10 @@ export interface FleetOptions {
   readonly tactics?: (study: string, epoch: bigint) => Tactics | null;
   /** Called with each accepted contribution as the server reduces it, for judging releases. */
   readonly onAccepted?: (study: string, epoch: bigint, reduced: Float64Array, isHostile: boolean) => void;
-  /** One per column, in data units, by study name: what strength counts in. Default: the study's `scale` parameter. */
+  /**
+   * One per column, in data units, by study name: what strength counts in. Default: the study's `scale`
+   * parameter, or else the standard deviation of honest rows.
+   */
   readonly scale?: Readonly<Record<string, readonly number[]>>;
   /** Keys, order and attacks follow from it. The same seed is the same contributors. */
   readonly seed: Uint8Array;
@@ -55,7 +58,10 @@ export interface Tactics {
 
 /** Simulated contributors in one process. */
 export interface Fleet {
-  /** Resolves when every honest session has been ready once; rejects with what ended one before. */
+  /**
+   * Resolves when every honest session has been ready once or was ended by the server; rejects when all were ended, with
+   * what ended the first.
+   */
   ready(): Promise<void>;
   statistics(): FleetStatistics;
   /**
@@ -66,7 +72,9 @@ export interface Fleet {
   truth(study: string, epoch: bigint): Truth | null;
   /** Called when the first contributor hears of a new epoch. */
   onEpoch(listener: (study: string, epoch: bigint) => void): void;
-  /** Called once per study that takes nothing more. */
+  /** Called when a connection is lost, with the reason and the wait before the next attempt. */
+  onReconnecting(listener: (reason: string, retryInMs: number) => void): void;
+  /** Called once per study that takes nothing more, or whose sessions the server has all ended. */
   onEnded(listener: (study: string, error: KeelsonError) => void): void;
   /** Hands out no more work, waits for what is under way, disconnects. */
   close(): Promise<void>;

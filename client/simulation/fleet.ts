@@ -52,11 +52,14 @@ class NetworkFleet implements Fleet {
   private readonly groups: AbuseGroup[] = [];
   private readonly channels: Channel[] = [];
   private readonly awaited = new Set<Channel>();
+  private wereReady = 0;
+  private firstEnd: KeelsonError | null = null;
   private readonly readiness: Promise<void>;
   private resolveReady!: () => void;
   private rejectReady!: (error: KeelsonError) => void;
   private serverKey: Uint8Array | null;
   private epochListener: (study: string, epoch: bigint) => void = () => undefined;
+  private downListener: (reason: string, retryInMs: number) => void = () => undefined;
   private endListener: (study: string, error: KeelsonError) => void = () => undefined;
   private closing: (() => void) | null = null;
 
@@ -125,7 +128,7 @@ class NetworkFleet implements Fleet {
     for (let i = 0; i < sockets; i++) {
       this.multiplexers.push(new Multiplexer(connection, {
         pinnedKeys: () => (this.serverKey === null ? [] : [this.serverKey]),
-        onDown: () => { this.counters.reconnections += 1; },
+        onDown: (reason, retryInMs) => this.onDown(reason, retryInMs),
       }));
     }
     for (const index of range(first, contributors)) {
@@ -135,8 +138,9 @@ class NetworkFleet implements Fleet {
       const signer = this.signerOf(index);
       for (const [study, run] of this.runs) {
         const enrolment = this.options.enrolment?.(signer.publicKey, index);
-        const channel = this.createChannel(study, run, { signer, enrolment }, runtime);
+        const channel = this.createChannel(study, run, { signer, enrolment }, runtime, index);
         run.channels[index] = channel;
+        run.live += 1;
         multiplexer.add(channel);
       }
     }
@@ -144,15 +148,22 @@ class NetworkFleet implements Fleet {
 
   private createChannel(
     study: string, run: StudyRun, who: Pick<ChannelOptions, 'signer' | 'enrolment'>, runtime: ClientRuntime,
+    index: number,
   ): Channel {
     const channel = new Channel({
       ...who,
       study,
       runtime,
       owner: {
-        onReady: () => {
+        onReady: (ready) => {
           this.serverKey ??= channel.serverKey;
-          if (this.awaited.delete(channel) && this.awaited.size === 0) this.resolveReady();
+          if (!this.awaited.delete(channel)) return;
+          this.wereReady += 1;
+          if (ready.nextSequence > 1n || ready.holes.length > 0) {
+            this.counters.usedBefore += 1;
+            run.usedBefore(index, ready.epoch);
+          }
+          this.settleReadiness();
         },
         onEpoch: (epoch, closesInMs) => {
           const isNews = this.closing === null && run.hear(channel.study!.document, epoch, closesInMs);
@@ -188,6 +199,10 @@ class NetworkFleet implements Fleet {
     this.epochListener = listener;
   }
 
+  onReconnecting(listener: (reason: string, retryInMs: number) => void): void {
+    this.downListener = listener;
+  }
+
   onEnded(listener: (study: string, error: KeelsonError) => void): void {
     this.endListener = listener;
   }
@@ -211,12 +226,25 @@ class NetworkFleet implements Fleet {
   }
 
   private onChannelEnded(study: string, run: StudyRun, channel: Channel, error: KeelsonError): void {
+    this.firstEnd ??= error;
     this.awaited.delete(channel);
-    this.rejectReady(error);
+    this.settleReadiness();
     if (error instanceof WireError && !endsStudy(error)) this.counters.count(this.counters.turnedAway, error.code);
-    if (run.isEnded || !endsStudy(error)) return;
+    run.live -= 1;
+    if (run.isEnded || (run.live > 0 && !endsStudy(error))) return;
     run.stop();
     this.endListener(study, error);
+  }
+
+  private onDown(reason: string, retryInMs: number): void {
+    this.counters.reconnections += 1;
+    this.downListener(reason, retryInMs);
+  }
+
+  private settleReadiness(): void {
+    if (this.awaited.size > 0) return;
+    if (this.wereReady > 0 || this.firstEnd === null) this.resolveReady();
+    else this.rejectReady(this.firstEnd);
   }
 
   private closeWhenDone(): void {

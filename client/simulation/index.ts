@@ -5,6 +5,7 @@ export { contributorSeed, createFleet } from './fleet.js';
 export type { Fleet, FleetOptions, Tactics } from './fleet-options.js';
 export { datasetSource, gaussianSource } from './sources.js';
 export type { DatasetSourceOptions, GaussianSourceOptions, RowSource } from './sources.js';
+export { syntheticSource } from './synthetic.js';
 export type { FleetStatistics } from './statistics.js';
 export { reduceRows, TruthSums } from './truth.js';
 export type { Truth } from './truth.js';

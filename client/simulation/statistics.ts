@@ -16,6 +16,8 @@ export interface FleetStatistics {
   readonly putOff: Readonly<Partial<Record<WireCode, number>>>;
   /** Contributors that had no connection, or were still busy with the epoch before, for a whole epoch. */
   readonly missed: number;
+  /** Sessions whose keys an earlier run used: they leave out the epoch that was open when they came. */
+  readonly usedBefore: number;
   /** Abuses of the `malformed` attack. */
   readonly abuses: number;
   /** Refusals and rejections that those got, by code. */
@@ -33,6 +35,7 @@ export class Counters {
   sent = 0;
   accepted = 0;
   missed = 0;
+  usedBefore = 0;
   abuses = 0;
   reconnections = 0;
   readonly refused: Partial<Record<ErrorCode, number>> = {};
@@ -52,7 +55,7 @@ export class Counters {
   }
 
   snapshot(connections: number, ready: number): FleetStatistics {
-    const { sent, accepted, missed, abuses, reconnections } = this;
+    const { sent, accepted, missed, usedBefore, abuses, reconnections } = this;
     const sorted = this.latencies.slice(0, Math.min(this.measured, latenciesKept)).sort();
     const quantile = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
     return {
@@ -62,6 +65,7 @@ export class Counters {
       turnedAway: { ...this.turnedAway },
       putOff: { ...this.putOff },
       missed,
+      usedBefore,
       abuses,
       abusesRefused: { ...this.abusesRefused },
       connections,

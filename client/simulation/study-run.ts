@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../src/base/error-codes.js';
-import { InvalidParameterError, type KeelsonError } from '../../src/base/errors.js';
+import type { KeelsonError } from '../../src/base/errors.js';
 import type { WorkRandom } from '../../src/random/source.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { ClientRuntime } from '../runtime.js';
@@ -17,7 +17,7 @@ import { encodeUnchecked } from './unchecked-rows.js';
 const truthsKept = 64n;
 /** Where epochs close on a count there is no time to spread over. */
 const countPaceMs = 500;
-/** Contributors whose rows tell attackers where honest rows lie. */
+/** Contributors whose rows tell attackers where honest rows lie, and how far they spread. */
 const centreSample = 256;
 
 export interface StudyRunOptions {
@@ -33,15 +33,19 @@ export interface StudyRunOptions {
 export class StudyRun {
   /** By contributor; undefined for those that an abuse group plays. */
   readonly channels: (Channel | undefined)[] = [];
+  /** Channels that have not ended. */
+  live = 0;
   readonly abusers: { readonly group: AbuseGroup; readonly index: number }[] = [];
   private readonly pacer: Pacer;
   private readonly truths = new Map<bigint, TruthSums>();
   private epoch = 0n;
   private document: StudyDocument | null = null;
-  private centre: readonly number[] | null = null;
+  private honest: HonestRows | null = null;
   private hostility: Hostility | null = null;
   /** Contributors whose own budget is used up: they are left out for good. */
   private readonly spent = new Set<number>();
+  /** By contributor: an epoch that it may have contributed to already, which it leaves out. */
+  private readonly countedIn = new Map<number, bigint>();
   underWay = 0;
   isEnded = false;
 
@@ -64,6 +68,11 @@ export class StudyRun {
     counters.missed += this.pacer.start(fleet.contributors, windowMs, random.fork(`order ${epoch}`));
     for (const old of this.truths.keys()) if (old + truthsKept <= epoch) this.truths.delete(old);
     return true;
+  }
+
+  /** This contributor's key was used before, perhaps in the epoch that is open now. */
+  usedBefore(index: number, epoch: bigint): void {
+    this.countedIn.set(index, epoch);
   }
 
   stop(): void {
@@ -92,6 +101,7 @@ export class StudyRun {
     if (channel.isEnded || this.spent.has(index)) return true;
     // Whoever is not connected, has not heard of the epoch or is still busy tries again later in the epoch.
     if (channel.number === 0 || channel.epoch !== this.epoch || !channel.isIdle) return false;
+    if (this.countedIn.get(index) === this.epoch) return true;
     this.submit(channel, index, this.rowsOf(index));
     return true;
   }
@@ -135,6 +145,9 @@ export class StudyRun {
           counters.accepted += 1;
           this.sums(result.epoch, columns).add(reduced, isHostile);
           fleet.onAccepted?.(study, result.epoch, reduced, isHostile);
+          // Rows that were late may have counted in the epoch that was open by then.
+          const isLate = this.document!.late === 'next' && result.openEpoch > result.epoch;
+          if (isLate) this.countedIn.set(index, result.openEpoch);
         } else {
           refuse(result.error.code);
           if (result.error.code === 'contributor-budget-exhausted') this.spent.add(index);
@@ -158,11 +171,12 @@ export class StudyRun {
   private attackContext(index: number, attack: RowAttack): AttackContext {
     const { random, fleet } = this.options;
     const document = this.document!;
-    this.centre ??= this.sampleCentre(document.columns.length);
+    this.honest ??= this.sampleHonest(document.columns.length);
+    const { centre, spread } = this.honest;
     return {
       columns: document.columns.length,
-      scale: fleet.scale?.[document.study] ?? scaleOf(document),
-      centre: this.centre,
+      scale: fleet.scale?.[document.study] ?? statedScale(document) ?? spread,
+      centre,
       strength: this.hostility!.strength ?? attack.defaultStrength,
       age: this.hostility!.age,
       shared: random.fork('agreed'),
@@ -170,25 +184,37 @@ export class StudyRun {
     };
   }
 
-  private sampleCentre(columns: number): number[] {
+  private sampleHonest(columns: number): HonestRows {
     const { fleet, study } = this.options;
     const count = Math.min(centreSample, fleet.contributors);
     const sums = new TruthSums(columns);
-    for (let i = 0; i < count; i++) sums.add(reduceRows(fleet.rows(i, this.epoch, study), columns), false);
-    return [...sums.truth.honestMean];
+    const squares = new TruthSums(columns);
+    for (let i = 0; i < count; i++) {
+      const row = reduceRows(fleet.rows(i, this.epoch, study), columns);
+      sums.add(row, false);
+      squares.add(row.map((value) => value * value), false);
+    }
+    const centre = [...sums.truth.honestMean];
+    const variances = [...squares.truth.honestMean].map((square, j) => square - centre[j]! ** 2);
+    // Columns that do not vary, as far as doubles tell, move in their own units.
+    const spread = variances.map((variance) => (variance > 0 ? Math.sqrt(variance) : 1));
+    return { centre, spread };
   }
 }
 
-/**
- * The study's public `scale`, one per column.
- * @throws InvalidParameterError when it has none: the fleet's `scale` must then say it.
- */
-export function scaleOf(document: StudyDocument): readonly number[] {
+/** Where the rows of honest contributors lie: one number per column. */
+interface HonestRows {
+  readonly centre: readonly number[];
+  /** Standard deviations. */
+  readonly spread: readonly number[];
+}
+
+/** The study's public `scale`, one per column; null where it states none. */
+function statedScale(document: StudyDocument): readonly number[] | null {
   const { scale } = document.parameters;
   const { length } = document.columns;
   if (typeof scale === 'number') return Array<number>(length).fill(scale);
-  if (Array.isArray(scale) && scale.length === length) return scale as readonly number[];
-  throw new InvalidParameterError(`study ${document.study} states no scale per column: give the fleet one`);
+  return Array.isArray(scale) && scale.length === length ? (scale as readonly number[]) : null;
 }
 
 /** What ends a whole study rather than one contributor. */

@@ -49,7 +49,7 @@ describe('keelson lab --json', () => {
     expect(enrolled!.turnedAway).toBeGreaterThan(30);
     // One person in 241 instead of one in five.
     expect(enrolled!.baselines['naive-mean']).toBeLessThan(open!.baselines['naive-mean']! / 10);
-  });
+  }, 240_000);
 
   it('refuses what it cannot play, before it starts', async () => {
     for (const [words, status, said] of [

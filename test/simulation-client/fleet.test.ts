@@ -188,6 +188,61 @@ describe('a fleet against the real listener', () => {
     await running.close();
   });
 
+  it('leaves out the epoch in which rows that were late may have counted', async () => {
+    await serve();
+    hub.hold = true;
+    const running = start();
+    await until(() => hub.submitted.length === 40);
+    // All were sent in epoch 7, and are journalled in epoch 8: study-wide `late: next`.
+    openEpoch(8n);
+    hub.hold = false;
+    hub.commit();
+    await until(() => running.statistics().accepted === 40);
+    openEpoch(9n);
+    await until(() => running.statistics().accepted === 80);
+    expect(new Set(hub.submitted.map(({ epoch }) => epoch))).toEqual(new Set([7n, 9n]));
+  });
+
+  it('leaves out the epoch that is open when keys of an earlier run come back', async () => {
+    await serve();
+    const before = start();
+    await until(() => before.statistics().accepted === 40);
+    before.abort();
+    const running = start();
+    await running.ready();
+    expect(running.statistics().usedBefore).toBe(40);
+    openEpoch(8n);
+    await until(() => running.statistics().accepted === 40);
+    const sentIn = (epoch: bigint): number => hub.submitted.filter((batch) => batch.epoch === epoch).length;
+    expect([sentIn(7n), sentIn(8n)]).toEqual([40, 40]);
+  });
+
+  it('is ready without those that the server turns away, and fails only when it turns all away', async () => {
+    await serve();
+    let asked = 0;
+    hub.allowed = () => (asked += 1) % 4 > 0;
+    const some = start();
+    await some.ready();
+    expect(some.statistics()).toMatchObject({ ready: 30, turnedAway: { 'key-not-allowed': 10 } });
+    some.abort();
+    hub.allowed = () => false;
+    const none = start();
+    const ended: string[] = [];
+    none.onEnded((study, error) => ended.push(`${study} ${error.code}`));
+    await expect(none.ready()).rejects.toThrow(/key/);
+    expect(ended).toEqual(['flight-delays key-not-allowed']);
+  });
+
+  it('attacks a study that states no scale by the spread of honest rows', async () => {
+    await serve([{ ...sampleDocument, parameters: {} }]);
+    const running = start({ hostileShare: 0.25, attack: 'shift', strength: 100 });
+    await until(() => running.statistics().accepted === 40);
+    const { honestMean, naiveMean } = running.truth('flight-delays', 7n)!;
+    // A quarter moved by 100 deviations of a mean of three rows: 20 / sqrt 3 and 300 / sqrt 3.
+    expect((naiveMean[0]! - honestMean[0]!) / (25 * 20 / Math.sqrt(3))).toBeCloseTo(1, 0);
+    expect((naiveMean[1]! - honestMean[1]!) / (25 * 300 / Math.sqrt(3))).toBeCloseTo(1, 0);
+  });
+
   it('refuses options that can never work', async () => {
     await serve();
     expect(() => start({ contributors: 0 })).toThrow(/at least 1/);

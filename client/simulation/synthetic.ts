@@ -1,0 +1,110 @@
+import { InvalidParameterError } from '../../src/base/errors.js';
+import { seededWork } from '../../src/random/work.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import { gaussianVector } from './gaussian.js';
+import type { RowSource } from './sources.js';
+
+/** Where the made-up values of one column lie. */
+interface Column {
+  readonly centre: number;
+  readonly spread: number;
+}
+
+const usual: Column = { centre: 10, spread: 3 };
+/** Between the kinds of a mixture, in spreads: far enough to be found apart. */
+const kindsApart = 8;
+
+/**
+ * Makes up rows for a study that no data set at hand fits: independent normal values where its public parameters expect
+ * them. Whole multiples of its `resolution` or `unit` where it states one; as many kinds of contributors as a mixture has
+ * `components`; and for `subspace` a last column that is the sum of the others.
+ * @param rows per contribution, at least 1.
+ */
+export function syntheticSource(document: StudyDocument, rows: number, seed: Uint8Array): RowSource {
+  if (!Number.isInteger(rows) || rows < 1) {
+    throw new InvalidParameterError(`rows per contribution is ${rows}: give an integer of at least 1`);
+  }
+  const random = seededWork(seed);
+  const { length } = document.columns;
+  const { components = 1 } = document.parameters;
+  const columns = document.columns.map((_, index) => columnOf(document, index));
+  const steps = document.columns.map((_, index) => stepOf(document, index));
+  const isSum = document.estimator === 'subspace';
+  return (contributor, epoch, study) => {
+    const values = gaussianVector(rows * length, random.fork(`${study} ${epoch} ${contributor}`)).map((normal, i) => {
+      const { centre, spread } = columns[i % length]!;
+      const kind = kindsApart * (contributor % Number(components));
+      const step = steps[i % length]!;
+      const value = centre + (kind + normal) * spread;
+      return step === 0 ? value : step * Math.round(value / step);
+    });
+    if (isSum) for (let end = length - 1; end < values.length; end += length) values[end] = sumBefore(values, end, length);
+    return values;
+  };
+}
+
+function sumBefore(values: Float64Array, end: number, length: number): number {
+  return values.subarray(end - length + 1, end).reduce((sum, value) => sum + value, 0);
+}
+
+function columnOf({ parameters, columns }: StudyDocument, index: number): Column {
+  const { scale, column, threshold, low, high, edges, hypotheses } = parameters;
+  if (column === undefined || column === index) {
+    if (isNumber(low) && isNumber(high)) return between(low, high);
+    if (isNumbers(edges)) return between(edges[0]!, edges.at(-1)!);
+    if (isNumber(threshold)) return { centre: threshold, spread: Math.max(1, Math.abs(threshold) / 4) };
+    const shape = shapeIn(hypotheses);
+    if (shape !== null) return shape;
+  }
+  const own = isNumbers(scale) && scale.length === columns.length ? scale[index] : scale;
+  if (isNumber(own)) return { centre: 2 * own, spread: own };
+  const { 'variance-low': lowest, 'variance-high': highest } = parameters;
+  if (isNumber(lowest) && isNumber(highest)) {
+    // The middle of the allowed variances, by ratio.
+    const spread = Math.sqrt(Math.sqrt(lowest) * Math.sqrt(highest));
+    return { centre: 2 * spread, spread };
+  }
+  return usual;
+}
+
+const between = (low: number, high: number): Column => ({ centre: (low + high) / 2, spread: (high - low) / 8 });
+
+/** Where the first distribution of a list of hypotheses lies; null when there is none that says so with plain numbers. */
+function shapeIn(value: unknown): Column | null {
+  if (typeof value === 'string') return shapeIn(parsed(value));
+  if (typeof value !== 'object' || value === null) return null;
+  const { mean, deviation, centre, scale, low, high, edges } = value as Readonly<Record<string, unknown>>;
+  if (isNumber(mean) && isNumber(deviation)) return { centre: mean, spread: deviation };
+  if (isNumber(centre) && isNumber(scale)) return { centre, spread: scale };
+  if (isNumber(low) && isNumber(high)) return between(low, high);
+  if (isNumbers(edges)) return between(edges[0]!, edges.at(-1)!);
+  for (const part of Object.values(value)) {
+    const found = shapeIn(part);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function stepOf({ parameters, estimator }: StudyDocument, index: number): number {
+  const { resolution, unit } = parameters;
+  if (estimator === 'subspace' && isNumber(unit)) return unit;
+  if (estimator !== 'mixture' && estimator !== 'mixture-1d') return 0;
+  const own = isNumbers(resolution) ? resolution[index] : resolution;
+  return isNumber(own) ? own : 0;
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
+}
+
+function isNumbers(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isNumber);
+}

@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { Stage, type Ended, type JsonLine } from '../support/live-command.js';
+import { root } from '../support/sources.js';
+
+const stage = new Stage();
+afterEach(() => stage.endCommands());
+afterAll(() => stage.end());
+
+const linesOf = ({ stdout }: Ended): JsonLine[] =>
+  stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as JsonLine);
+const few = ['--contributors', '30', '--json'];
+
+/** A port that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => { server.close(resolve); });
+  return port;
+}
+
+/** A shipped sample, with epochs that are short, or close on the whole fleet. @returns the path of the copy. */
+function sample(file: string, every: string): string {
+  const text = readFileSync(`${root}studies/${file}`, 'utf8')
+    .replace(/every: \w+/, `every: ${every}`)
+    .replace(/\{ contributors: \d+ \}/, '{ contributors: 30 }');
+  return stage.write(file, text);
+}
+
+const nameIn = (path: string): string => /^study: (\S+)/m.exec(readFileSync(path, 'utf8'))![1]!;
+
+describe('keelson simulate', () => {
+  it('says at once that nobody answers, and what to do', async () => {
+    const url = `ws://127.0.0.1:${await freePort()}`;
+    const { status, stdout, stderr } = await stage.run(['simulate', url, '--study', 'a', ...few]);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`no aggregator answers at ${url}`);
+    expect(stderr).toContain('--retry');
+  });
+
+  it('waits for an aggregator when it is asked to, and says so', async () => {
+    const port = await freePort();
+    const words = ['simulate', `ws://127.0.0.1:${port}`, '--study', 'flights-mean', '--retry', ...few];
+    const run = stage.start(words);
+    await run.says('trying again');
+    await stage.serve([sample('flights-mean.yaml', '2s')], { port, data: 'waited-for' });
+    await run.line(({ type }) => type === 'epoch');
+    expect((await run.interrupt()).status).toBe(0);
+  });
+
+  it('takes part in every sample study with hostile people, honest ones refused nothing', async () => {
+    const files = readdirSync(`${root}studies`).filter((name) => name !== 'members-survey.yaml');
+    const paths = files.map((file) => sample(file, '5s'));
+    const names = paths.map(nameIn);
+    const { url } = await stage.serve(paths, { data: 'samples' });
+    const run = await stage.run(['simulate', url, '--study', names.join(), '--hostile', '0.3', '--epochs', '1', ...few]);
+    expect(run.status, run.stderr).toBe(0);
+    const lines = linesOf(run);
+    for (const name of names) expect(lines.some(({ study }) => study === name), name).toBe(true);
+    const { sent, accepted, refused } = lines.at(-1) as { sent: number; accepted: number; refused: object };
+    expect(refused).toEqual({});
+    expect([accepted, accepted >= 30 * names.length]).toEqual([sent, true]);
+    // Flights go only where the columns are theirs; the rest is made up, and said to be.
+    expect(run.stderr).toContain('flights-mean: real flights, 8 rows a contribution');
+    expect(run.stderr).toContain('delay-histogram: real flights');
+    expect(run.stderr).toContain('sensors-resilient: made-up rows that fit celsius, percent');
+    expect(run.stderr).toContain('movements-subspace: made-up rows that fit arrivals, departures, movements');
+    expect(run.stderr).toMatch(/movements-subspace: .*, 1 row a contribution/);
+  });
+
+  it('says that people took part before, and that they wait for the next epoch', async () => {
+    const { url } = await stage.serve([sample('flights-mean.yaml', '2s')], { data: 'again' });
+    const words = ['simulate', url, '--study', 'flights-mean', '--epochs', '1', ...few];
+    expect((await stage.run(words)).status).toBe(0);
+    const again = await stage.run(words);
+    expect(again.stderr).toContain('30 sessions are of contributors that took part before');
+    expect(linesOf(again).at(-1)).toMatchObject({ type: 'summary', refused: {} });
+  });
+
+  it('says who turned everybody away, and more rows or other columns than a study takes', async () => {
+    const { url } = await stage.serve(
+      [sample('members-survey.yaml', '1h'), sample('monthly-survey.yaml', '1h')], { data: 'refusing' });
+    const turned = await stage.run(['simulate', url, '--study', 'members-survey', '--contributors', '5']);
+    expect([turned.status, turned.stdout]).toEqual([1, expect.stringContaining('not-enrolled') as string]);
+    const many = await stage.run(['simulate', url, '--study', 'monthly-survey', '--rows', '9', ...few]);
+    expect([many.status, many.stdout]).toEqual([2, '']);
+    expect(many.stderr).toContain('monthly-survey takes at most 8 rows');
+    const input = stage.write('rows.csv', 'a,b\n1,2\n3,4\n');
+    const wide = await stage.run(['simulate', url, '--study', 'monthly-survey', '--input', input, ...few]);
+    expect([wide.status, wide.stdout]).toEqual([2, '']);
+    expect(wide.stderr).toContain('has 2 columns, and monthly-survey has 1 (minutes_per_day)');
+    const unknown = await stage.run(['simulate', url, '--study', 'nobodys', ...few]);
+    expect([unknown.status, unknown.stdout]).toEqual([2, '']);
+    expect(unknown.stderr).toContain('members-survey');
+  });
+});
