@@ -3,7 +3,9 @@ import { signing } from '#signing';
 import { rowAttacks, protocolAttacks, findAttack, type Fleet } from '../../client/simulation/index.js';
 import { defineCommand } from '../command.js';
 import { connected } from '../demo/connecting.js';
+import { fitDemo, measureHandshakes } from '../demo/fit.js';
 import { UsageError } from '../errors.js';
+import { KeelsonError } from '../../src/base/errors.js';
 import type { Io } from '../io.js';
 import { breakdown, breakdownTable } from '../lab/breakdown.js';
 import { labData } from '../lab/data.js';
@@ -19,7 +21,7 @@ import { listFlag, numberFlag } from '../numbers.js';
 import type { Output } from '../output.js';
 
 const defaults = {
-  contributors: 4000, every: 5, epsilon: 2, promise: 0.1, epochs: 1, port: 0, page: 8790,
+  contributors: 4000, epsilon: 2, promise: 0.1, epochs: 1, port: 0, page: 8790,
   estimators: ['mean', 'populous-mean', 'robust-mean'], shares: [0, 0.05, 0.1, 0.2], attack: 'shift',
 } as const;
 const allAttacks = [...rowAttacks, ...protocolAttacks].map(({ name }) => name);
@@ -39,8 +41,8 @@ const flags = {
   },
   epochs: text('n', `no page: play so many epochs of each attack and share, then end (default with --json `
     + `${defaults.epochs})`),
-  contributors: text('n', `simulated people (default ${defaults.contributors})`),
-  every: text('seconds', `length of an epoch (default ${defaults.every})`),
+  contributors: text('n', `simulated people (default: as many as suit this machine, up to ${defaults.contributors})`),
+  every: text('seconds', 'length of an epoch (default: what suits this machine, at least 4)'),
   epsilon: text('e', `of each release, at delta 1e-6 (default ${defaults.epsilon})`),
   promise: text('share', `hostile share that robust estimators are planned for (default ${defaults.promise})`),
   seed: text('text', 'people and attacks follow from it; the noise never does (default 1)'),
@@ -108,7 +110,7 @@ const share = { atLeast: 0, below: 0.5 } as const;
 
 /** Serves the page until it is interrupted. */
 async function playWithPage(typed: Typed, io: Io, output: Output): Promise<0> {
-  const { data, ...facts } = factsFrom(typed);
+  const { data, ...facts } = factsFrom(typed, io);
   const [attack] = attacksOf(typed.attack);
   const [hostileShare = 0.1] = sharesOf(typed.hostile) ?? [];
   const theatre = new Theatre({
@@ -128,16 +130,38 @@ async function playWithPage(typed: Typed, io: Io, output: Output): Promise<0> {
   return 0;
 }
 
-function factsFrom(typed: Typed): LabFacts {
-  return {
+/** What is not given is fitted to the machine, with people enough for every estimator that was asked for. */
+function factsFrom(typed: Typed, io: Io): LabFacts {
+  const contributors = numberFlag(typed.contributors, '--contributors', { whole: true, atLeast: 100, atMost: 100_000 });
+  const seconds = numberFlag(typed.every, '--every', { atLeast: 1, atMost: 3600 });
+  const epsilon = numberFlag(typed.epsilon, '--epsilon', { above: 0, atMost: 20 }) ?? defaults.epsilon;
+  const facts = {
     data: labData.find(({ name }) => name === (typed.data ?? labData[0]!.name))!,
-    contributors: numberFlag(typed.contributors, '--contributors', { whole: true, atLeast: 100, atMost: 100_000 })
-      ?? defaults.contributors,
-    epochMs: 1000 * (numberFlag(typed.every, '--every', { atLeast: 1, atMost: 3600 }) ?? defaults.every),
-    epsilon: numberFlag(typed.epsilon, '--epsilon', { above: 0, atMost: 20 }) ?? defaults.epsilon,
+    epsilon,
     promise: numberFlag(typed.promise, '--promise', share) ?? defaults.promise,
     ...(typed.admission === 'enrolment' && { issuer: signing.createSigner(signing.generateSeed()) }),
   };
+  const epochMs = seconds === undefined ? undefined : 1000 * seconds;
+  if (contributors !== undefined && epochMs !== undefined) return { ...facts, contributors, epochMs };
+  const estimators = estimatorsOf(typed.estimators);
+  const speed = measureHandshakes(io);
+  const asked = { epochMs, epochs: 1, epsilon, studies: estimators.length, contributorsMost: defaults.contributors };
+  let fit = fitDemo({ ...asked, contributors }, speed);
+  while (contributors === undefined && fit.contributors < defaults.contributors && !canPlan({ ...facts, ...fit }, estimators)) {
+    const more = Math.min(defaults.contributors, Math.ceil(1.5 * fit.contributors));
+    fit = fitDemo({ ...asked, contributors: more }, speed);
+  }
+  return { ...facts, contributors: fit.contributors, epochMs: fit.epochMs };
+}
+
+function canPlan(facts: LabFacts, estimators: readonly string[]): boolean {
+  try {
+    labStudies(facts, estimators);
+    return true;
+  } catch (error) {
+    if (error instanceof KeelsonError && error.code === 'plan-infeasible') return false;
+    throw error;
+  }
 }
 
 function placeFrom(typed: Typed, io: Io) {
@@ -160,7 +184,7 @@ function estimatorsOf(typed: string | undefined): readonly string[] {
 }
 
 function scriptFrom(typed: Typed, io: Io): { readonly options: LabOptions; readonly perSetting: number } {
-  const facts = factsFrom(typed);
+  const facts = factsFrom(typed, io);
   const perSetting = numberFlag(typed.epochs, '--epochs', { whole: true, atLeast: 1, atMost: 1000 }) ?? defaults.epochs;
   const shares = sharesOf(typed.hostile) ?? defaults.shares;
   const script = attacksOf(typed.attack).flatMap((attack) => shares.flatMap((hostileShare) =>

@@ -16,9 +16,12 @@ export interface FitRequest {
   readonly epochs: number | undefined;
   /** Of each release: the smaller, the more people an answer needs. */
   readonly epsilon: number;
+  /** In which everybody takes part. Default 2. */
+  readonly studies?: number;
+  /** The most people to choose. Default 6,000. */
+  readonly contributorsMost?: number;
 }
 
-const contributorsMost = 6_000;
 /** At epsilon 1: two and a half times what the plan of `robust-mean` needs, so that it sees the usual attack. */
 const contributorsLeastAtOne = 2_000;
 /** What connecting everybody may take. */
@@ -32,13 +35,13 @@ const epochsLeast = 2;
 const showMs = 36_000;
 /** A whole session (sockets, frames, two threads) takes this many times its signatures. */
 const sessionCost = 2.2;
-const studies = 2;
 
 /**
  * Chooses what was not asked for, so that connecting takes some seconds, an epoch has time for everybody's rows, and all
  * is over within a minute wherever that leaves enough people for an answer.
  */
-export function fitDemo({ contributors, epochMs, epochs, epsilon }: FitRequest, handshakesPerSecond: number): Fit {
+export function fitDemo(request: FitRequest, handshakesPerSecond: number): Fit {
+  const { contributors, epochMs, epochs, epsilon, studies = 2, contributorsMost = 6_000 } = request;
   const peoplePerMs = handshakesPerSecond / (1000 * sessionCost * studies);
   const limitMs = epochMs === undefined ? connectMs : Math.min(connectMs, epochMs / epochShare);
   const least = Math.min(contributorsMost, Math.ceil(contributorsLeastAtOne / epsilon));
