@@ -28,8 +28,11 @@ export interface Command<Arguments extends ArgsDef = ArgsDef> {
   readonly repeatable?: readonly string[];
   /** At least one, shown in its help. */
   readonly examples: readonly string[];
-  /** True: Ctrl-C aborts `io.interrupted` and the command ends by itself; a second one kills. */
-  readonly stopsGently?: boolean;
+  /**
+   * True: Ctrl-C aborts `io.interrupted` and the command ends by itself; a second one kills. `once-started`: from
+   * `io.onStarted` on; before it a signal ends the process at once, also one that computes.
+   */
+  readonly stopsGently?: boolean | 'once-started';
   run(context: CommandContext<Arguments>): Promise<ExitStatus>;
 }
 

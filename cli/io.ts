@@ -8,6 +8,8 @@ export interface Io {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborts at the first interrupt (Ctrl-C); only commands that declare `stopsGently` see it. */
   readonly interrupted: AbortSignal;
+  /** Called by a command that stops gently once it has started: until then an interrupt ends the process. */
+  onStarted?(): void;
   /** Calls `action` whenever the process is asked to read its files again (SIGHUP). Absent where nothing asks. */
   onHangUp?(action: () => void): void;
   /** Milliseconds of a clock that never jumps. */

@@ -14,12 +14,27 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    if (running?.stopsGently === true && !interrupt.signal.aborted) interrupt.abort();
-    else process.exit(signalStatus[signal]);
-  });
+const signals = ['SIGINT', 'SIGTERM'] as const;
+let started = false;
+
+function onSignal(signal: typeof signals[number]): void {
+  const gently = running?.stopsGently === true || (running?.stopsGently === 'once-started' && started);
+  if (gently && !interrupt.signal.aborted) interrupt.abort();
+  else process.exit(signalStatus[signal]);
 }
+
+/**
+ * A listener runs only when the process is not computing, so while a command starts there is none, and a signal ends the
+ * process at once. The system ignores such a signal where the process is number 1, as in a container.
+ */
+function listen(on: boolean): void {
+  for (const signal of signals) {
+    process.off(signal, onSignal);
+    if (on || process.pid === 1) process.on(signal, onSignal);
+  }
+}
+
+listen(true);
 
 const io: Io = {
   stdin: process.stdin,
@@ -27,6 +42,10 @@ const io: Io = {
   stderr: process.stderr,
   environment: process.env,
   interrupted: interrupt.signal,
+  onStarted: () => {
+    started = true;
+    listen(true);
+  },
   onHangUp: (action) => void process.on('SIGHUP', action),
   monotonicMs: () => performance.now(),
 };
@@ -34,4 +53,5 @@ const io: Io = {
 // The status is set, not exited with: what is still in a pipe's buffer must reach its reader.
 process.exitCode = await runCommandLine(process.argv.slice(2), io, (command) => {
   running = command;
+  listen(command.stopsGently !== 'once-started');
 });

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parsePopulationsText, parseStudyText } from '../server/study-file/index.js';
 import type { StudyDefinition } from '../server/studies/definition.js';
 import type { RefusedStudy } from '../server/studies/refused-study.js';
+import { fromUtf8 } from '../src/base/bytes.js';
 import { InvalidInputError } from '../src/base/errors.js';
 import { asInputError } from './errors.js';
 
@@ -29,7 +30,7 @@ export function readStudyFiles(files: readonly string[], populations: string | u
         get populations() {
           return populations === undefined ? undefined : parsePopulationsText(readText(populations), populations);
         },
-        readText: (path) => readText(resolve(join(dirname(file), path))),
+        readText: (path) => readText(resolve(join(dirname(file), path)), keyListBytesMax),
       }));
     } catch (error) {
       refused.push({ study: file, error: error instanceof Error ? error : new Error(String(error)) });
@@ -49,22 +50,40 @@ export function readStudies(files: readonly string[], populations: string | unde
   return studies;
 }
 
+/** A study or a certificate is smaller; a list of a million keys is as large as the other. */
+const fileBytesMax = 4 * 1024 * 1024;
+const keyListBytesMax = 66 * 1024 * 1024;
+
 /**
- * The text of a file, without a byte order mark.
- * @throws InvalidInputError when it cannot be read, or is not UTF-8.
+ * The text of a small file. Pipes and devices are not read: they may have no end, or never begin.
+ * @throws InvalidInputError when it cannot be read, is no regular file, is larger than `bytesMost`, or is not UTF-8.
  */
-export function readText(path: string): string {
-  let bytes: Uint8Array;
+export function readText(path: string, bytesMost = fileBytesMax): string {
+  const bytes = readSmallFile(path, bytesMost);
   try {
-    bytes = readFileSync(path);
+    return fromUtf8(bytes);
+  } catch {
+    throw new InvalidInputError(`${path}: the text is not UTF-8: save it as UTF-8`, { path });
+  }
+}
+
+function readSmallFile(path: string, bytesMost: number): Uint8Array {
+  let descriptor: number | undefined;
+  try {
+    // Opening a pipe would wait for its writer.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(descriptor);
+    if (stat.isFile() && stat.size <= bytesMost) return readFileSync(descriptor);
+    if (stat.isFile()) {
+      throw new InvalidInputError(
+        `${path}: the file has ${stat.size} bytes, and at most ${bytesMost} are read: check the path`, { path },
+      );
+    }
+    const remedy = stat.isDirectory() ? 'it is a folder: name a file in it' : 'it is a pipe or a device: save it as a file';
+    throw new InvalidInputError(`${path}: ${remedy}`, { path });
   } catch (error) {
     throw asInputError(error, path);
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new InvalidInputError(`${path} is not UTF-8 text: check the path, or save it so`, {
-      path,
-    });
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }

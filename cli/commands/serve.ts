@@ -58,7 +58,7 @@ export const serve = defineCommand({
     'log-level': { type: 'enum', options: [...logLevels], description: 'default info' },
   },
   examples: ['keelson serve studies/flights-mean.yaml studies/flights-robust.yaml --data data'],
-  stopsGently: true,
+  stopsGently: 'once-started',
   async run({ args, io, output }) {
     refuseInsecureSeed(io, 'serve');
     const files = [args.studies, ...args._.slice(1)];
@@ -90,6 +90,7 @@ export const serve = defineCommand({
         ...(readTls !== undefined && { tls: readTls() }),
       },
     }));
+    io.onStarted?.();
     let reloading = Promise.resolve();
     io.onHangUp?.(() => {
       if (readTls !== undefined) renewTls(aggregator, readTls, logger);

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { printable } from '../../src/base/facts-limits.js';
+import { isName, nameRule } from '../../src/base/facts-limits.js';
 import { limits } from '../../src/base/limits.js';
 import { durationForm, parseDuration } from './durations.js';
 
@@ -7,10 +7,7 @@ import { durationForm, parseDuration } from './durations.js';
  * The form of a study file. Every schema carries its rule as its description and as the message of each of its
  * checks, so that whatever fails, the operator is told what may stand there.
  */
-const named = `a name of 1 to ${limits.nameLength} printable characters`;
-const name = ruled(
-  named, v.pipe(v.string(named), v.regex(printable, named), v.maxLength(limits.nameLength, named)),
-);
+const name = ruled(nameRule, v.pipe(v.string(nameRule), v.check(isName, nameRule)));
 
 const above0 = 'a number above 0';
 const positive = ruled(above0, v.pipe(v.number(above0), v.finite(above0), v.gtValue(0, above0)));

@@ -1,8 +1,21 @@
-import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
-import { studyError } from './refusal.js';
+import {
+  isMap, isNode, isPair, isScalar, Lexer, LineCounter, parseDocument, visit, type Document, type YAMLMap,
+} from 'yaml';
+import { shown, studyError } from './refusal.js';
 
 /** A file that is larger than this is not a study. */
 const charactersMax = 1024 * 1024;
+/**
+ * The parser's time grows with the number of parts (a key, a value, a mark, a space between them), and with more than their
+ * number where they are nested: a file of a megabyte could keep it busy for minutes. Within these bounds it takes a second.
+ */
+const partsMax = 20_000;
+/** How deep lists and maps may stand in each other on one line, and how far a line may be indented. */
+const nestedMax = 16;
+const indentMax = 64;
+
+/** What the lexer puts before a text without quotes. */
+const scalarMark = '\u001f';
 
 /** What a YAML file says, and where. */
 export interface YamlText {
@@ -14,7 +27,7 @@ export interface YamlText {
 /**
  * Reads one YAML 1.2 document (JSON is one too).
  * @throws KeelsonError('invalid-study') with the line, for text that is not YAML, a key twice, or aliases (a few of
- *   them can stand for gigabytes).
+ *   them can stand for gigabytes); and for text of so many parts, or so deeply nested, that it is no study. Takes a second at most.
  */
 export function readYaml(text: string, file: string): YamlText {
   if (text.length > charactersMax) {
@@ -22,9 +35,11 @@ export function readYaml(text: string, file: string): YamlText {
       path: '', rule: `has ${text.length} characters, more than ${charactersMax}`, remedy: 'give a study file',
     });
   }
+  refuseHugeYaml(text, file);
   const lines = new LineCounter();
   const document = parseDocument(text, {
-    lineCounter: lines, uniqueKeys: true, prettyErrors: false, version: '1.2',
+    // The parser compares each key with every other one.
+    lineCounter: lines, uniqueKeys: false, prettyErrors: false, version: '1.2',
     // What is wrong is thrown. The parser's own warnings would go to standard error instead, with text of the file.
     logLevel: 'error',
   });
@@ -34,7 +49,57 @@ export function readYaml(text: string, file: string): YamlText {
       file, { path: '', rule: `is not YAML: ${problem.message}`, line: lines.linePos(problem.pos[0]).line }, problem,
     );
   }
+  refuseRepeatedKeys(document, lines, file);
   return { value: plainValue(document, file), lineOf: (path) => lineOf(document, lines, path) };
+}
+
+/** Reads the text as far as the bounds go, in a time that grows with its length alone. */
+function refuseHugeYaml(text: string, file: string): void {
+  const refused = (line: number, rule: string, remedy: string): Error => studyError(file, { path: '', line, rule, remedy });
+  let [parts, line, opened, marks] = [0, 1, 0, 0];
+  let isText = false;
+  let before = '\n';
+  for (const part of new Lexer().lex(text)) {
+    parts += 1;
+    if (parts > partsMax) {
+      throw refused(line, `has more than ${partsMax} keys, values and marks`, 'give a long list of keys as a file of its own');
+    }
+    // A text follows, which may look like marks.
+    if (!isText && part === scalarMark) isText = true;
+    else {
+      if (!isText) {
+        if (part === '[' || part === '{') opened += 1;
+        else if (part === ']' || part === '}') opened -= 1;
+        else if (opened === 0 && (part === '-' || part === '?' || part === ':')) marks += 1;
+      }
+      if (opened > nestedMax || marks > nestedMax || (before.endsWith('\n') && /^ +$/.test(part) && part.length > indentMax)) {
+        throw refused(line, 'nests too deeply', 'give a study file');
+      }
+      isText = false;
+    }
+    const breaks = part.split('\n').length - 1;
+    if (breaks > 0) [line, marks] = [line + breaks, 0];
+    before = part;
+  }
+}
+
+function refuseRepeatedKeys(document: Document, lines: LineCounter, file: string): void {
+  visit(document, {
+    Map(_key, map: YAMLMap) {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (seen.has(name)) {
+          throw studyError(file, {
+            path: '', rule: `is not YAML: the key ${shown(name)} stands there twice`, remedy: 'remove one',
+            line: lines.linePos(key.range![0]).line,
+          });
+        }
+        seen.add(name);
+      }
+    },
+  });
 }
 
 function plainValue(document: Document, file: string): unknown {

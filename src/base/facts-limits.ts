@@ -12,5 +12,18 @@ export const factsLimits = {
   cohortMax: 10_000_000,
 } as const;
 
-/** What names are made of: no control characters, since they are printed to terminals. */
-export const printable = /^[^\p{C}]+$/u;
+/** Words of characters that can be seen, one plain space between two of them. */
+const words = /^(?![\p{M} ])(?:[^\p{C}\p{Z}\p{DI}\u2800]| (?! |$))+$/u;
+
+/** What `isName` takes, for messages. */
+export const nameRule = `a name of 1 to ${factsLimits.nameLength} visible characters, single spaces, in NFC, unlike an id`;
+
+/**
+ * Whether a text may name a study, a column or a budget. People type names and compare them by eye, so no two of them look
+ * alike because of spaces, characters that cannot be seen, or another way to write an accent; and terminals print them, so
+ * they have no control characters. An id is no name, since a study is asked for by either.
+ */
+export function isName(text: string): boolean {
+  return text.length <= factsLimits.nameLength && words.test(text) && text.normalize() === text
+    && !/^[0-9a-f]{64}$/i.test(text);
+}

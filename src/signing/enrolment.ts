@@ -1,6 +1,6 @@
 import { concatBytes, fromUtf8, utf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
-import { factsLimits, printable } from '../base/facts-limits.js';
+import { factsLimits, isName, nameRule } from '../base/facts-limits.js';
 import type { Signer, Signing, Verifier } from './contract.js';
 import { checkPublicKey } from './keys.js';
 import { noStudy, signedMessage } from './message.js';
@@ -39,7 +39,7 @@ export function issueEnrolment(issuer: Signer, contributor: Uint8Array, enrolmen
   checkPublicKey(contributor);
   const { study, expiresAtMs } = enrolment;
   if (study !== null && !isName(study)) {
-    throw new InvalidParameterError(`the study of an enrolment is a name of 1 to ${factsLimits.nameLength} printable characters`);
+    throw new InvalidParameterError(`the study of an enrolment is ${nameRule}`);
   }
   if (!Number.isSafeInteger(expiresAtMs) || expiresAtMs <= 0) {
     throw new InvalidParameterError('an enrolment expires at a Unix time in whole milliseconds', { expiresAtMs });
@@ -69,10 +69,6 @@ export function verifyEnrolment(
 
 function messageOf(issuer: Uint8Array, contributor: Uint8Array, body: Uint8Array, hashing: Hashing): Uint8Array {
   return signedMessage('enrol', { serverKey: issuer, studyId: noStudy }, contributor, hashing.sha512(body));
-}
-
-function isName(text: string): boolean {
-  return text.length <= factsLimits.nameLength && printable.test(text);
 }
 
 function textOf(bytes: Uint8Array): string | undefined {

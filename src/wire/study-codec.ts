@@ -2,7 +2,7 @@ import { equalBytes, fromUtf8, toHex, utf8 } from '../base/bytes.js';
 import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
 import { WireError } from '../base/errors.js';
 import type { ParameterValue } from '../base/facts.js';
-import { factsLimits as limits, printable } from '../base/facts-limits.js';
+import { factsLimits as limits, isName, nameRule } from '../base/facts-limits.js';
 import type { StudyDocument } from './study-document.js';
 
 /**
@@ -167,8 +167,8 @@ function readParameter(value: unknown, path: string): ParameterValue {
 }
 
 function checkName(value: unknown, path: string): string {
-  if (typeof value === 'string' && printable.test(value) && value.length <= limits.nameLength) return value;
-  throw refused(path, `a text of 1 to ${limits.nameLength} printable characters`);
+  if (typeof value === 'string' && isName(value)) return value;
+  throw refused(path, nameRule);
 }
 
 function refused(path: string, rule: string): WireError {

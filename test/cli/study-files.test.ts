@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readStudies, readText } from '../../cli/study-files.js';
+import { meanStudy } from '../support/study-files.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-files-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function written(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+describe('files of studies, keys and certificates', () => {
+  it('are read as UTF-8', () => {
+    expect(readText(written('good.txt', 'délai\n'))).toBe('délai\n');
+    expect(readStudies([written('good.yaml', `\ufeff${meanStudy('délai')}`)], undefined)[0]!.document.study).toBe('délai');
+  });
+
+  it('are refused when they are not UTF-8', () => {
+    const latin = written('latin.yaml', Buffer.from(meanStudy('delai').replace('delai', 'd\u00e9lai'), 'latin1'));
+    expect(() => readStudies([latin], undefined)).toThrow(`${latin}: the text is not UTF-8: save it as UTF-8`);
+  });
+
+  it('are not waited for where they are pipes, and have an end where they are devices', () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const path of [pipe, '/dev/zero', '/dev/null']) {
+      expect(() => readText(path)).toThrow(`${path}: it is a pipe or a device: save it as a file`);
+    }
+    const listed = written('keys.yaml', meanStudy('s', { admission: '{ keys: pipe }' }));
+    expect(() => readStudies([listed], undefined)).toThrow(/keys.yaml.*admission.keys/);
+    expect(() => readText(folder)).toThrow(`${folder}: it is a folder`);
+    expect(() => readText(join(folder, 'none'))).toThrow('there is no such file');
+  });
+
+  it('are refused unread when they are too large', () => {
+    const large = written('large.yaml', '');
+    truncateSync(large, 2 ** 40);
+    expect(() => readText(large)).toThrow(/large.yaml: the file has 1099511627776 bytes, and at most 4194304 are read/);
+  });
+});
