@@ -63,7 +63,7 @@ export function readText(path: string, bytesMost = fileBytesMax): string {
   try {
     return fromUtf8(bytes);
   } catch {
-    throw new InvalidInputError(`${path}: the text is not UTF-8: save it as UTF-8`, { path });
+    throw new InvalidInputError(`${path} is not UTF-8 text: check the path, or save it so`, { path });
   }
 }
 

@@ -7,7 +7,8 @@ import { durationForm, parseDuration } from './durations.js';
  * The form of a study file. Every schema carries its rule as its description and as the message of each of its
  * checks, so that whatever fails, the operator is told what may stand there.
  */
-const name = ruled(nameRule, v.pipe(v.string(nameRule), v.check(isName, nameRule)));
+const named = `${nameRule} (64 hexadecimal digits), with single spaces only`;
+const name = ruled(named, v.pipe(v.string(named), v.check(isName, named)));
 
 const above0 = 'a number above 0';
 const positive = ruled(above0, v.pipe(v.number(above0), v.finite(above0), v.gtValue(0, above0)));

@@ -16,7 +16,7 @@ export const factsLimits = {
 const words = /^(?![\p{M} ])(?:[^\p{C}\p{Z}\p{DI}\u2800]| (?! |$))+$/u;
 
 /** What `isName` takes, for messages. */
-export const nameRule = `a name of 1 to ${factsLimits.nameLength} visible characters, single spaces, in NFC, unlike an id`;
+export const nameRule = `a name of 1 to ${factsLimits.nameLength} visible characters in NFC, no id`;
 
 /**
  * Whether a text may name a study, a column or a budget. People type names and compare them by eye, so no two of them look

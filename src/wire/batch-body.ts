@@ -6,9 +6,14 @@ import { written } from './writer.js';
 
 const dataTypes: readonly (BatchBody['dataType'] | undefined)[] = [undefined, 'float32', 'float64'];
 
+/** Epoch 0 stands for none in what a server says, and the one before the first would be late for it. */
+function refuseZero({ sequence, epoch }: Pick<BatchBody, 'sequence' | 'epoch'>): void {
+  if (sequence === 0n || epoch === 0n) throw malformed('sequence and epoch begin at 1');
+}
+
 /** The bytes that a contributor signs. @throws WireError('malformed') for a body that no server would accept. */
 export function encodeBatchBody(body: BatchBody): Uint8Array {
-  if (body.sequence === 0n) throw malformed('sequences begin at 1');
+  refuseZero(body);
   return written(keelson.v1.BatchBody.encode({
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     sequence: toLong(body.sequence, 'sequence'),
@@ -31,11 +36,12 @@ export function decodeBatchBody(bytes: Uint8Array): BatchBody {
   return readStrictly(bytes, 'batch body', (reader) => {
     const body = keelson.v1.BatchBody.decode(reader);
     const sequence = toBigint(body.sequence);
-    if (sequence === 0n) throw malformed('sequences begin at 1');
+    const epoch = toBigint(body.epoch);
+    refuseZero({ sequence, epoch });
     return {
       studyId: ownSized(body.studyId, studyIdBytes, 'study id'),
       sequence,
-      epoch: toBigint(body.epoch),
+      epoch,
       last: body.last,
       rows: body.rows,
       columns: body.columns,

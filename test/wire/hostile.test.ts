@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { concatBytes, utf8 } from '../../src/base/bytes.js';
+import { concatBytes, fromHex, toHex, utf8 } from '../../src/base/bytes.js';
 import { wireCodes } from '../../src/base/error-codes.js';
 import { WireError } from '../../src/base/errors.js';
 import * as wire from '../../src/wire/index.js';
@@ -153,7 +153,7 @@ describe('hostile frames', () => {
     expect(wire.decodeServerFrame(notice(3n))).toMatchObject({ state: 'ended' });
     expect(malformed(() => wire.decodeServerFrame(notice(4n)))).toMatch(/study state/);
     expect(malformed(() => wire.decodeServerFrame(notice(0n)))).toMatch(/study state/);
-    const body = (type: bigint): Uint8Array => concatBytes(field(1, id), field(2, 1n), field(7, type));
+    const body = (type: bigint): Uint8Array => concatBytes(field(1, id), field(2, 1n), field(3, 1n), field(7, type));
     expect(wire.decodeBatchBody(body(1n)).dataType).toBe('float32');
     expect(malformed(() => wire.decodeBatchBody(body(3n)))).toMatch(/data type/);
     expect(malformed(() => wire.decodeBatchBody(body(0n)))).toMatch(/data type/);
@@ -162,6 +162,12 @@ describe('hostile frames', () => {
   it('refuses a batch without a sequence', () => {
     expect(malformed(() => wire.decodeBatchBody(concatBytes(field(1, id), field(7, 1n))))).toMatch(/begin at 1/);
     expect(malformed(() => wire.encodeBatchBody({ ...samples.batchBody, sequence: 0n }))).toMatch(/begin at 1/);
+    expect(malformed(() => wire.encodeBatchBody({ ...samples.batchBody, epoch: 0n }))).toMatch(/begin at 1/);
+    // Field 3 with the value 7; a field that is left out is 0.
+    for (const zero of ['', '1800']) {
+      const bytes = fromHex(toHex(samples.batchBytes).replace('10011807', `1001${zero}`));
+      expect(malformed(() => wire.decodeBatchBody(bytes))).toMatch(/begin at 1/);
+    }
   });
 });
 

@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Greeting } from '../../client/session/greeting.js';
+import type { VerifiedWelcome } from '../../client/session/handshake.js';
+import { signReady, verifyHello } from '../../src/signing/index.js';
+import { signing } from '../../src/signing/node.js';
+import { decodeClientFrame, type Hello, type Ready } from '../../src/wire/index.js';
+import { contributor, factsId as studyId, server } from '../support/wire-samples.js';
+
+afterEach(() => vi.restoreAllMocks());
+
+const welcomeWith = (serverNonce: Uint8Array): VerifiedWelcome => {
+  const verifier = signing.createVerifier(server.publicKey);
+  return {
+    server: verifier, keys: [verifier], serverNonce, studies: [], unread: 0,
+    limits: { frameBytes: 1, rowsPerBatch: 1, creditBatches: 1, channelsPerSocket: 1, sequenceWindow: 1 },
+  };
+};
+
+function greet(serverNonce: Uint8Array): { readonly greeting: Greeting; readonly hello: Hello } {
+  const greeting = new Greeting({ signer: contributor, enrolment: undefined }, welcomeWith(serverNonce), studyId);
+  return { greeting, hello: decodeClientFrame(greeting.hello()) as Hello };
+}
+
+/** What only the holder of the server's key can answer, and anybody who recorded it can show again. */
+const readyTo = ({ clientNonce }: Hello, serverNonce: Uint8Array): Ready => ({
+  kind: 'ready', channel: 1, studyId, publicKey: contributor.publicKey, epoch: 1n, nextSequence: 1n, holes: [], credit: 1,
+  ownSpend: null, signature: signReady(server, studyId, contributor.publicKey, { serverNonce, clientNonce }),
+});
+
+describe('the nonces of a handshake', () => {
+  const serverNonce = signing.randomBytes(32);
+
+  it('make a recorded Ready worth nothing, also behind a recorded Welcome', () => {
+    const before = greet(serverNonce);
+    const recorded = readyTo(before.hello, serverNonce);
+    expect(before.greeting.isProvenBy(recorded)).toBe(true);
+    const after = greet(serverNonce);
+    expect(after.greeting.isProvenBy(recorded)).toBe(false);
+    expect(after.hello.clientNonce).not.toEqual(before.hello.clientNonce);
+  });
+
+  it('are what the client relies on: with one that repeats, a recording is taken for the server', () => {
+    vi.spyOn(signing, 'randomBytes').mockImplementation((length) => new Uint8Array(length).fill(7));
+    const recorded = readyTo(greet(serverNonce).hello, serverNonce);
+    expect(greet(serverNonce).greeting.isProvenBy(recorded)).toBe(true);
+  });
+
+  it('are fresh for each Hello of a socket, whose answers may come in any order', () => {
+    const { greeting, hello } = greet(serverNonce);
+    const second = decodeClientFrame(greeting.hello()) as Hello;
+    expect(second.clientNonce).not.toEqual(hello.clientNonce);
+    for (const each of [second, hello]) expect(greeting.isProvenBy(readyTo(each, serverNonce))).toBe(true);
+  });
+
+  it('make a recorded Hello worth nothing on another socket', () => {
+    const { hello } = greet(serverNonce);
+    const context = { serverKey: server.publicKey, studyId };
+    const verifier = signing.createVerifier(contributor.publicKey);
+    const checked = (nonce: Uint8Array): boolean =>
+      verifyHello(verifier, context, { serverNonce: nonce, clientNonce: hello.clientNonce }, hello.signature);
+    expect([checked(serverNonce), checked(signing.randomBytes(32))]).toEqual([true, false]);
+  });
+});
