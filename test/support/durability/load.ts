@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createContributor, subscribe } from '../../../client/index.js';
+import { createContributor, subscribe, type Contributor } from '../../../client/index.js';
 import { fromHex, toHex } from '../../../src/base/bytes.js';
+import { KeelsonError } from '../../../src/base/errors.js';
 import { signing } from '../../../src/signing/node.js';
 import { Chance } from '../simulation/chance.js';
 
@@ -24,16 +25,40 @@ export interface LoadOptions {
   readonly columns: number;
   /** Mean wait of one contributor between an answer and its next row. */
   readonly pauseMs: number;
+  /** Chance that a contributor takes back, after an answer, what it gave to the open epoch. Default 0. */
+  readonly withdraws?: number;
 }
+
+/** A withdrawal that the SDK said is durable. */
+export interface Withdrawn {
+  /** Hex. */
+  readonly contributor: string;
+  readonly epoch: bigint;
+}
+
+/** Refused for good, and never acknowledged. */
+const refusals: ReadonlySet<string> = new Set([
+  // In flight when the server died, and two epochs older when it came back.
+  'stale-epoch',
+  // Its own budget does not pay for the epoch.
+  'contributor-budget-exhausted',
+]);
+
+/** The study has stopped, because its budget is used up. */
+const hasStopped = (error: unknown): boolean =>
+  error instanceof KeelsonError && (error.code === 'budget-exhausted' || error.code === 'study-ended');
 
 /** Contributors that send rows, no two alike, one by one, and keep account of what was acknowledged; and a subscriber. */
 export class Load {
   readonly acknowledged: Acknowledged[] = [];
-  /** Digest of each release as the subscriber verified it, by index. */
-  readonly published = new Map<number, string>();
+  /** Digest of each release as the subscriber verified it, by study and index. */
+  readonly published = new Map<string, string>();
+  readonly withdrawn: Withdrawn[] = [];
+  /** Keys that took something back, or tried. */
+  readonly regretful = new Set<string>();
   readonly failures: unknown[] = [];
-  /** Rows refused for good after a long stop of the server: never acknowledged. */
-  stale = 0;
+  /** Rows refused for good. */
+  refused = 0;
   readonly #stop = new AbortController();
   readonly #senders: Promise<void>[] = [];
   readonly #chance = Chance.of(1);
@@ -42,7 +67,7 @@ export class Load {
   constructor(private readonly options: LoadOptions) {
     setMaxListeners(options.people + 10, this.#stop.signal);
     const failed = (error: unknown): void => {
-      if (!this.#stop.signal.aborted) this.failures.push(error);
+      if (!this.#stop.signal.aborted && !hasStopped(error)) this.failures.push(error);
     };
     for (let i = 0; i < options.people; i++) this.#senders.push(this.#send().catch(failed));
     this.#senders.push(this.#listen().catch(failed));
@@ -66,14 +91,28 @@ export class Load {
       const row = Array.from({ length: columns }, (_, i) => (i === 0 ? serial * 1e-7 : this.#chance.between(-0.5, 0.5)));
       const settled = await contributor.send([row]);
       if (settled.kind === 'refused') {
-        // In flight when the server died, and two epochs older when it came back.
-        if (settled.error.code !== 'stale-epoch') throw settled.error;
-        this.stale += 1;
+        const { code } = settled.error;
+        const isClosed = code === 'contribution-full' && this.regretful.has(key);
+        if (!refusals.has(code) && !isClosed) throw settled.error;
+        this.refused += 1;
+        // Its epoch takes nothing more of it: a slow sender, not a busy one.
+        await pause(isClosed || code !== 'stale-epoch' ? 200 : 0);
         continue;
       }
       const atMs = Math.ceil(performance.timeOrigin + performance.now()) + 1;
       for (const sequence of settled.sequences) this.acknowledged.push({ contributor: key, sequence, row, atMs });
+      if (this.#chance.happens(this.options.withdraws ?? 0)) await this.#withdraw(contributor, key);
       await pause(this.#chance.between(0, 2 * pauseMs));
+    }
+  }
+
+  async #withdraw(contributor: Contributor, key: string): Promise<void> {
+    this.regretful.add(key);
+    try {
+      this.withdrawn.push({ contributor: key, epoch: await contributor.withdraw() });
+    } catch (error) {
+      // The epoch was closed first.
+      if (!(error instanceof KeelsonError) || error.code !== 'too-late') throw error;
     }
   }
 
@@ -85,7 +124,7 @@ export class Load {
     });
     // It fails by itself when an index comes again with other bytes: the chain would not verify.
     for await (const { release, signed } of subscription) {
-      this.published.set(Number(release.index), toHex(signing.sha512(signed.body)));
+      this.published.set(`${study} ${release.index}`, toHex(signing.sha512(signed.body)));
     }
   }
 }

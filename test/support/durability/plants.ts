@@ -1,0 +1,43 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { databaseFile } from '../../../server/store/sqlite/connection.js';
+
+/** What a server that broke its promises would have left in its folder. Each must be found. */
+export const plants: Readonly<Record<string, (folder: string) => void>> = {
+  'acknowledged rows are gone': inFullestJournal((journal) => `DELETE FROM ${journal}`),
+  'a row counts twice': inFullestJournal((journal) => `INSERT INTO ${journal}
+    SELECT position + 1000000000, contributor_id, sequence, complete, body, signature FROM ${journal} LIMIT 1`),
+  'a withdrawal is forgotten': change('DELETE FROM withdrawals'),
+  'a study has charged more than its cap': change(`UPDATE budgets SET rho_cap = '1' WHERE scope = 'study'`),
+  'a population has charged more than its cap': change(`UPDATE budgets SET rho_cap = '1' WHERE scope = 'population'`),
+  'a contributor is in more epochs than it paid for':
+    change(`UPDATE budgets SET rho_cap = '1' WHERE scope = 'contributor'`),
+  'an epoch was released uncharged': change(`DELETE FROM ledger WHERE kind = 'charged' AND budget_id IN
+    (SELECT budget_id FROM budgets WHERE scope = 'contributor')`),
+  'a published release is gone': change('DELETE FROM releases'),
+  'the server has another key': (folder) => writeFileSync(join(folder, 'server.key'), `${'ab'.repeat(32)}\n`),
+};
+
+function change(statement: string): (folder: string) => void {
+  return (folder) => {
+    const database = new Database(databaseFile(folder));
+    database.exec(statement);
+    database.close();
+  };
+}
+
+/** @param statement for the journal with the most rows. */
+function inFullestJournal(statement: (journal: string) => string): (folder: string) => void {
+  return (folder) => {
+    const database = new Database(databaseFile(folder), { readonly: true });
+    const names = database.prepare<[], { name: string }>(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'journal_[0-9]*'`).all();
+    const counted = names.map(({ name }) => ({
+      name, rows: database.prepare<[], { rows: number }>(`SELECT count(*) AS rows FROM ${name}`).get()!.rows,
+    }));
+    database.close();
+    const [fullest] = counted.sort((left, right) => right.rows - left.rows);
+    change(statement(fullest!.name))(folder);
+  };
+}
