@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { faultKinds, noFaults, rough, type FaultRates } from './faults.js';
-import { plantNames, type PlantName } from './planted.js';
+import { faultKinds, noFaults, rough, shareNames, type FaultRates } from './faults.js';
+import { plantNames, plantTrials, type PlantName } from './planted.js';
 import { replayCommand, simulate, type SimulationOptions, type SimulationResult } from './simulate.js';
 
 /* eslint-disable no-console -- a command of developers: what it prints is its purpose. */
@@ -9,7 +9,14 @@ const usage = `simulate --seed N                       one seed, twice, with its
 simulate --seeds N [--from N] [--minutes N]   many seeds, until the first failure; the fault counts at the end
 simulate --planted [--seeds N]          each planted fault, and the first seed that finds it
 Everywhere: --steps N (500), --withdraw P (chance that a contributor takes rows back, at each thought; ${rough.withdraw}),
-  --change-key P (chance that the server's key is changed before it starts again; ${rough.changeKey}), --plant NAME (${plantNames.join(', ')})`;
+  --change-key P (chance that the server's key is changed before it starts again; ${rough.changeKey}),
+  --broken-study P (chance that a start is asked for a study that contradicts the store; ${rough.brokenStudy}),
+  --wrong-clock P (chance that the clock is hours ahead at a start; ${rough.wrongClock}),
+  --budgets P (share of worlds whose budget has another rule, renews or is soon used up; ${rough.budgets}), --plant NAME (${plantNames.join(', ')})`;
+
+const shareOptions = Object.fromEntries(Object.entries(shareNames).map(([name, rate]) =>
+  [name, { type: 'string', default: String(rough[rate]) }])) as
+  Record<keyof typeof shareNames, { readonly type: 'string'; readonly default: string }>;
 
 /** The command behind `npm run simulate`. @returns the exit code: 1 when a promise was broken, 2 for usage. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -18,14 +25,15 @@ export async function main(args: readonly string[]): Promise<number> {
     options: {
       seed: { type: 'string' }, seeds: { type: 'string' }, from: { type: 'string', default: '1' },
       minutes: { type: 'string' }, steps: { type: 'string', default: '500' }, plant: { type: 'string' },
-      withdraw: { type: 'string', default: String(rough.withdraw) },
-      'change-key': { type: 'string', default: String(rough.changeKey) },
+      ...shareOptions,
       planted: { type: 'boolean' }, log: { type: 'boolean' }, help: { type: 'boolean' },
     },
   });
   const plant = (values.plant ?? null) as PlantName | null;
   const steps = Number(values.steps);
-  const rates = { ...rough, withdraw: Number(values.withdraw), changeKey: Number(values['change-key']) };
+  const shares = Object.entries(shareNames).map(([name, rate]) =>
+    [rate, Number(values[name as keyof typeof shareNames])] as const);
+  const rates: FaultRates = { ...rough, ...Object.fromEntries(shares) };
   if (values.help === true || (plant !== null && !plantNames.includes(plant))) {
     console.log(usage);
     return 2;
@@ -80,8 +88,9 @@ async function planted(seeds: number, steps: number): Promise<number> {
   const rows: Record<string, { seed: number | string; found: string }> = {};
   for (const plant of plantNames) {
     rows[plant] = { seed: `none of ${seeds}`, found: '' };
-    for (let seed = 1; seed <= seeds; seed++) {
-      const { failure } = await simulate({ seed, steps, plant });
+    const trials = { from: 1, steps, ...plantTrials[plant] };
+    for (let seed = trials.from; seed < trials.from + seeds; seed++) {
+      const { failure } = await simulate({ seed, steps: trials.steps, plant });
       if (failure === null) continue;
       rows[plant] = { seed, found: failure.split('\n')[0]! };
       break;

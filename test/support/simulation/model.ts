@@ -6,7 +6,7 @@ import { batchRows, decodeBatchBody } from '../../../src/wire/index.js';
 import { equalBytes, fromHex } from '../../../src/base/bytes.js';
 import type { Engine } from '../../../server/store/sqlite/engine.js';
 import type {
-  AdmissionRequest, AdmissionResult, ReleaseRecord, WithdrawalRequest, WithdrawalResult,
+  AdmissionRequest, AdmissionResult, LedgerBalance, ReleaseRecord, WithdrawalRequest, WithdrawalResult,
 } from '../../../server/store/contract.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
 import { columnCount, type SeenRow } from './study.js';
@@ -46,6 +46,8 @@ export class Model {
   /** Of the server, oldest first, and the records that lead from one to the next. */
   #keys: readonly Verifier[];
   #rotations: readonly KeyRotation[] = [];
+  /** The operator has confirmed the clock after it was ahead: what had left a window early counts again. */
+  clockConfirmed = false;
   readonly checks = { follows: 0, withdrawals: 0, acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0 };
 
   /** @param onNote gets every fact. */
@@ -140,6 +142,13 @@ export class Model {
     this.#keys = keyChain(this.#rotations, keysOfRotation(this.#rotations.at(-1)!).nextKey, signing);
     for (const { chain } of this.#studies.values()) chain.follow(this.#keys);
     this.note(`key ${rotations.length}`);
+  }
+
+  /** What a server runs after its start: every study that it can, and nothing that the store refuses. */
+  runs(studyIds: readonly string[], refused: number, broken: number): void {
+    const missing = [...this.#studies.keys()].filter((studyId) => !studyIds.includes(studyId));
+    if (missing.length > 0) throw new BrokenPromise(`${missing.length} studies that could run are left out`);
+    if (refused !== broken) throw new BrokenPromise(`${refused} studies are refused, and ${broken} contradict the store`);
   }
 
   /** The key that a server shows and signs with. */
@@ -310,16 +319,30 @@ export class Model {
   /** No scope has spent or promised more than its cap. */
   ledger(engine: Engine): void {
     this.checks.balances += 1;
-    for (const { key, rhoSpent, rhoReserved, rhoCap, deltaSpent, deltaReserved, deltaCap } of engine.balances()) {
+    for (const balance of engine.balances()) {
+      const { key, rhoSpent, rhoReserved, rhoCap, deltaSpent, deltaReserved, deltaCap, windowMs } = balance;
+      if (windowMs !== undefined && this.clockConfirmed) continue;
       if (rhoSpent + rhoReserved > rhoCap || deltaSpent + deltaReserved > deltaCap) {
         throw new BrokenPromise(`the budget ${key} is overspent`);
       }
+      if (windowMs !== undefined && balance.scope !== 'contributor') this.#windows(engine, balance, windowMs);
+    }
+  }
+
+  /** By the times of the charges, no half-open period of the budget's length holds more than the cap. */
+  #windows(engine: Engine, { key, rhoCap }: LedgerBalance, windowMs: number): void {
+    const charges = engine.ledgerEntries(key, 1_000).filter(({ kind }) => kind === 'charged');
+    for (const { atMs: from } of charges) {
+      const sum = charges.filter(({ atMs }) => atMs >= from && atMs < from + windowMs)
+        .reduce<bigint>((total, { rho }) => total + rho, 0n);
+      if (sum > rhoCap) throw new BrokenPromise(`the budget ${key} is overspent within a window`);
     }
   }
 
   /** The same for one contributor's own budget. */
   ownLedger(engine: Engine, studyId: string, contributor: string): void {
     const { budget } = this.#study(studyId).definition;
+    if (budget.windowMs !== undefined && this.clockConfirmed) return;
     const { spend } = engine.contributorState(studyId, contributor);
     if (spend !== null && (spend.rho > budget.rhoCap || spend.delta > budget.deltaCap)) {
       throw new BrokenPromise(`the budget of contributor ${contributor.slice(0, 8)} is overspent`);

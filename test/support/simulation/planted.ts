@@ -1,5 +1,6 @@
 import type { Clock } from '../../../server/clock.js';
 import type { EpochRunner } from '../../../server/epochs/contract.js';
+import { InvariantError, KeelsonError } from '../../../src/base/errors.js';
 import type { ListenerLimits } from '../../../server/listener/options.js';
 import type { AdmissionRequest, LedgerBalance, Store } from '../../../server/store/contract.js';
 
@@ -14,8 +15,14 @@ export interface Plant {
 
 export const plantNames = [
   'ack-before-fsync', 'charge-after-draw', 'missing-dedupe', 'group-by-arrival', 'lost-wake-up', 'noise-redrawn',
+  'cap-at-restart', 'one-stops-all', 'clock-unseen',
 ] as const;
 export type PlantName = (typeof plantNames)[number];
+
+/** Where to look for a fault that few worlds show: the first seed, and the steps of each. */
+export const plantTrials: Readonly<Partial<Record<PlantName, { readonly from: number; readonly steps: number }>>> = {
+  'cap-at-restart': { from: 55, steps: 1_500 }, 'clock-unseen': { from: 566, steps: 500 },
+};
 
 export function plantOf(name: PlantName | null): Plant {
   switch (name) {
@@ -33,6 +40,12 @@ export function plantOf(name: PlantName | null): Plant {
       return lostWakeUp();
     case 'noise-redrawn':
       return { store: noiseRedrawn };
+    case 'cap-at-restart':
+      return { store: capAtRestart };
+    case 'one-stops-all':
+      return { store: oneStopsAll };
+    case 'clock-unseen':
+      return { store: clockUnseen };
   }
 }
 
@@ -128,4 +141,32 @@ function noiseRedrawn(real: Store): Store {
       return records.map((record) => (record.state === 'charged' ? { ...record, state: 'closing' as const } : record));
     },
   });
+}
+
+/** A start compares the sum over epochs with the cap, which that sum passes by design under contributor scope. */
+function capAtRestart(real: Store): Store {
+  return over(real, {
+    async registerStudy(input) {
+      const balance = await real.balance(input.budget.key);
+      if (balance?.scope === 'contributor' && balance.rhoSpent >= balance.rhoCap) {
+        throw new KeelsonError('invalid-study', 'more than the cap is already spent');
+      }
+      return real.registerStudy(input);
+    },
+  });
+}
+
+/** A study that the store refuses ends the start. */
+function oneStopsAll(real: Store): Store {
+  return over(real, {
+    registerStudy: (input) => real.registerStudy(input).catch((error: unknown) => {
+      if (!(error instanceof KeelsonError) || error.code !== 'invalid-study') throw error;
+      throw new InvariantError(`the server ends: ${error.message}`);
+    }),
+  });
+}
+
+/** A start does not look at the times that the folder holds. */
+function clockUnseen(real: Store): Store {
+  return over(real, { newestTime: async () => null, repairTimes: async () => 0 });
 }

@@ -4,6 +4,7 @@ import type { Signer } from '../../../src/signing/index.js';
 import { signing } from '../../../src/signing/node.js';
 import type { EpochRunner } from '../../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../../server/epochs/inline-runner.js';
+import { checkClock } from '../../../server/clock-check.js';
 import type { Clock } from '../../../server/clock.js';
 import { createCarriedListener, type CarriedListener } from '../../../server/listener/carried.js';
 import type { ListenerLimits } from '../../../server/listener/options.js';
@@ -41,6 +42,9 @@ export interface ServerOptions {
   /** Keys that were in force and have been given up, hexadecimal; the one in force is put in. */
   readonly seeds: Set<string>;
   readonly studies: readonly StudyDefinition[];
+  /** One more that is asked for and must be left out. */
+  readonly broken: StudyDefinition | null;
+  readonly confirmsClock: boolean;
   readonly plant: Plant;
   readonly wall: { offsetMs: number };
   /** Its store failed, or it broke an invariant: it wants to be started again. */
@@ -92,20 +96,35 @@ export class ServerProcess {
     const signer = await this.#signer();
     if (!this.timers.alive) return;
     const store = this.#store(clock);
+    const { broken, confirmsClock } = this.options;
+    await checkClock(store, clock.nowMs(), silent, confirmsClock ? clock.nowMs() : undefined);
+    if (!this.timers.alive) return;
+    this.#guard(() => this.#countPastCap());
     const hub = await createStudyHub({
-      store, clock, signer, studies, logger: silent, rotations: this.#engine.rotations(),
+      store, clock, signer, studies: broken === null ? studies : [...studies, broken], logger: silent, rotations: this.#engine.rotations(),
       runnerFactory: () => this.#runner(),
       onFatal: (error) => { if (this.timers.alive) onFatal(error); },
     });
     if (!this.timers.alive) return;
     this.hub = hub;
     this.#guard(() => model.serves(hub.serverKey));
+    this.#guard(() => model.runs(hub.studies().map(({ studyId }) => studyId), hub.refused().length, broken === null ? 0 : 1));
     // What recovery released is in the log before anybody could listen.
     this.#guard(() => model.compareLogs(this.#engine));
     hub.onEvent((event) => {
       if (event.kind === 'release' && this.timers.alive) this.#guard(() => model.published(event.studyId, event.release));
     });
     this.listener = createCarriedListener({ hub, clock, logger: silent, limits: { ...limits, ...plant.limits } });
+  }
+
+  /** Counts the starts of a study whose epochs add up to its cap or more. */
+  #countPastCap(): void {
+    const { studies, counts } = this.options;
+    for (const { budget, charge } of studies) {
+      const balance = this.#engine.balance(budget.key);
+      if (balance === null || balance.rhoSpent + charge.rho <= balance.rhoCap) continue;
+      counts['restart-past-cap'] += 1;
+    }
   }
 
   async #signer(): Promise<Signer> {

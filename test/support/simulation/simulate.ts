@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { signing } from '../../../src/signing/node.js';
 import { Chance } from './chance.js';
-import { rough, type FaultCounts, type FaultRates } from './faults.js';
+import { rough, shareNames, type FaultCounts, type FaultRates } from './faults.js';
 import { BrokenPromise } from './model.js';
 import type { PlantName } from './planted.js';
 import { settled } from './scheduler.js';
@@ -99,8 +99,8 @@ function textOf(error: unknown): string {
 
 /** What to type to see it again. */
 export function replayCommand(seed: number, steps: number, plant: PlantName | null = null, rates = rough): string {
-  const shares = [['withdraw', rates.withdraw, rough.withdraw], ['change-key', rates.changeKey, rough.changeKey]] as const;
-  const others = shares.filter(([, share, usual]) => share !== usual).map(([name, share]) => ` --${name} ${share}`);
+  const others = Object.entries(shareNames).filter(([, rate]) => rates[rate] !== rough[rate])
+    .map(([name, rate]) => ` --${name} ${rates[rate]}`);
   const rest = `${plant === null ? '' : ` --plant ${plant}`}${others.join('')}`;
   return `npm run simulate -- --seed ${seed} --steps ${steps}${rest}`;
 }

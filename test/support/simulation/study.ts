@@ -66,7 +66,26 @@ export type SimulatedScope = 'study' | 'contributor' | 'population';
 
 export const everyMs = 1_000;
 
-function documentOf(name: string, scope: SimulatedScope, late: 'next' | 'drop', budgetEpsilon: number): StudyDocument {
+/** What worlds differ in. */
+export interface SimulatedFacts {
+  readonly scope: SimulatedScope;
+  readonly late: 'next' | 'drop';
+  readonly epsilon: number;
+  /** Default: zcdp. */
+  readonly rule?: StudyDocument['budget']['rule'];
+  /** Default: a budget that does not renew. */
+  readonly perMs?: number;
+}
+
+/** A budget of the pure rule takes pure noise only. */
+const estimators = {
+  mean: { scale: new Array<number>(columnCount).fill(1), corruption: 0.05, 'centre-share': 0.2 },
+  count: { column: 0, threshold: 0, side: 'at-least' },
+};
+
+function documentOf(name: string, { scope, late, epsilon, rule = 'zcdp', perMs }: SimulatedFacts): StudyDocument {
+  const isPure = rule === 'pure';
+  const estimator = isPure ? 'count' : 'mean';
   return {
     version: 1,
     study: name,
@@ -75,11 +94,12 @@ function documentOf(name: string, scope: SimulatedScope, late: 'next' | 'drop', 
     participation: 'secret',
     epoch: { everyMs },
     contribution: { reduce: 'mean', rowsMax },
-    estimator: 'mean',
-    parameters: { scale: new Array<number>(columnCount).fill(1), corruption: 0.05, 'centre-share': 0.2 },
-    privacy: { epsilon: 1, delta: 1e-6 },
+    estimator,
+    parameters: estimators[estimator],
+    privacy: { epsilon: 1, delta: isPure ? 0 : 1e-6 },
     budget: {
-      epsilon: budgetEpsilon, delta: 1e-4, rule: 'zcdp', scope,
+      epsilon, delta: isPure ? 0 : 1e-4, rule, scope,
+      ...(perMs !== undefined && { perMs }),
       ...(scope === 'population' && { population: 'everybody' }),
     },
     admission: { kind: 'open' },
@@ -91,9 +111,9 @@ function documentOf(name: string, scope: SimulatedScope, late: 'next' | 'drop', 
 const defined = new Map<string, StudyDefinition>();
 
 /** The study of a simulation; the same facts are worked out once. */
-export function studyOf(scope: SimulatedScope, late: 'next' | 'drop', name = 'tally', budgetEpsilon = 12): StudyDefinition {
-  const key = `${name} ${scope} ${late} ${budgetEpsilon}`;
+export function studyOf(name: string, facts: SimulatedFacts): StudyDefinition {
+  const key = `${name} ${JSON.stringify(facts)}`;
   let found = defined.get(key);
-  if (found === undefined) defined.set(key, found = defineStudy(documentOf(name, scope, late, budgetEpsilon)));
+  if (found === undefined) defined.set(key, found = defineStudy(documentOf(name, facts)));
   return found;
 }

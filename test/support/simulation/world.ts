@@ -15,10 +15,13 @@ import { Network } from './network.js';
 import { plantOf, type PlantName } from './planted.js';
 import { clientRuntime, ProcessTimers, Scheduler, serverClock, settled } from './scheduler.js';
 import { ServerProcess } from './server.js';
-import { everyMs, studyOf } from './study.js';
+import { everyMs, studyOf, type SimulatedFacts } from './study.js';
 
 const firstSeed = new Uint8Array(32).fill(77);
 const firstKey = signing.createSigner(firstSeed).publicKey;
+
+/** How far a clock that is wrong is ahead: more than a start bears once it is set right. */
+const aheadMs = 3 * 3_600_000;
 
 /** One world: a server, its disk, a network, contributors honest and hostile, a subscriber; all from one seed. */
 export class World {
@@ -35,6 +38,10 @@ export class World {
   readonly #chance: Chance;
   readonly #wall = { offsetMs: 1_700_000_000_000 };
   #definitions: readonly StudyDefinition[] = [];
+  /** Asks for more than the budget that is there: the store refuses it. */
+  #broken!: StudyDefinition;
+  /** The clock is ahead; or it is right again, and the folder has seen it ahead. */
+  #clock: 'right' | 'ahead' | 'set right' = 'right';
   #restarting = false;
   #hostile: HostileCrowd | null = null;
   #received = 0;
@@ -60,7 +67,9 @@ export class World {
     const late = chance.pick(['next', 'next', 'drop'] as const);
     const names = scope === 'population' ? ['tally', 'tally-too'] : ['tally'];
     const budgetEpsilon = chance.pick([2, 3, 12]);
-    this.#definitions = names.map((name) => studyOf(scope, late, name, budgetEpsilon));
+    const facts = this.#budgetOf({ scope, late, epsilon: budgetEpsilon });
+    this.#definitions = names.map((name) => studyOf(name, facts));
+    this.#broken = studyOf(names[0]!, { ...facts, epsilon: 2 * facts.epsilon });
     for (const definition of this.#definitions) {
       const id = await idOfFacts(encodeStudyDocument(definition.document), signing);
       const hex = typeof id === 'string' ? id : toHex(id);
@@ -77,6 +86,15 @@ export class World {
       this.#hostile = new HostileCrowd(this.#worldOf(0, 'hostile'), () => this.#openEpoch());
     }
     this.#scheduleFaults(rates);
+  }
+
+  /** Some worlds have a budget of another rule, one that renews, or one that is used up after a few epochs. */
+  #budgetOf(facts: SimulatedFacts): SimulatedFacts {
+    const chance = this.#chance.fork('budget');
+    if (!chance.happens(this.rates.budgets)) return facts;
+    const rule = chance.pick(['zcdp', 'pure', 'renyi'] as const);
+    const epsilon = chance.pick([1.3, 2, facts.epsilon]);
+    return { ...facts, rule, epsilon, ...(chance.happens(0.4) && { perMs: 3 * everyMs }) };
   }
 
   /** A server runs and listens. */
@@ -174,13 +192,18 @@ export class World {
     }
   }
 
-  #startServer(fuse = new Fuse(Infinity)): void {
+  /** @param confirmsClock its operator says what time it is. */
+  #startServer(fuse = new Fuse(Infinity), confirmsClock = false): void {
     this.#restarting = false;
+    const chance = this.#chance.fork(`starts ${this.scheduler.nowMs}`);
+    const broken = chance.happens(this.rates.brokenStudy) ? this.#broken : null;
+    if (broken !== null) this.counts['broken-study'] += 1;
+    if (!confirmsClock) this.#setClock(chance);
     try {
       this.server = new ServerProcess({
         scheduler: this.scheduler, chance: this.#chance.fork(`server ${this.scheduler.nowMs}`), disk: this.disk,
         model: this.model, rates: () => this.rates, counts: this.counts, fuse, seeds: this.#seeds,
-        studies: this.#definitions, plant: plantOf(this.plant), wall: this.#wall,
+        studies: this.#definitions, broken, confirmsClock, plant: plantOf(this.plant), wall: this.#wall,
         onFatal: (error) => this.#onFatal(error),
         onPowerLoss: () => this.#powerLoss(),
         onBroken: (error) => this.fail(error),
@@ -193,8 +216,33 @@ export class World {
   /** The product asks to be started again after its disk failed. Anything else that stops it is a defect. */
   #onFatal(error: unknown): void {
     this.model.note('fatal');
+    if ((error as { code?: string }).code === 'clock-implausible' && this.#clock === 'set right') {
+      return void this.scheduler.after(1, 'exit', () => this.#confirmClock());
+    }
     if ((error as { code?: string }).code !== 'storage-failed') return this.fail(error);
     this.scheduler.after(1, 'exit', () => this.crashServer());
+  }
+
+  /** A clock that is hours ahead at one start is right at the next. */
+  #setClock(chance: Chance): void {
+    if (this.#clock === 'ahead') {
+      this.#wall.offsetMs -= aheadMs;
+      this.#clock = 'set right';
+    } else if (chance.happens(this.rates.wrongClock)) {
+      this.counts['clock-wrong'] += 1;
+      this.#wall.offsetMs += aheadMs;
+      this.#clock = 'ahead';
+    }
+  }
+
+  /** The start was refused because the folder is ahead of the clock, which is right. */
+  #confirmClock(): void {
+    this.counts['clock-refused'] += 1;
+    this.server!.kill();
+    this.disk.crash(this.#chance.fork(`confirms ${this.scheduler.nowMs}`));
+    this.model.clockConfirmed = true;
+    this.#clock = 'right';
+    this.#startServer(undefined, true);
   }
 
   crashServer(): void {
