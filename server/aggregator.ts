@@ -34,6 +34,11 @@ export interface AggregatorOptions {
   readonly logger?: Logger;
   /** Default: worker threads. */
   readonly runnerFactory?: (onDeath: (error: KeelsonError) => void) => EpochRunner;
+  /**
+   * Goes on with a database that is older than what the folder has held: what is known to be missing is charged. Give it
+   * for one start only. Default: such a folder is refused (StorageError data-folder-rolled-back).
+   */
+  readonly acceptRollback?: boolean;
   readonly openStore?: (directory: string, clock: Clock) => Promise<Store>;
   /**
    * Releases are published at whole multiples of this many milliseconds of Unix time: see StudyHubOptions. Default 250; 0:
@@ -78,15 +83,16 @@ export interface Aggregator {
  * Starts an aggregator: checks that it could listen, opens the data folder, takes up what an earlier
  * process left, then listens.
  * @throws KeelsonError('clock-implausible') as checkClock; StorageError data-folder-in-use,
- *   schema-too-new or storage-failed; InvalidInputError for its secrets; KeelsonError('invalid-study')
+ *   data-folder-rolled-back, schema-too-new or storage-failed; InvalidInputError for its secrets; KeelsonError('invalid-study')
  *   when no study can start (with `strict`: when one cannot); the system's error when the port is taken.
  */
 export async function createAggregator(options: AggregatorOptions): Promise<Aggregator> {
-  const { clock = systemClock, logger = createLogger(), dataDirectory } = options;
+  const { clock = systemClock, logger = createLogger(), dataDirectory, acceptRollback = false } = options;
   const { host = '127.0.0.1', port = 8787, network } = options;
   // First: a start that is refused leaves no folder and no keys behind.
   await checkBeforeListening({ ...network, host, port });
-  const openStore = options.openStore ?? ((directory: string) => openSqliteStore({ directory, clock }));
+  const openStore = options.openStore
+    ?? ((directory: string) => openSqliteStore({ directory, clock, acceptRollback }));
   const store = await openStore(dataDirectory, clock);
   const opened: (() => Promise<void>)[] = [() => store.close()];
   const closeAll = async (): Promise<void> => {
@@ -96,6 +102,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
   };
   const failure = deferred();
   try {
+    if (acceptRollback) await reportRollbacks(store, logger);
     await checkClock(store, clock.nowMs(), logger, options.confirmedTimeMs);
     // After the store, whose lock says that this folder is ours.
     const rotations = await store.rotations?.() ?? [];
@@ -142,6 +149,12 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     await closeAll();
     throw error;
   }
+}
+
+async function reportRollbacks(store: Store, logger: Logger): Promise<void> {
+  const rollbacks = await store.rollbacks?.() ?? [];
+  logger.warn({ newest: rollbacks.at(-1) ?? null, rollbacks: rollbacks.length },
+    'this start accepts an older database: leave --accept-rollback out from the next one on');
 }
 
 function deferred(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {

@@ -3,7 +3,8 @@ import type { KeyRotation } from '../src/signing/index.js';
 import type { Spend } from '../src/wire/messages.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import type {
-  ContributorState, LedgerBalance, Quarantine, ReleaseRecord, StudyStateName, WithdrawalRequest, WithdrawalResult,
+  ContributorState, LedgerBalance, Quarantine, ReleaseRecord, Rollback, StudyStateName, WithdrawalRequest,
+  WithdrawalResult,
 } from './store/contract.js';
 import type { EpochProgress } from './epochs/contract.js';
 import type { ContributorEvidence, QuarantineOutcome } from './studies/evidence-contract.js';
@@ -92,6 +93,8 @@ export interface StudyHub {
   /** Signs for the handshake: label "ready" over both nonces. */
   signReady(studyId: string, contributor: Uint8Array, serverNonce: Uint8Array, clientNonce: Uint8Array): Uint8Array;
   balances(): Promise<readonly LedgerBalance[]>;
+  /** Older databases that starts of this server accepted, the oldest first. Public. */
+  rollbacks?(): Promise<readonly Rollback[]>;
   progress(studyId: string): Promise<EpochProgress | null>;
   /** Contributors that the open epoch left out because their own budget did not pay for it. For the operator only. */
   leftOut?(studyId: string): Promise<number>;

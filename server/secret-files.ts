@@ -124,10 +124,8 @@ export function eraseSecret(path: string): void {
   syncFolder(path);
 }
 
-/**
- * The name itself must survive a power cut: a server that came back with another key would be refused by its clients.
- */
-function syncFolder(path: string): void {
+/** Makes the name of a file durable, after it was made or renamed: a power cut may take it back otherwise. */
+export function syncFolder(path: string): void {
   if (isWindows) return;
   const folder = openSync(join(path, '..'), 'r');
   try {

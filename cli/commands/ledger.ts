@@ -1,6 +1,6 @@
 import { amountToNumber } from '../../src/privacy/amount.js';
 import { epsilonOfSpent } from '../../src/privacy/spent.js';
-import type { LedgerBalance, LedgerEntry, StudyRecord } from '../../server/store/contract.js';
+import type { LedgerBalance, LedgerEntry, Rollback, StudyRecord } from '../../server/store/contract.js';
 import { openSqliteReader, type SqliteReader } from '../../server/store/sqlite/reader.js';
 import { durationText } from '../../server/studies/guarantee.js';
 import { defineCommand } from '../command.js';
@@ -21,6 +21,8 @@ export const ledger = defineCommand({
     + 'release states: no contributor has spent more, most have spent less; and those left out of the newest epochs '
     + 'because their own budget did not pay are counted, for the operator\'s eyes only. So are the keys that a study\'s '
     + 'quarantine leaves out, with the distance that decided.',
+    'A rollback is an older database that a start accepted (keelson serve --accept-rollback). The entry of that name is '
+    + 'what was charged for charges that the database had lost.',
     'The loss distribution is a second account of the same charges, from the noise that was drawn: usually a smaller '
     + 'epsilon. It holds for plans that were fixed in advance, and does not gate the budget.',
   ],
@@ -49,7 +51,10 @@ export const ledger = defineCommand({
           excluded: await excludedFrom(store, own, limit),
         }));
       }
-      output.json({ budgets });
+      const rollbacks = (await store.rollbacks())
+        .map(({ atMs, ...counts }): RollbackLine => ({ at: new Date(atMs).toISOString(), ...counts }));
+      output.json({ budgets, rollbacks });
+      describeRollbacks(rollbacks, output);
       for (const budget of budgets) describe(budget, output);
       if (budgets.length === 0) output.text('no budget yet: no study was ever served from this folder');
       return 0;
@@ -58,6 +63,12 @@ export const ledger = defineCommand({
     }
   },
 });
+
+/** An older database that was accepted. */
+type RollbackLine = Omit<Rollback, 'atMs'> & {
+  /** ISO 8601. */
+  readonly at: string;
+};
 
 interface BudgetView {
   readonly budget: string;
@@ -200,6 +211,16 @@ function amounts(spent: bigint, reserved: bigint, cap: bigint, asked: bigint | n
     left: number(spent + reserved < cap ? cap - spent - reserved : 0n),
     asked: asked === null ? null : number(asked),
   };
+}
+
+function describeRollbacks(rollbacks: readonly RollbackLine[], output: Output): void {
+  for (const { at, ledger, releases } of rollbacks) {
+    const lost = ledger.marked === null ? 'how much was lost is not known'
+      : `${ledger.marked} entries and ${releases.marked} releases were known`;
+    output.text(`rollback accepted ${at.slice(0, 19)}: the ledger had ${ledger.found} entries and the logs `
+      + `${releases.found} releases; ${lost}`);
+  }
+  if (rollbacks.length > 0) output.text();
 }
 
 function describe(budget: BudgetView, output: Output): void {

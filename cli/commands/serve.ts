@@ -55,6 +55,10 @@ export const serve = defineCommand({
       description: 'what time it is by your own watch, like 2030-01-31T12:00Z: for one start after the clock was wrong',
     },
     strict: { type: 'boolean', description: 'start only if every study can start (default: leave out those that cannot)' },
+    'accept-rollback': {
+      type: 'boolean',
+      description: 'go on with an older database than the folder has held; for one start, see docs/operations.md',
+    },
     'log-level': { type: 'enum', options: [...logLevels], description: 'default info' },
   },
   examples: ['keelson serve studies/flights-mean.yaml studies/flights-robust.yaml --data data'],
@@ -83,6 +87,7 @@ export const serve = defineCommand({
       dataDirectory: args.data ?? defaults.data, studies, refused, strict, host, port, logger,
       ...(confirmedTimeMs !== undefined && { confirmedTimeMs }),
       ...(releaseTickMs !== undefined && { releaseTickMs }),
+      acceptRollback: args['accept-rollback'] === true,
       network: {
         ...(allowedOrigins !== undefined && { allowedOrigins }),
         ...(allowedHosts !== undefined && { allowedHosts }),

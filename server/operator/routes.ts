@@ -87,7 +87,8 @@ async function studies(exchange: Exchange): Promise<void> {
 }
 
 async function ledger(exchange: Exchange): Promise<void> {
-  sendJson(exchange, { unit: '2^-64', budgets: await ledgerView(exchange.hub) });
+  const { hub } = exchange;
+  sendJson(exchange, { unit: '2^-64', budgets: await ledgerView(hub), rollbacks: (await hub.rollbacks?.()) ?? [] });
 }
 
 /** An automatic rule may exclude thousands: the page shows the newest, `keelson ledger` as many as are asked for. */

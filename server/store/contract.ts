@@ -230,12 +230,22 @@ export interface LedgerEntry {
   readonly budgetKey: string;
   readonly studyId: StudyId;
   readonly epoch: bigint;
-  readonly kind: 'reserved' | 'charged' | 'lapsed' | 'declined';
+  /** `rollback`: charged when a start accepted an older database, for charges that it had lost. */
+  readonly kind: 'reserved' | 'charged' | 'lapsed' | 'declined' | 'rollback';
   readonly rho: Amount;
   readonly delta: Amount;
   /** Canonical JSON of the plan's mechanism events; only for `charged`. */
   readonly events: string;
   readonly atMs: number;
+}
+
+/** A start that went on although the database held less than was charged or released. Both counts are public. */
+export interface Rollback {
+  readonly atMs: number;
+  /** Entries of the ledger: in the database that was accepted, and by the mark; null when there was no mark. */
+  readonly ledger: { readonly found: number; readonly marked: number | null };
+  /** Releases of all studies together. */
+  readonly releases: { readonly found: number; readonly marked: number | null };
 }
 
 export interface Store {
@@ -284,6 +294,9 @@ export interface Store {
   balances(): Promise<readonly LedgerBalance[]>;
   /** Newest first. */
   ledgerEntries(budgetKey: string, limit: number): Promise<readonly LedgerEntry[]>;
+
+  /** Oldest first. Optional: a store without it cannot be rolled back. */
+  rollbacks?(): Promise<readonly Rollback[]>;
 
   // ---- quarantine
   /**

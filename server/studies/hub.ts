@@ -6,7 +6,8 @@ import { signReady, type KeyRotation } from '../../src/signing/index.js';
 import type { EpochProgress, EpochRunner } from '../epochs/contract.js';
 import type { HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch } from '../hub.js';
 import type {
-  AdmissionRequest, ContributorState, LedgerBalance, Quarantine, ReleaseRecord, WithdrawalRequest, WithdrawalResult,
+  AdmissionRequest, ContributorState, LedgerBalance, Quarantine, ReleaseRecord, Rollback, WithdrawalRequest,
+  WithdrawalResult,
 } from '../store/contract.js';
 import { AdmissionQueue } from './admission-queue.js';
 import type { HubContext } from './context.js';
@@ -160,6 +161,10 @@ class Hub implements RunningHub {
 
   balances(): Promise<readonly LedgerBalance[]> {
     return this.options.store.balances();
+  }
+
+  async rollbacks(): Promise<readonly Rollback[]> {
+    return (await this.options.store.rollbacks?.()) ?? [];
   }
 
   leftOut(studyId: string): Promise<number> {

@@ -60,6 +60,7 @@ export const localCodes = [
   'budget-declined',
   'plan-infeasible',
   'data-folder-in-use',
+  'data-folder-rolled-back',
   'schema-too-new',
   'storage-failed',
   'clock-implausible',

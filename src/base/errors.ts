@@ -44,11 +44,13 @@ export class WireError extends KeelsonError {
   }
 }
 
+export type StorageCode = 'storage-failed' | 'data-folder-in-use' | 'data-folder-rolled-back' | 'schema-too-new';
+
 /** The durable store failed or refused to open. */
 export class StorageError extends KeelsonError {
   constructor(
     message: string,
-    code: 'storage-failed' | 'data-folder-in-use' | 'schema-too-new' = 'storage-failed',
+    code: StorageCode = 'storage-failed',
     options: KeelsonErrorOptions = {},
   ) {
     super(code, message, options);

@@ -23,7 +23,7 @@ describe('files of studies, keys and certificates', () => {
 
   it('are refused when they are not UTF-8', () => {
     const latin = written('latin.yaml', Buffer.from(meanStudy('delai').replace('delai', 'd\u00e9lai'), 'latin1'));
-    expect(() => readStudies([latin], undefined)).toThrow(`${latin}: the text is not UTF-8: save it as UTF-8`);
+    expect(() => readStudies([latin], undefined)).toThrow(`${latin} is not UTF-8 text: check the path, or save it so`);
   });
 
   it('are not waited for where they are pipes, and have an end where they are devices', () => {

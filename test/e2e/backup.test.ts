@@ -34,8 +34,11 @@ describe('backup', () => {
     mkdirSync(stage.path('restored'), { mode: 0o700 });
     copyFileSync(copied.file, stage.path('restored/keelson.db'));
     for (const secret of ['server.key', 'operator.token']) copyFileSync(stage.path(`data/${secret}`), stage.path(`restored/${secret}`));
+    // A copy is older than the truth, and says so: the operator must have read what that means.
+    const old = await stage.run(['serve', study, '--data', stage.path('restored'), '--port', '0']);
+    expect([old.status, old.stderr]).toEqual([2, expect.stringContaining('--accept-rollback')]);
     // Only the key that signed what is in the copy goes on with it: another's releases would verify with nobody.
-    const place = ['--data', stage.path('restored'), '--port', '0'];
+    const place = ['--data', stage.path('restored'), '--port', '0', '--accept-rollback'];
     for (const [spoil, says] of [
       [() => writeFileSync(stage.path('restored/server.key'), `${'ab'.repeat(32)}\n`), 'does not hold the key that signed'],
       [() => rmSync(stage.path('restored/server.key')), 'server.key is missing'],

@@ -68,11 +68,13 @@ describe('a simulated world', () => {
   const firstSeeds: Readonly<Record<PlantName, number>> = {
     'ack-before-fsync': 6, 'charge-after-draw': 1, 'missing-dedupe': 4, 'group-by-arrival': 1, 'lost-wake-up': 82,
     'noise-redrawn': 4, 'cap-at-restart': 55, 'one-stops-all': 2, 'clock-unseen': 566,
+    'mark-before-commit': 1,
   };
   const says: Readonly<Record<PlantName, RegExp>> = {
     'ack-before-fsync': /lost/, 'charge-after-draw': /drawn while it is/, 'missing-dedupe': /counted/,
     'group-by-arrival': /several groups/, 'lost-wake-up': /not settled|stuck/, 'noise-redrawn': /drawn again/,
     'cap-at-restart': /already spent|left out/, 'one-stops-all': /the server ends/, 'clock-unseen': /not settled/,
+      'mark-before-commit': /is older than/,
   };
   it.each(plantNames)('finds the planted fault %s', async (plant) => {
     let failure: string | null = null;

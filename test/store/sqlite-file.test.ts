@@ -131,7 +131,7 @@ describe('a folder that an older program wrote', () => {
     // What the second step added is taken away again: the file is what the first one made.
     tamper('DROP TABLE budget_windows; DROP TABLE contributor_debits; DROP TABLE epochs_left_out; '
       + 'DROP INDEX ledger_charged; DROP TABLE quarantines; DROP TABLE key_rotations; DROP TABLE new_keys; '
-      + 'DROP TABLE withdrawals; PRAGMA user_version = 1');
+      + 'DROP TABLE withdrawals; DROP TABLE rollback_charges; DROP TABLE rollbacks; PRAGMA user_version = 1');
   }
 
   it('is refused to a reader, then upgraded with everything in it, and can do what is new', async () => {
@@ -164,6 +164,7 @@ describe('a folder that an older program wrote', () => {
     'DROP TABLE key_rotations;',
     'DROP TABLE new_keys;',
     'DROP TABLE withdrawals;',
+    'DROP TABLE rollback_charges; DROP TABLE rollbacks;',
   ];
   it('is upgraded from every schema there was, and keeps what it holds', async () => {
     expect(added).toHaveLength(migrations.length - 1);

@@ -63,7 +63,7 @@ const larger = (left: Spend, right: Spend): Spend =>
   ({ rho: left.rho > right.rho ? left.rho : right.rho, delta: left.delta > right.delta ? left.delta : right.delta });
 
 /** Coordinate by coordinate. */
-const smaller = (left: Spend, right: Spend): Spend =>
+export const smaller = (left: Spend, right: Spend): Spend =>
   ({ rho: left.rho < right.rho ? left.rho : right.rho, delta: left.delta < right.delta ? left.delta : right.delta });
 
 export function balanceOf(row: BudgetRow): LedgerBalance {
@@ -83,6 +83,15 @@ export const budgetRows = () => sql.selectFrom('budgets')
 
 function budgetByKey(queries: Queries, key: string): BudgetRow | undefined {
   return queries.first(budgetRows().where('budget_key', '=', key));
+}
+
+/** What the budget was made with. */
+export function specOf(row: BudgetRow): BudgetSpec {
+  const caps = capsOf(row);
+  return {
+    key: row.budget_key, scope: row.scope, rule: ruleOf(row), rhoCap: caps.rho, deltaCap: caps.delta,
+    epsilon: row.epsilon, delta: row.delta, ...(row.window_ms !== null && { windowMs: Number(row.window_ms) }),
+  };
 }
 
 /** Null when there is none of that key. */
@@ -182,7 +191,7 @@ export interface NewEntry {
   readonly budgetId: bigint;
   readonly studyKey: bigint;
   readonly epoch: bigint;
-  readonly kind: LedgerEntry['kind'];
+  readonly kind: LedgerTable['kind'];
   readonly cost: Spend;
   readonly events?: string;
   readonly atMs: number;
@@ -203,16 +212,19 @@ export const wholeMs = (ms: number): bigint => BigInt(Math.round(ms));
 const entryRows = (budgetKey: string, limit: number) => sql.selectFrom('ledger')
   .innerJoin('budgets', 'budgets.budget_id', 'ledger.budget_id')
   .innerJoin('studies', 'studies.study_key', 'ledger.study_key')
+  .leftJoin('rollback_charges', 'rollback_charges.entry_id', 'ledger.entry_id')
   .select(['budget_key', 'studies.study_id', 'ledger.epoch', 'ledger.kind', 'ledger.rho', 'ledger.delta',
-    'ledger.events', 'ledger.at_ms'])
+    'ledger.events', 'ledger.at_ms', 'rollback_charges.rollback'])
   .where('budgets.budget_key', '=', budgetKey)
   .orderBy('ledger.entry_id', 'desc').limit(limit);
 
 type EntryRow = Pick<Selectable<LedgerTable>, 'epoch' | 'kind' | 'rho' | 'delta' | 'events' | 'at_ms'>
-  & { readonly budget_key: string; readonly study_id: string };
+  & { readonly budget_key: string; readonly study_id: string; readonly rollback: bigint | null };
 
 const entryOf = (row: EntryRow): LedgerEntry => ({
-  budgetKey: row.budget_key, studyId: row.study_id, epoch: row.epoch, kind: row.kind,
+  budgetKey: row.budget_key, studyId: row.study_id, epoch: row.epoch,
+  // In every sum it is a charge like others.
+  kind: row.rollback === null ? row.kind : 'rollback',
   rho: parseAmount(row.rho), delta: parseAmount(row.delta), events: row.events, atMs: Number(row.at_ms),
 });
 
@@ -237,14 +249,17 @@ export function verifyLedger(queries: Queries): void {
   for (const budget of budgets) {
     let spent = noSpend;
     let reserved = noSpend;
-    const entries = queries.all(sql.selectFrom('ledger').select(['kind', 'rho', 'delta', 'at_ms'])
-      .where('budget_id', '=', budget.budget_id));
+    const entries = queries.all(sql.selectFrom('ledger')
+      .leftJoin('rollback_charges', 'rollback_charges.entry_id', 'ledger.entry_id')
+      .select(['kind', 'rho', 'delta', 'at_ms', 'rollback']).where('budget_id', '=', budget.budget_id));
     for (const entry of entries) {
       const cost: Spend = { rho: parseAmount(entry.rho), delta: parseAmount(entry.delta) };
       if (entry.kind === 'reserved') reserved = plus(reserved, cost);
       const isCounted = budget.renewed_through_ms === null || entry.at_ms > budget.renewed_through_ms;
       if (entry.kind === 'charged' && isCounted) spent = plus(spent, cost);
-      if (entry.kind === 'charged' || entry.kind === 'lapsed') reserved = minus(reserved, cost);
+      // What an accepted rollback charged was never reserved.
+      const wasReserved = entry.kind === 'lapsed' || (entry.kind === 'charged' && entry.rollback === null);
+      if (wasReserved) reserved = minus(reserved, cost);
     }
     const totals = totalsOf(budget);
     const agrees = within(spent, totals.spent) && within(totals.spent, spent)

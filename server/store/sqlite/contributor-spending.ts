@@ -38,6 +38,9 @@ interface Amounts {
  * more, so each of them counts for every contributor: `forgottenMs` is the newest charge whose debits were deleted, and
  * charges up to it that are still in the window are added whole. That is never less than what the contributor spent.
  * While the clock does not go back, no such charge is in the window.
+ *
+ * Charges that an accepted rollback made (rollback.ts) count for every contributor, since nobody knows any more who was
+ * in the epochs that they stand for.
  */
 export class ContributorSpending {
   readonly #read: Database.Statement<[bigint, bigint], Amounts>;
@@ -47,6 +50,7 @@ export class ContributorSpending {
   readonly #oldest: Database.Statement<[bigint], { epoch_key: bigint; at_ms: bigint | null }>;
   readonly #forget: Database.Statement<{ budget: bigint; epoch: bigint; limit: number }>;
   readonly #charged: Database.Statement<[bigint, bigint, bigint], Amounts>;
+  readonly #lost: Database.Statement<[bigint, bigint], Amounts>;
   readonly #database: Database.Database;
 
   constructor(database: Database.Database) {
@@ -71,30 +75,33 @@ export class ContributorSpending {
     this.#forget = database.prepare(`DELETE FROM contributor_debits
       WHERE budget_id = @budget AND epoch_key = @epoch AND contributor_id IN (
         SELECT contributor_id FROM contributor_debits WHERE budget_id = @budget AND epoch_key = @epoch LIMIT @limit)`);
+    this.#lost = database.prepare(`SELECT rho, delta FROM rollback_charges JOIN ledger USING (entry_id)
+      WHERE budget_id = ? AND at_ms > ?`);
     this.#database = database;
   }
 
   /** What counts at `nowMs`. */
   spent(budget: OwnBudget, contributorId: bigint, nowMs: number): Spend {
     const { budgetId, windowMs } = budget;
-    const sum = (total: Spend, { rho, delta }: Amounts): Spend =>
-      plus(total, { rho: parseAmount(rho), delta: parseAmount(delta) });
     if (windowMs === null) {
-      const row = this.#read.get(budgetId, contributorId);
-      return row === undefined ? noSpend : sum(noSpend, row);
+      return this.#lost.all(budgetId, -1n).reduce(sum, this.#running(budgetId, contributorId));
     }
     const through = cutoff(budget, nowMs);
-    if (budget.forgottenMs <= through) return this.#counting.all(budgetId, contributorId, through).reduce(sum, noSpend);
-    const forAll = this.#charged.all(budgetId, through, budget.forgottenMs).reduce(sum, noSpend);
-    return this.#counting.all(budgetId, contributorId, budget.forgottenMs).reduce(sum, forAll);
+    const { forgottenMs } = budget;
+    const forAll = this.#lost.all(budgetId, through).reduce(sum, noSpend);
+    if (forgottenMs <= through) {
+      return this.#counting.all(budgetId, contributorId, through).reduce(sum, forAll);
+    }
+    const forgotten = this.#charged.all(budgetId, through, forgottenMs).reduce(sum, forAll);
+    return this.#counting.all(budgetId, contributorId, forgottenMs).reduce(sum, forgotten);
   }
 
   /** Adds `cost` for an epoch. @param spent what `spent` just returned. */
   debit(budget: OwnBudget, contributorId: bigint, epochKey: bigint, cost: Spend, spent: Spend): Spend {
-    const total = plus(spent, cost);
-    if (budget.windowMs === null) this.#set(budget.budgetId, contributorId, total);
-    else this.#debit.run(budget.budgetId, contributorId, epochKey, String(cost.rho), String(cost.delta));
-    return total;
+    const { budgetId, windowMs } = budget;
+    if (windowMs === null) this.#set(budgetId, contributorId, plus(this.#running(budgetId, contributorId), cost));
+    else this.#debit.run(budgetId, contributorId, epochKey, String(cost.rho), String(cost.delta));
+    return plus(spent, cost);
   }
 
   /** Gives back what an epoch cost its contributors; only for an epoch that lapsed, on which no noise was drawn. */
@@ -107,9 +114,8 @@ export class ContributorSpending {
     const participants = this.#database.prepare<[], { contributor_id: bigint }>(
       `SELECT DISTINCT contributor_id FROM ${journalTable(epochKey)}
         EXCEPT SELECT contributor_id FROM withdrawals WHERE epoch_key = ${epochKey}`).all();
-    const own: OwnBudget = { budgetId, windowMs: null, notBeforeMs: 0n, forgottenMs: 0n };
     for (const { contributor_id: contributorId } of participants) {
-      const left = minus(this.spent(own, contributorId, 0), cost);
+      const left = minus(this.#running(budgetId, contributorId), cost);
       assert(within(noSpend, left), 'a contributor was debited for every epoch it is in');
       this.#set(budgetId, contributorId, left);
     }
@@ -122,7 +128,7 @@ export class ContributorSpending {
         .run(budget.budgetId, contributorId, epochKey);
       return;
     }
-    const left = minus(this.spent(budget, contributorId, 0), cost);
+    const left = minus(this.#running(budget.budgetId, contributorId), cost);
     assert(within(noSpend, left), 'a contributor was debited for every epoch it is in');
     this.#set(budget.budgetId, contributorId, left);
   }
@@ -137,6 +143,12 @@ export class ContributorSpending {
     }
     this.#forget.run({ budget: budget.budgetId, epoch: oldest.epoch_key, limit: sweepRows });
     return true;
+  }
+
+  /** Of a budget that does not renew: the sum of the contributor's own debits. */
+  #running(budgetId: bigint, contributorId: bigint): Spend {
+    const row = this.#read.get(budgetId, contributorId);
+    return row === undefined ? noSpend : sum(noSpend, row);
   }
 
   #set(budgetId: bigint, contributorId: bigint, total: Spend): void {
@@ -154,6 +166,10 @@ export function forgottenThrough(database: Database.Database, budgetId: bigint):
 
 export function noteForgotten(database: Database.Database, budgetId: bigint, atMs: bigint): void {
   database.prepare('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)').run(forgottenName(budgetId), atMs);
+}
+
+function sum(total: Spend, { rho, delta }: Amounts): Spend {
+  return plus(total, { rho: parseAmount(rho), delta: parseAmount(delta) });
 }
 
 /** Charges up to this time no longer count. */

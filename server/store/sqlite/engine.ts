@@ -15,6 +15,7 @@ import { addRotation, readRotations } from './key-rotations.js';
 import { Latencies } from './latencies.js';
 import { addQuarantines, readQuarantineOf, readQuarantines } from './quarantines.js';
 import { Queries } from './query.js';
+import { readRollbacks, settleMark } from './rollback.js';
 import * as studies from './studies.js';
 import { withdraw } from './withdrawals.js';
 
@@ -55,25 +56,30 @@ class Guard {
 
 /**
  * Opens the data folder on this thread.
- * @throws StorageError data-folder-in-use, schema-too-new or storage-failed.
+ * @param acceptRollback goes on with an older database than the folder has held (rollback.ts). Default: it is refused.
+ * @throws StorageError data-folder-in-use, data-folder-rolled-back, schema-too-new or storage-failed.
  */
-export function openEngine(directory: string, clock: Clock): Engine {
+export function openEngine(directory: string, clock: Clock, acceptRollback = false): Engine {
   const folder = openDataFolder(directory);
   try {
-    return engineOver(directory, folder, clock);
+    return engineOver(directory, folder, clock, acceptRollback);
   } catch (error) {
     folder.close();
     throw asStoreError(error);
   }
 }
 
-function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine {
+function engineOver(directory: string, folder: DataFolder, clock: Clock, acceptRollback: boolean): Engine {
   const queries = new Queries(folder.database);
   verifyLedger(queries);
   const spending = new ContributorSpending(folder.database);
   const nowMs = (): number => clock.nowMs();
+  const refund: epochs.Refund = (epochKey, budget, cost) =>
+    spending.refund(epochKey, budget.budget_id, budget.window_ms !== null, cost);
+  const highWater = settleMark(queries, directory, { accept: acceptRollback, nowMs: nowMs(), refund });
   const admission = new Admission(queries, spending, nowMs);
   const journal = new Journal(queries, admission, spending, nowMs);
+  for (const { studyId, epoch } of epochs.unpurgedLapses(queries)) purgeNow(journal, studyId, epoch);
   const latencies = new Latencies();
   const guard = new Guard();
   const secrets: epochs.ReadSecrets = (studyKey, epoch) => readSecrets(queries, studyKey, epoch);
@@ -90,10 +96,10 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     openEpoch: (input) => writes(() => epochs.openEpoch(queries, input)),
     beginClose: (studyId, epoch) => writes(() => epochs.beginClose(queries, studyId, epoch)),
     chargeEpoch: (studyId, epoch, events, atMs) =>
-      writes(() => epochs.chargeEpoch(queries, studyId, epoch, events, atMs)),
-    lapseEpoch: (studyId, epoch, nowMs) => writes(() => epochs.lapseEpoch(queries, studyId, epoch, nowMs,
-      (epochKey, budget, cost) => spending.refund(epochKey, budget.budget_id, budget.window_ms !== null, cost))),
-    storeRelease: (input) => writes(() => epochs.storeRelease(queries, input)),
+      writes(() => highWater.advance(() => epochs.chargeEpoch(queries, studyId, epoch, events, atMs))),
+    lapseEpoch: (studyId, epoch, nowMs) =>
+      writes(() => epochs.lapseEpoch(queries, studyId, epoch, nowMs, refund)),
+    storeRelease: (input) => writes(() => highWater.advance(() => epochs.storeRelease(queries, input))),
     epoch: (studyId, epoch) => reads(() => epochs.readEpoch(queries, studyId, epoch, secrets)),
     unfinishedEpochs: () => reads(() => epochs.unfinishedEpochs(queries, secrets)),
     unpurgedEpochs: (studyId) => reads(() => epochs.unpurgedEpochs(queries, studyId)),
@@ -107,6 +113,7 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     quarantine: (inputs) => writes(() => addQuarantines(queries, inputs)),
     quarantines: (studyId, limit) => reads(() => readQuarantines(queries, studyId, limit)),
     quarantineOf: (studyId, contributor) => reads(() => readQuarantineOf(queries, studyId, contributor)),
+    rollbacks: () => reads(() => readRollbacks(queries)),
     rotations: () => reads(() => readRotations(queries)),
     addRotation: (record, nowMs) => writes(() => addRotation(queries, record, nowMs)),
     contributorState: (studyId, contributor) => reads(() => admission.contributorState(studyId, contributor)),
@@ -128,6 +135,12 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock): Engine
     }),
     close: () => folder.close(),
   };
+}
+
+/** Nobody reads these rows. Where a reader of the file blocks it, the next start goes on. */
+function purgeNow(journal: Journal, studyId: string, epoch: bigint): void {
+  let progress: PurgeProgress;
+  do progress = journal.purgeStep(studyId, epoch); while (progress === 'more');
 }
 
 function sizeOf(path: string): number {

@@ -142,10 +142,12 @@ export function chargeEpoch(
   });
 }
 
+/** Gives contributors back what an epoch has debited them. */
+export type Refund = (epochKey: bigint, budget: BudgetRow, cost: Spend) => void;
+
 /** Gives the reservation back; under contributor scope, what its contributors were debited (`refund`). */
 export function lapseEpoch(
-  queries: Queries, studyId: StudyId, epoch: bigint, nowMs: number,
-  refund: (epochKey: bigint, budget: BudgetRow, cost: Spend) => void,
+  queries: Queries, studyId: StudyId, epoch: bigint, nowMs: number, refund: Refund,
 ): void {
   queries.transaction(() => {
     const { study, row } = existing(queries, studyId, epoch, 'lapse');
@@ -163,6 +165,18 @@ export function lapseEpoch(
       writeTotals(queries, budget, { spent, reserved: minus(reserved, cost) });
     }
   });
+}
+
+/** Ends a charged epoch without a release. The charge stays. Only for an accepted rollback (rollback.ts). */
+export function abandonEpoch(queries: Queries, row: EpochRow): void {
+  setState(queries, row, 'lapsed');
+}
+
+/** Lapsed epochs whose rows or secrets are still in the file: a crash came before their purge. */
+export function unpurgedLapses(queries: Queries): { studyId: StudyId; epoch: bigint }[] {
+  return queries.all(sql.selectFrom('epochs').innerJoin('studies', 'studies.study_key', 'epochs.study_key')
+    .select(['studies.study_id', 'epochs.epoch']).where('purged', '<', 2n).where('epochs.state', '=', 'lapsed'))
+    .map((row) => ({ studyId: row.study_id, epoch: row.epoch }));
 }
 
 export function storeRelease(queries: Queries, input: StoreRelease): void {

@@ -38,7 +38,7 @@ const purgeRetries = 50;
 const readMethods: ReadonlySet<keyof PlainMethods> = new Set([
   'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances', 'ledgerEntries',
   'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'releases', 'quarantines',
-  'quarantineOf', 'rotations', 'newestTime',
+  'quarantineOf', 'rotations', 'newestTime', 'rollbacks',
 ]);
 
 /**
@@ -69,6 +69,7 @@ export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): St
     contributorCount: plain('contributorCount'), leftOutCount: plain('leftOutCount'), releases: plain('releases'),
     withdraw: plain('withdraw'),
     newestTime: plain('newestTime'), repairTimes: plain('repairTimes'),
+    rollbacks: plain('rollbacks'),
     rotations: plain('rotations'), addRotation: plain('addRotation'),
     quarantine: plain('quarantine'), quarantines: plain('quarantines'), quarantineOf: plain('quarantineOf'),
     admit: async (batches) => {

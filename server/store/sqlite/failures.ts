@@ -1,11 +1,15 @@
 import Database from 'better-sqlite3';
 import type { ErrorCode } from '../../../src/base/error-codes.js';
-import { InvariantError, KeelsonError, StorageError } from '../../../src/base/errors.js';
+import { InvariantError, KeelsonError, StorageError, type StorageCode } from '../../../src/base/errors.js';
 
 /** SQLite codes after which the same call may succeed: another process held a lock, or the disk was full. */
 const passing = /^SQLITE_(BUSY|LOCKED|FULL)/;
 /** SQLite codes after which what is on disk is not known: the store refuses to write until it is opened again. */
 const fatal = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
+
+const storageCodes: ReadonlySet<ErrorCode> = new Set<StorageCode>([
+  'storage-failed', 'data-folder-in-use', 'data-folder-rolled-back', 'schema-too-new',
+]);
 
 /** Turns what better-sqlite3 threw into the house's errors. SQLite's texts name tables and columns, never values. */
 export function asStoreError(error: unknown): KeelsonError {
@@ -44,8 +48,8 @@ export function errorToMessage(error: KeelsonError): ErrorMessage {
 export function errorFromMessage(message: ErrorMessage): KeelsonError {
   const { code, retryable, details } = message;
   if (message.name === 'InvariantError') return new InvariantError(message.message, { retryable, details });
-  if (code === 'storage-failed' || code === 'data-folder-in-use' || code === 'schema-too-new') {
-    return new StorageError(message.message, code, { retryable, details });
+  if (storageCodes.has(code)) {
+    return new StorageError(message.message, code as StorageCode, { retryable, details });
   }
   return new KeelsonError(code, message.message, { retryable, details });
 }

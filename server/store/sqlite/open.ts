@@ -9,14 +9,20 @@ export interface SqliteStoreOptions {
   /** The data folder; created with mode 0700 when absent. One writer at a time. */
   readonly directory: string;
   readonly clock: Clock;
+  /**
+   * Goes on with a database that holds less than was charged or released from this folder, charges what is known to be
+   * missing, and records that. Default: such a folder is refused.
+   */
+  readonly acceptRollback?: boolean;
 }
 
 /**
  * Opens the store on a thread of its own, with group commit: what `serve` uses.
- * @throws StorageError data-folder-in-use, schema-too-new, or storage-failed when the folder cannot be written.
+ * @throws StorageError data-folder-in-use, data-folder-rolled-back, schema-too-new, or storage-failed when the folder
+ *   cannot be written.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const caller = await WorkerCaller.open(options.directory);
+  const caller = await WorkerCaller.open(options.directory, options.acceptRollback === true);
   return storeOver(caller, options.clock, new GroupCommit(options.clock, (batches) => caller.admit(batches)));
 }
 
@@ -25,5 +31,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
  * @throws StorageError as openSqliteStore.
  */
 export async function openInlineSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  return storeOver(new InlineCaller(openEngine(options.directory, options.clock)), options.clock);
+  const engine = openEngine(options.directory, options.clock, options.acceptRollback);
+  return storeOver(new InlineCaller(engine), options.clock);
 }

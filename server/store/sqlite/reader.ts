@@ -6,6 +6,7 @@ import { leftOutCount, readEpoch, unfinishedEpochs } from './epochs.js';
 import { asStoreError } from './failures.js';
 import { readQuarantines } from './quarantines.js';
 import { Queries } from './query.js';
+import { readRollbacks } from './rollback.js';
 import { readReleases, readStudies, readStudy } from './studies.js';
 
 /**
@@ -14,7 +15,7 @@ import { readReleases, readStudies, readStudy } from './studies.js';
  */
 export interface SqliteReader extends Pick<Store,
   'study' | 'studies' | 'epoch' | 'unfinishedEpochs' | 'balance' | 'balances' | 'ledgerEntries' | 'leftOutCount'
-  | 'releases' | 'close'>, Required<Pick<Store, 'quarantines'>> {
+  | 'releases' | 'close'>, Required<Pick<Store, 'quarantines' | 'rollbacks'>> {
   /** The newest epoch that did not fit the budget; null when every one did. */
   lastDeclined(budgetKey: string): Promise<LedgerEntry | null>;
 }
@@ -45,6 +46,7 @@ export async function openSqliteReader(directory: string, clock: Clock = systemC
     balances: () => read(() => readBalances(queries, clock.nowMs())),
     ledgerEntries: (key, limit) => read(() => ledgerEntries(queries, key, limit)),
     lastDeclined: (key) => read(() => lastDeclined(queries, key)),
+    rollbacks: () => read(() => readRollbacks(queries)),
     leftOutCount: (studyId, epoch) => read(() => leftOutCount(queries, studyId, epoch)),
     quarantines: (studyId, limit) => read(() => readQuarantines(queries, studyId, limit)),
     releases: (...which) => read(() => readReleases(queries, ...which)),

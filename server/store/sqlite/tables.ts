@@ -13,7 +13,18 @@ export interface Tables {
   readonly releases: ReleasesTable;
   readonly contributors: { readonly contributor_id: bigint; readonly public_key: Uint8Array };
   readonly quarantines: QuarantinesTable;
+  readonly rollbacks: RollbacksTable;
+  readonly rollback_charges: { readonly entry_id: bigint; readonly rollback: bigint };
   readonly key_rotations: { readonly rotation: bigint; readonly record: Uint8Array; readonly at_ms: bigint };
+}
+
+export interface RollbacksTable {
+  readonly rollback: Generated<bigint>;
+  readonly at_ms: bigint;
+  readonly ledger_found: bigint;
+  readonly ledger_marked: bigint | null;
+  readonly releases_found: bigint;
+  readonly releases_marked: bigint | null;
 }
 
 export interface QuarantinesTable {
@@ -83,7 +94,7 @@ export interface LedgerTable {
   readonly budget_id: bigint;
   readonly study_key: bigint;
   readonly epoch: bigint;
-  readonly kind: LedgerEntry['kind'];
+  readonly kind: Exclude<LedgerEntry['kind'], 'rollback'>;
   readonly rho: string;
   readonly delta: string;
   readonly events: string;

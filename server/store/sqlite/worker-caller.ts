@@ -25,9 +25,10 @@ export class WorkerCaller implements Caller {
   }
 
   /** @throws StorageError when the folder cannot be opened. */
-  static open(directory: string): Promise<WorkerCaller> {
+  static open(directory: string, acceptRollback: boolean): Promise<WorkerCaller> {
     // Not the process's own flags: `node --input-type=module -e ...` would make the worker refuse its file.
-    const worker = new Worker(workerUrl(import.meta.url, './worker.js'), { workerData: { directory }, execArgv: [] });
+    const workerData = { directory, acceptRollback };
+    const worker = new Worker(workerUrl(import.meta.url, './worker.js'), { workerData, execArgv: [] });
     const caller = new WorkerCaller(worker);
     return new Promise((resolve, reject) => {
       worker.on('message', (response: Response) => {

@@ -38,8 +38,8 @@ function bodiesOf(value: unknown): ArrayBuffer[] {
 }
 
 try {
-  const { directory } = workerData as { readonly directory: string };
-  const engine = openEngine(directory, systemClock);
+  const { directory, acceptRollback } = workerData as { readonly directory: string; readonly acceptRollback: boolean };
+  const engine = openEngine(directory, systemClock, acceptRollback);
   port.on('message', (request: Request) => execute(engine, request));
   send({ kind: 'opened' });
 } catch (error) {

@@ -7,7 +7,8 @@ import { rotateServerKey } from '../../../server/key-rotation.js';
 import { openServerKeys } from '../../../server/keys.js';
 import { keyOfReleases } from '../../../server/release-key.js';
 import { createSecret } from '../../../server/secret-files.js';
-import type { Engine } from '../../../server/store/sqlite/engine.js';
+import { systemClock } from '../../../server/clock.js';
+import { openEngine, type Engine } from '../../../server/store/sqlite/engine.js';
 import type { SimulatedDisk } from './disk.js';
 import { BrokenPromise } from './model.js';
 
@@ -63,8 +64,9 @@ const releasesOf = (engine: Engine): Parameters<typeof keyOfReleases>[0] => ({
 
 const keyFile = (disk: SimulatedDisk): string => join(disk.folder, 'server.key');
 
-/** The key that a world begins with. */
+/** The key that a world begins with. As in a first start, the database comes before it. */
 export function writeFirstKey(disk: SimulatedDisk, seed: Uint8Array): void {
+  openEngine(disk.folder, systemClock).close();
   createSecret(keyFile(disk), () => toHex(seed));
 }
 

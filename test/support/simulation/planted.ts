@@ -7,6 +7,7 @@ import type { AdmissionRequest, LedgerBalance, Store } from '../../../server/sto
 /** A defect put around the real parts, to see that the simulation finds it. Made anew for each process. */
 export interface Plant {
   readonly answersEarly?: boolean;
+  readonly marksFirst?: boolean;
   readonly limits?: Partial<ListenerLimits>;
   clock?(real: Clock): Clock;
   store?(real: Store): Store;
@@ -16,6 +17,7 @@ export interface Plant {
 export const plantNames = [
   'ack-before-fsync', 'charge-after-draw', 'missing-dedupe', 'group-by-arrival', 'lost-wake-up', 'noise-redrawn',
   'cap-at-restart', 'one-stops-all', 'clock-unseen',
+  'mark-before-commit',
 ] as const;
 export type PlantName = (typeof plantNames)[number];
 
@@ -46,6 +48,8 @@ export function plantOf(name: PlantName | null): Plant {
       return { store: oneStopsAll };
     case 'clock-unseen':
       return { store: clockUnseen };
+    case 'mark-before-commit':
+      return { marksFirst: true };
   }
 }
 

@@ -54,6 +54,7 @@ export class World {
     this.model = new Model(signing.createVerifier(firstKey), onNote);
     this.#chance = Chance.of(seed);
     this.rates = rates;
+    this.disk.marksFirst = plantOf(plant).marksFirst === true;
     this.network = new Network({
       scheduler: this.scheduler, chance: this.#chance.fork('network'), rates: () => this.rates, counts: this.counts,
       listener: () => this.server?.listener ?? null,

@@ -4,6 +4,7 @@ import { quarantineSchema } from './0003-quarantine.js';
 import { keyRotationsSchema } from './0004-key-rotations.js';
 import { newKeysSchema } from './0005-new-keys.js';
 import { withdrawalsSchema } from './0006-withdrawals.js';
+import { rollbacksSchema } from './0007-rollbacks.js';
 
 /**
  * Schema steps in order; step i brings `user_version` from i to i + 1. A step that was released is never edited:
@@ -11,4 +12,5 @@ import { withdrawalsSchema } from './0006-withdrawals.js';
  */
 export const migrations: readonly string[] = [
   initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema, newKeysSchema, withdrawalsSchema,
+  rollbacksSchema,
 ];

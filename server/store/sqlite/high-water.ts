@@ -1,0 +1,76 @@
+import { parseAmount } from '../../../src/privacy/amount.js';
+import type { BudgetSpec } from '../contract.js';
+import { budgetRows, noSpend, plus, specOf, type Spend } from './budgets.js';
+import { draftMark, publishMark, type Mark, type StudyMark } from './mark.js';
+import { sql, type Queries } from './query.js';
+
+/** How far the ledger has come, study by study. */
+export interface Progress {
+  /** The newest entry of the ledger that was read; 0 when there is none. */
+  readonly ledger: bigint;
+  /** Of each study that was charged, by its short name: the newest epoch, and all charges added up. */
+  readonly charged: ReadonlyMap<bigint, { readonly epoch: bigint; readonly total: Spend }>;
+}
+
+export const noProgress: Progress = { ledger: 0n, charged: new Map() };
+
+/** Reads the entries of the ledger that came after `before`. */
+export function progressSince(queries: Queries, before: Progress): Progress {
+  const charged = new Map(before.charged);
+  let { ledger } = before;
+  const entries = queries.all(sql.selectFrom('ledger').select(['entry_id', 'study_key', 'epoch', 'kind', 'rho', 'delta'])
+    .where('entry_id', '>', before.ledger).orderBy('entry_id'));
+  for (const entry of entries) {
+    ledger = entry.entry_id;
+    if (entry.kind !== 'charged') continue;
+    const known = charged.get(entry.study_key) ?? { epoch: 0n, total: noSpend };
+    charged.set(entry.study_key, {
+      epoch: entry.epoch > known.epoch ? entry.epoch : known.epoch,
+      total: plus(known.total, { rho: parseAmount(entry.rho), delta: parseAmount(entry.delta) }),
+    });
+  }
+  return { ledger, charged };
+}
+
+/** What the database holds, in the form of a mark. */
+export function markOf(queries: Queries, { ledger, charged }: Progress): Mark {
+  const budgets = new Map<string, BudgetSpec>();
+  const known = new Map(queries.all(budgetRows()).map((row) => [row.budget_id, row]));
+  const studies = queries.all(sql.selectFrom('studies').selectAll().orderBy('study_key'))
+    .flatMap((study): StudyMark[] => {
+      const own = charged.get(study.study_key);
+      if (own === undefined) return [];
+      const budget = specOf(known.get(study.budget_id)!);
+      budgets.set(budget.key, budget);
+      return [{
+        studyId: study.study_id, name: study.name, document: study.document, budgetKey: budget.key,
+        epoch: own.epoch, charged: own.total, releases: Number(study.release_count), digest: study.last_digest,
+      }];
+    });
+  return { ledger, budgets: [...budgets.values()], studies };
+}
+
+/** Keeps the folder's mark in step with its database. */
+export class HighWater {
+  #progress = noProgress;
+
+  constructor(private readonly queries: Queries, private readonly directory: string) {}
+
+  /**
+   * Runs a transaction, and returns when both it and the mark of what it left are durable. The steps, and what holds
+   * when they are cut short: mark.ts.
+   * @throws StorageError when the mark cannot be written; at its draft, the transaction is rolled back.
+   */
+  advance<T>(action: () => T): T {
+    const { queries, directory } = this;
+    const { result, progress } = queries.transaction(() => {
+      const done = action();
+      const reached = progressSince(queries, this.#progress);
+      draftMark(directory, markOf(queries, reached));
+      return { result: done, progress: reached };
+    });
+    publishMark(directory);
+    this.#progress = progress;
+    return result;
+  }
+}

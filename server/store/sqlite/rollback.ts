@@ -1,0 +1,207 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { StorageError } from '../../../src/base/errors.js';
+import type { Amount } from '../../../src/privacy/amount.js';
+import type { Rollback } from '../contract.js';
+import { chargeTime } from './budget-window.js';
+import {
+  addEntry, budgetById, capsOf, minus, noSpend, plus, smaller, totalsOf, within, wholeMs, writeTotals, type Spend,
+} from './budgets.js';
+import { abandonEpoch, lapseEpoch, type Refund } from './epochs.js';
+import { HighWater, markOf, noProgress, progressSince } from './high-water.js';
+import { markFile, readMark, releasesIn, type Mark, type StudyMark } from './mark.js';
+import { sql, type Queries } from './query.js';
+import { existingStudy, registerStudy, studyRow, type StudyRow } from './studies.js';
+
+/*
+ * Rollbacks: a start that finds an older database than the folder has held. The charges made since are not in its
+ * ledger, so the same budget could be spent twice. Such a start is refused, or accepted by the operator, once.
+ *
+ * Claim: after an acceptance with a mark, every budget has at least as much spent as was ever charged to it and still
+ * counts. For each study the mark has the sum of all its charges; what the ledger lacks of it is charged again, now, in
+ * the transaction that records the acceptance. A charge made now leaves a budget's window after the one that it stands
+ * for. Where the missing charges do not fit the cap, those that still count do: charges within one window never passed
+ * the cap (budget-window.ts), so the budget is then full, and that is at least what counts. Under contributor scope
+ * every contributor is debited what is missing (contributor-spending.ts), whoever was in the epochs that were lost.
+ *
+ * Claim: no epoch gets a second release. An epoch of which the mark knows a charge that the ledger lacks is closed
+ * without a release, and so is a charged one without a release where releases are missing. Later epochs have larger
+ * numbers than any in the mark.
+ *
+ * What cannot be seen: a mark that was set back together with the database, and what was lost since the last charge or
+ * release (rows, withdrawals, quarantines).
+ */
+
+export interface RollbackOptions {
+  /** The operator's word that an older database is to be used. */
+  readonly accept: boolean;
+  readonly nowMs: number;
+  /** Gives contributors back what an epoch that lapses has cost them. */
+  readonly refund: Refund;
+}
+
+/**
+ * Compares the database with its mark, and brings the mark up to it.
+ * @throws StorageError data-folder-rolled-back when the database holds less, or may, and that is not accepted.
+ */
+export function settleMark(queries: Queries, directory: string, options: RollbackOptions): HighWater {
+  const mark = readMark(directory);
+  const found = markOf(queries, progressSince(queries, noProgress));
+  const why = mark === null ? whyUnmarked(queries, directory) : whyBehind(queries, directory, mark, found);
+  if (why !== null && !options.accept) {
+    throw new StorageError(why, 'data-folder-rolled-back', { details: positions(mark, found) });
+  }
+  if (why !== null) queries.transaction(() => acceptRollback(queries, mark, found, options));
+  const highWater = new HighWater(queries, directory);
+  highWater.advance(() => undefined);
+  // Only now: a crash before it leaves a folder that is taken for one of an older version.
+  queries.database.exec("INSERT OR IGNORE INTO meta (name, value) VALUES ('marked', 1)");
+  return highWater;
+}
+
+/** Oldest first. */
+export function readRollbacks(queries: Queries): Rollback[] {
+  const number = (value: bigint | null): number | null => (value === null ? null : Number(value));
+  return queries.all(sql.selectFrom('rollbacks').selectAll().orderBy('rollback')).map((row) => ({
+    atMs: Number(row.at_ms),
+    ledger: { found: Number(row.ledger_found), marked: number(row.ledger_marked) },
+    releases: { found: Number(row.releases_found), marked: number(row.releases_marked) },
+  }));
+}
+
+function positions(mark: Mark | null, found: Mark): Readonly<Record<string, string | number>> {
+  return {
+    ledgerFound: String(found.ledger), releasesFound: releasesIn(found),
+    ...(mark !== null && { ledgerMarked: String(mark.ledger), releasesMarked: releasesIn(mark) }),
+  };
+}
+
+/** A folder that an older version made has no mark either: it gets one. */
+function whyUnmarked(queries: Queries, directory: string): string | null {
+  const wasMarked = queries.database.prepare("SELECT 1 FROM meta WHERE name = 'marked'").get() !== undefined;
+  const isEmpty = queries.first(sql.selectFrom('studies').select('study_key').limit(1)) === undefined;
+  const hasKey = existsSync(join(directory, 'server.key'));
+  if (!wasMarked && !(isEmpty && hasKey)) return null;
+  const what = wasMarked
+    ? `${markFile(directory)} is missing, and the database knows that there was one`
+    : `the database in ${directory} is empty or new, and there is a server.key from before`;
+  return `${what}: nothing tells how much was charged and released meanwhile, so budgets could be spent twice. `
+    + 'Put keelson.mark, or the newest database, back. If both are lost, read "Restore" in docs/operations.md, '
+    + 'then start once with --accept-rollback';
+}
+
+function whyBehind(queries: Queries, directory: string, mark: Mark, found: Mark): string | null {
+  const lost = mark.studies.find((study) => lossOf(queries, study, found) !== null);
+  if (found.ledger >= mark.ledger && lost === undefined) return null;
+  return `the database in ${directory} is older than ${markFile(directory)}, or is another one: its ledger has `
+    + `${found.ledger} entries and its logs ${releasesIn(found)} releases, the mark knows ${mark.ledger} and `
+    + `${releasesIn(mark)}${lost === undefined ? '' : ` (${lost.name} lacks some)`}, so budgets could be spent twice. `
+    + 'Put the newest database back. If it is lost, start once with --accept-rollback: '
+    + 'it charges what the mark knows and the ledger lacks';
+}
+
+interface Loss {
+  readonly missing: Spend;
+  /** A release is not there, or is another one. */
+  readonly releases: boolean;
+}
+
+/** What the database lacks of a study; null when it has everything. */
+function lossOf(queries: Queries, marked: StudyMark, found: Mark): Loss | null {
+  const own = found.studies.find(({ studyId }) => studyId === marked.studyId);
+  const charged = own?.charged ?? noSpend;
+  const missing: Spend = { rho: above(marked.charged.rho, charged.rho), delta: above(marked.charged.delta, charged.delta) };
+  const releases = marked.releases > 0 && marked.digest !== digestAt(queries, marked);
+  return releases || !within(missing, noSpend) ? { missing, releases } : null;
+}
+
+const above = (left: Amount, right: Amount): Amount => (left > right ? (left - right) as Amount : noSpend.rho);
+
+function digestAt(queries: Queries, { studyId, releases }: StudyMark): string | undefined {
+  const study = studyRow(queries, studyId);
+  if (study === undefined) return undefined;
+  return queries.first(sql.selectFrom('releases').select('digest').where('study_key', '=', study.study_key)
+    .where('release_index', '=', BigInt(releases) - 1n))?.digest;
+}
+
+/** @param mark null when nothing is known: then only the acceptance is recorded. */
+function acceptRollback(queries: Queries, mark: Mark | null, found: Mark, options: RollbackOptions): void {
+  const rollback = BigInt(queries.run(sql.insertInto('rollbacks').values({
+    at_ms: wholeMs(options.nowMs), ledger_found: found.ledger, ledger_marked: mark?.ledger ?? null,
+    releases_found: BigInt(releasesIn(found)), releases_marked: mark === null ? null : BigInt(releasesIn(mark)),
+  })).lastInsertRowid);
+  const losses = (mark?.studies ?? []).map((marked) => ({ marked, loss: lossOf(queries, marked, found) }));
+  for (const { marked, loss } of losses) {
+    if (loss === null) continue;
+    const study = registered(queries, mark!, marked, options.nowMs);
+    const own = found.studies.find(({ studyId }) => studyId === marked.studyId);
+    const isCharged = !within(loss.missing, noSpend);
+    // A charge stands at an epoch that has none. It is the mark's, except in a history that went another way.
+    const epoch = isCharged && own !== undefined && own.epoch >= marked.epoch ? own.epoch + 1n : marked.epoch;
+    closeEpochs(queries, study, { upTo: epoch, alsoCharged: loss.releases }, options);
+    if (epoch > study.last_epoch) {
+      queries.run(sql.updateTable('studies').set({ last_epoch: epoch }).where('study_key', '=', study.study_key));
+    }
+    if (isCharged) chargeMissing(queries, { study, epoch, missing: loss.missing, rollback }, options);
+  }
+}
+
+/** The study of the mark, made anew where the database does not know it. */
+function registered(queries: Queries, mark: Mark, marked: StudyMark, nowMs: number): StudyRow {
+  const present = studyRow(queries, marked.studyId);
+  if (present !== undefined) return present;
+  const budget = mark.budgets.find(({ key }) => key === marked.budgetKey)!;
+  const { studyId, name, document } = marked;
+  registerStudy(queries, { studyId, name, document, budget, nowMs });
+  return existingStudy(queries, studyId);
+}
+
+/** Ends epochs that may have had their release already. Their rows are purged like those of any epoch that lapsed. */
+function closeEpochs(
+  queries: Queries, study: StudyRow, which: { readonly upTo: bigint; readonly alsoCharged: boolean },
+  { nowMs, refund }: RollbackOptions,
+): void {
+  const rows = queries.all(sql.selectFrom('epochs').selectAll().where('study_key', '=', study.study_key)
+    .where('epoch', '<=', which.upTo).where('state', 'in', ['open', 'closing', 'charged']));
+  for (const row of rows) {
+    if (row.state !== 'charged') lapseEpoch(queries, study.study_id, row.epoch, nowMs, refund);
+    else if (which.alsoCharged) abandonEpoch(queries, row);
+  }
+}
+
+interface MissingCharge {
+  readonly study: StudyRow;
+  readonly epoch: bigint;
+  readonly missing: Spend;
+  readonly rollback: bigint;
+}
+
+function chargeMissing(
+  queries: Queries, { study, epoch, missing, rollback }: MissingCharge, options: RollbackOptions,
+): void {
+  const { nowMs } = options;
+  const isShared = budgetById(queries, study.budget_id, nowMs).scope !== 'contributor';
+  if (isShared && !within(missing, roomOf(queries, study, nowMs))) giveReservationsBack(queries, study, options);
+  const budget = budgetById(queries, study.budget_id, nowMs);
+  const cost = isShared ? smaller(missing, roomOf(queries, study, nowMs)) : missing;
+  addEntry(queries, {
+    budgetId: budget.budget_id, studyKey: study.study_key, epoch, kind: 'charged', cost,
+    atMs: chargeTime(queries, budget, nowMs),
+  });
+  const { newest } = queries.database.prepare('SELECT max(entry_id) AS newest FROM ledger').get() as { newest: bigint };
+  queries.run(sql.insertInto('rollback_charges').values({ entry_id: newest, rollback }));
+  const { spent, reserved } = totalsOf(budget);
+  writeTotals(queries, budget, { spent: plus(spent, cost), reserved });
+}
+
+function roomOf(queries: Queries, study: StudyRow, nowMs: number): Spend {
+  const budget = budgetById(queries, study.budget_id, nowMs);
+  const { spent, reserved } = totalsOf(budget);
+  return minus(capsOf(budget), plus(spent, reserved));
+}
+
+/** Of every study on the budget: an epoch that was not charged may give way to charges that were made. */
+function giveReservationsBack(queries: Queries, study: StudyRow, options: RollbackOptions): void {
+  const sharing = queries.all(sql.selectFrom('studies').selectAll().where('budget_id', '=', study.budget_id));
+  for (const each of sharing) closeEpochs(queries, each, { upTo: 2n ** 62n, alsoCharged: false }, options);
+}
