@@ -1,8 +1,11 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { platform } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { StorageError } from '../../../src/base/errors.js';
 import { asStoreError } from './failures.js';
+import { refuseOtherWriters, rememberLock, takeLock } from './folder-lock.js';
+import { markFile } from './mark.js';
 import { migrations } from './migrations/index.js';
 
 /** "KEEL": marks the file as ours, so that another program's database is not migrated by mistake. */
@@ -18,43 +21,48 @@ const checkpointBytes = 8 * 1024 * 1024;
 const busyMs = 2_000;
 
 export const databaseFile = (directory: string): string => join(directory, 'keelson.db');
-const lockFile = (directory: string): string => join(directory, 'keelson.lock');
 
 /** An open data folder: the connection and the lock that keeps other writers out. */
 export interface DataFolder {
   readonly database: Database.Database;
+  /** @throws StorageError when the database file was removed or replaced since it was opened. */
+  checkInPlace(): void;
   /** Closes both; the lock is also released by the system when the process dies. */
   close(): void;
 }
 
 /**
  * Creates the folder if needed (mode 0700), takes the writer's lock, opens and migrates the file.
- * @throws StorageError data-folder-in-use, schema-too-new, or storage-failed when the folder cannot be written.
+ * @throws StorageError data-folder-in-use, schema-too-new, or storage-failed when the folder cannot be written, or others
+ *   may write it.
  */
 export function openDataFolder(directory: string): DataFolder {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // The file holds contributors' rows and secret keys; SQLite gives its log the same mode.
-    closeSync(openSync(databaseFile(directory), 'a', 0o600));
+    makeDatabaseFile(databaseFile(directory));
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
     throw new StorageError(
       `the data folder ${directory} cannot be created or written (${reason}); choose another or fix its permissions`,
       'storage-failed', { details: { directory, reason }, cause });
   }
+  refuseOthersWriting(directory);
   const lock = takeLock(directory);
   let database: Database.Database | undefined;
   try {
+    refuseOtherWriters(directory, databaseFile(directory), lock, busyMs);
     database = new Database(databaseFile(directory), { timeout: busyMs });
+    const checkInPlace = watchedFile(databaseFile(directory));
     configure(database);
     migrate(database, directory);
+    rememberLock(database, lock);
     // What an earlier run purged must not survive in its log.
     database.pragma('wal_checkpoint(TRUNCATE)');
     const opened = database;
-    return { database: opened, close: () => { opened.close(); lock.close(); } };
+    return { database: opened, checkInPlace, close: () => { opened.close(); lock.release(); } };
   } catch (error) {
     database?.close();
-    lock.close();
+    lock.release();
     throw asStoreError(error);
   }
 }
@@ -85,23 +93,46 @@ export function openForReading(directory: string): Database.Database {
 }
 
 /**
- * An exclusive transaction on an otherwise empty database: a lock of the operating system, which dies with its
- * holder, so a crash leaves nothing stale behind, and a second opener in the same process is refused as well.
+ * The file holds contributors' rows and secret keys; SQLite gives its log the same mode. A file that is there is not
+ * opened here: closing it would drop the locks that SQLite holds on it in this process.
  */
-function takeLock(directory: string): Database.Database {
-  const lock = new Database(lockFile(directory), { timeout: 0 });
+function makeDatabaseFile(path: string): void {
   try {
-    lock.exec('BEGIN EXCLUSIVE');
-    return lock;
-  } catch (cause) {
-    lock.close();
-    if (cause instanceof Database.SqliteError && cause.code.startsWith('SQLITE_BUSY')) {
-      throw new StorageError(
-        `the data folder ${directory} is in use by another server; stop it or choose another folder`,
-        'data-folder-in-use', { details: { directory }, cause });
-    }
-    throw asStoreError(cause);
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    accessSync(path, constants.R_OK | constants.W_OK);
   }
+}
+
+/**
+ * Others who may write the folder or its files could put another database there, and with it another ledger.
+ * @throws StorageError when the modes allow that. Windows has no modes.
+ */
+function refuseOthersWriting(directory: string): void {
+  if (platform() === 'win32') return;
+  const file = databaseFile(directory);
+  for (const path of [directory, file, `${file}-wal`, markFile(directory)]) {
+    const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+    if ((mode & 0o022) === 0) continue;
+    const text = (mode & 0o777).toString(8).padStart(4, '0');
+    throw new StorageError(
+      `${path} has mode ${text}, so others on this machine can change the ledger in it: run chmod go-w ${path}, `
+      + 'and check that nobody has', 'storage-failed', { details: { path, mode: text } });
+  }
+}
+
+/** Finds out whether the open file is still the one under its name. */
+function watchedFile(path: string): () => void {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return () => {
+    const now = statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (now?.dev === dev && now.ino === ino) return;
+    throw new StorageError(
+      `${path} was ${now === undefined ? 'removed' : 'replaced'} while the server ran, which has stopped: what it `
+      + 'acknowledged is in the file that was there before. Put that one back, or restore a copy (docs/operations.md)',
+      'storage-failed', { details: { path } });
+  };
 }
 
 function configure(database: Database.Database): void {

@@ -35,11 +35,16 @@ export interface Engine extends Synchronous<PlainMethods> {
   close(): void;
 }
 
-/** Runs calls and keeps the rules that hold for all: typed errors, no writing after the disk's state became unknown. */
+/**
+ * Runs calls and keeps the rules that hold for all: typed errors, no writing after the disk's state became unknown, and
+ * nothing answered that went into a file which is not the folder's any more.
+ */
 class Guard {
   #failure: StorageError | undefined;
 
-  run<T>(action: () => T): T {
+  constructor(private readonly folder: DataFolder) {}
+
+  read<T>(action: () => T): T {
     if (this.#failure !== undefined) throw this.#failure;
     try {
       return action();
@@ -51,6 +56,17 @@ class Guard {
       }
       throw typed;
     }
+  }
+
+  write<T>(action: () => T): T {
+    const result = this.read(action);
+    try {
+      this.folder.checkInPlace();
+    } catch (error) {
+      this.#failure = asStoreError(error) as StorageError;
+      throw this.#failure;
+    }
+    return result;
   }
 }
 
@@ -81,10 +97,10 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock, acceptR
   const journal = new Journal(queries, admission, spending, nowMs);
   for (const { studyId, epoch } of epochs.unpurgedLapses(queries)) purgeNow(journal, studyId, epoch);
   const latencies = new Latencies();
-  const guard = new Guard();
+  const guard = new Guard(folder);
   const secrets: epochs.ReadSecrets = (studyKey, epoch) => readSecrets(queries, studyKey, epoch);
-  const reads = <T>(action: () => T): T => guard.run(action);
-  const writes = <T>(action: () => T): T => guard.run(() => {
+  const reads = <T>(action: () => T): T => guard.read(action);
+  const writes = <T>(action: () => T): T => guard.write(() => {
     // Also after a failure: what the hot path remembers of studies must be read again.
     try { return action(); } finally { admission.forgetStudies(); }
   });
@@ -122,7 +138,7 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock, acceptR
     contributorCount: (studyId, epoch) => reads(() => epochs.contributorCount(queries, studyId, epoch)),
     leftOutCount: (studyId, epoch) => reads(() => epochs.leftOutCount(queries, studyId, epoch)),
     releases: (...which) => reads(() => studies.readReleases(queries, ...which)),
-    admit: (batches) => guard.run(() => {
+    admit: (batches) => guard.write(() => {
       const before = clock.monotonicMs();
       const results = admission.admit(batches);
       latencies.note((clock.monotonicMs() - before) / 1_000, batches.length);
