@@ -35,8 +35,9 @@ export interface AggregatorOptions {
   /** Default: worker threads. */
   readonly runnerFactory?: (onDeath: (error: KeelsonError) => void) => EpochRunner;
   /**
-   * Goes on with a database that is older than what the folder has held: what is known to be missing is charged. Give it
-   * for one start only. Default: such a folder is refused (StorageError data-folder-rolled-back).
+   * Goes on with a database that is older than what the folder has held: what is known to be
+   * missing is charged. Give it for one start only. Default: such a folder is refused (StorageError
+   * data-folder-rolled-back).
    */
   readonly acceptRollback?: boolean;
   readonly openStore?: (directory: string, clock: Clock) => Promise<Store>;

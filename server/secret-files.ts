@@ -124,7 +124,10 @@ export function eraseSecret(path: string): void {
   syncFolder(path);
 }
 
-/** Makes the name of a file durable, after it was made or renamed: a power cut may take it back otherwise. */
+/**
+ * Makes the name of a file durable, after it was made or renamed: a power cut may take it back
+ * otherwise.
+ */
 export function syncFolder(path: string): void {
   if (isWindows) return;
   const folder = openSync(join(path, '..'), 'r');

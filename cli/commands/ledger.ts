@@ -1,6 +1,8 @@
 import { amountToNumber } from '../../src/privacy/amount.js';
 import { epsilonOfSpent } from '../../src/privacy/spent.js';
-import type { LedgerBalance, LedgerEntry, Rollback, StudyRecord } from '../../server/store/contract.js';
+import type {
+  LedgerBalance, LedgerEntry, Rollback, StudyRecord,
+} from '../../server/store/contract.js';
 import { openSqliteReader, type SqliteReader } from '../../server/store/sqlite/reader.js';
 import { durationText } from '../../server/studies/guarantee.js';
 import { defineCommand } from '../command.js';
@@ -21,8 +23,8 @@ export const ledger = defineCommand({
     + 'release states: no contributor has spent more, most have spent less; and those left out of the newest epochs '
     + 'because their own budget did not pay are counted, for the operator\'s eyes only. So are the keys that a study\'s '
     + 'quarantine leaves out, with the distance that decided.',
-    'A rollback is an older database that a start accepted (keelson serve --accept-rollback). The entry of that name is '
-    + 'what was charged for charges that the database had lost.',
+    'A rollback is an older database that a start accepted (keelson serve --accept-rollback). The '
+    + 'entry of that name is what was charged for charges that the database had lost.',
     'The loss distribution is a second account of the same charges, from the noise that was drawn: usually a smaller '
     + 'epsilon. It holds for plans that were fixed in advance, and does not gate the budget.',
   ],
@@ -52,7 +54,8 @@ export const ledger = defineCommand({
         }));
       }
       const rollbacks = (await store.rollbacks())
-        .map(({ atMs, ...counts }): RollbackLine => ({ at: new Date(atMs).toISOString(), ...counts }));
+        .map(({ atMs, ...counts }): RollbackLine =>
+          ({ at: new Date(atMs).toISOString(), ...counts }));
       output.json({ budgets, rollbacks });
       describeRollbacks(rollbacks, output);
       for (const budget of budgets) describe(budget, output);
@@ -217,8 +220,8 @@ function describeRollbacks(rollbacks: readonly RollbackLine[], output: Output): 
   for (const { at, ledger, releases } of rollbacks) {
     const lost = ledger.marked === null ? 'how much was lost is not known'
       : `${ledger.marked} entries and ${releases.marked} releases were known`;
-    output.text(`rollback accepted ${at.slice(0, 19)}: the ledger had ${ledger.found} entries and the logs `
-      + `${releases.found} releases; ${lost}`);
+    output.text(`rollback accepted ${at.slice(0, 19)}: the ledger had ${ledger.found} entries `
+      + `and the logs ${releases.found} releases; ${lost}`);
   }
   if (rollbacks.length > 0) output.text();
 }

@@ -57,7 +57,8 @@ export const serve = defineCommand({
     strict: { type: 'boolean', description: 'start only if every study can start (default: leave out those that cannot)' },
     'accept-rollback': {
       type: 'boolean',
-      description: 'go on with an older database than the folder has held; for one start, see docs/operations.md',
+      description: 'for one start: go on with an older database than the folder has held '
+        + '(docs/operations.md)',
     },
     'log-level': { type: 'enum', options: [...logLevels], description: 'default info' },
   },

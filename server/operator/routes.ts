@@ -88,7 +88,8 @@ async function studies(exchange: Exchange): Promise<void> {
 
 async function ledger(exchange: Exchange): Promise<void> {
   const { hub } = exchange;
-  sendJson(exchange, { unit: '2^-64', budgets: await ledgerView(hub), rollbacks: (await hub.rollbacks?.()) ?? [] });
+  const rollbacks = (await hub.rollbacks?.()) ?? [];
+  sendJson(exchange, { unit: '2^-64', budgets: await ledgerView(hub), rollbacks });
 }
 
 /** An automatic rule may exclude thousands: the page shows the newest, `keelson ledger` as many as are asked for. */

@@ -239,10 +239,16 @@ export interface LedgerEntry {
   readonly atMs: number;
 }
 
-/** A start that went on although the database held less than was charged or released. Both counts are public. */
+/**
+ * A start that went on although the database held less than was charged or released. Both counts
+ * are public.
+ */
 export interface Rollback {
   readonly atMs: number;
-  /** Entries of the ledger: in the database that was accepted, and by the mark; null when there was no mark. */
+  /**
+   * Entries of the ledger: in the database that was accepted, and by the mark; null when there was
+   * no mark.
+   */
   readonly ledger: { readonly found: number; readonly marked: number | null };
   /** Releases of all studies together. */
   readonly releases: { readonly found: number; readonly marked: number | null };

@@ -6,8 +6,8 @@ import { signReady, type KeyRotation } from '../../src/signing/index.js';
 import type { EpochProgress, EpochRunner } from '../epochs/contract.js';
 import type { HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch } from '../hub.js';
 import type {
-  AdmissionRequest, ContributorState, LedgerBalance, Quarantine, ReleaseRecord, Rollback, WithdrawalRequest,
-  WithdrawalResult,
+  AdmissionRequest, ContributorState, LedgerBalance, Quarantine, ReleaseRecord, Rollback,
+  WithdrawalRequest, WithdrawalResult,
 } from '../store/contract.js';
 import { AdmissionQueue } from './admission-queue.js';
 import type { HubContext } from './context.js';

@@ -44,7 +44,8 @@ export class WireError extends KeelsonError {
   }
 }
 
-export type StorageCode = 'storage-failed' | 'data-folder-in-use' | 'data-folder-rolled-back' | 'schema-too-new';
+export type StorageCode =
+  'storage-failed' | 'data-folder-in-use' | 'data-folder-rolled-back' | 'schema-too-new';
 
 /** The durable store failed or refused to open. */
 export class StorageError extends KeelsonError {

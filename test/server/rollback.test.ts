@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { liveThroughRollbacks, rollbackFaults, rollbackPlants, type RollbackFault } from '../support/durability/rollback-world.js';
+import {
+  liveThroughRollbacks, rollbackFaults, rollbackPlants, type RollbackFault,
+} from '../support/durability/rollback-world.js';
 
 it('spends no budget twice and releases no epoch twice, however the database is set back', async () => {
   const refused = new Map<RollbackFault, number>();

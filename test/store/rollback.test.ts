@@ -1,4 +1,6 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -7,7 +9,9 @@ import { systemClock } from '../../server/clock.js';
 import type { BudgetSpec, Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore, openSqliteStore } from '../../server/store/sqlite/open.js';
 import { openSqliteReader } from '../../server/store/sqlite/reader.js';
-import { amount, batch, budget, epochOf, finishEpoch, idOf, registration, release, verdicts } from '../support/store-fixtures.js';
+import {
+  amount, batch, budget, epochOf, finishEpoch, idOf, registration, release, verdicts,
+} from '../support/store-fixtures.js';
 
 let root: string;
 let directory: string;

@@ -249,7 +249,8 @@ function contributorTests(bench: Bench): void {
     expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 250n, deltaSpent: 30n });
     await bench.reopen();
     expect((await bench.store.contributorState(idOf('s'), idOf('b'))).spend).toEqual({ rho: 100n, delta: 10n });
-    // A later start registers the study again: its epochs together may cost more than one contributor has.
+    // A later start registers the study again: its epochs together may cost more than one
+    // contributor has.
     const own = registration({ budget: budget({ scope: 'contributor', rhoCap: amount(250) }) });
     expect(await bench.store.registerStudy(own)).toMatchObject({ state: 'open', lastEpoch: 3n });
   });

@@ -89,8 +89,9 @@ function budgetByKey(queries: Queries, key: string): BudgetRow | undefined {
 export function specOf(row: BudgetRow): BudgetSpec {
   const caps = capsOf(row);
   return {
-    key: row.budget_key, scope: row.scope, rule: ruleOf(row), rhoCap: caps.rho, deltaCap: caps.delta,
-    epsilon: row.epsilon, delta: row.delta, ...(row.window_ms !== null && { windowMs: Number(row.window_ms) }),
+    key: row.budget_key, scope: row.scope, rule: ruleOf(row),
+    rhoCap: caps.rho, deltaCap: caps.delta, epsilon: row.epsilon, delta: row.delta,
+    ...(row.window_ms !== null && { windowMs: Number(row.window_ms) }),
   };
 }
 
@@ -251,14 +252,16 @@ export function verifyLedger(queries: Queries): void {
     let reserved = noSpend;
     const entries = queries.all(sql.selectFrom('ledger')
       .leftJoin('rollback_charges', 'rollback_charges.entry_id', 'ledger.entry_id')
-      .select(['kind', 'rho', 'delta', 'at_ms', 'rollback']).where('budget_id', '=', budget.budget_id));
+      .select(['kind', 'rho', 'delta', 'at_ms', 'rollback'])
+      .where('budget_id', '=', budget.budget_id));
     for (const entry of entries) {
       const cost: Spend = { rho: parseAmount(entry.rho), delta: parseAmount(entry.delta) };
       if (entry.kind === 'reserved') reserved = plus(reserved, cost);
       const isCounted = budget.renewed_through_ms === null || entry.at_ms > budget.renewed_through_ms;
       if (entry.kind === 'charged' && isCounted) spent = plus(spent, cost);
       // What an accepted rollback charged was never reserved.
-      const wasReserved = entry.kind === 'lapsed' || (entry.kind === 'charged' && entry.rollback === null);
+      const wasReserved = entry.kind === 'lapsed'
+        || (entry.kind === 'charged' && entry.rollback === null);
       if (wasReserved) reserved = minus(reserved, cost);
     }
     const totals = totalsOf(budget);

@@ -1,4 +1,6 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import {
+  accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync,
+} from 'node:fs';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -33,8 +35,8 @@ export interface DataFolder {
 
 /**
  * Creates the folder if needed (mode 0700), takes the writer's lock, opens and migrates the file.
- * @throws StorageError data-folder-in-use, schema-too-new, or storage-failed when the folder cannot be written, or others
- *   may write it.
+ * @throws StorageError data-folder-in-use, schema-too-new, or storage-failed when the folder cannot
+ *   be written, or others may write it.
  */
 export function openDataFolder(directory: string): DataFolder {
   try {
@@ -93,8 +95,9 @@ export function openForReading(directory: string): Database.Database {
 }
 
 /**
- * The file holds contributors' rows and secret keys; SQLite gives its log the same mode. A file that is there is not
- * opened here: closing it would drop the locks that SQLite holds on it in this process.
+ * The file holds contributors' rows and secret keys; SQLite gives its log the same mode. A file
+ * that is there is not opened here: closing it would drop the locks that SQLite holds on it in this
+ * process.
  */
 function makeDatabaseFile(path: string): void {
   try {
@@ -106,7 +109,8 @@ function makeDatabaseFile(path: string): void {
 }
 
 /**
- * Others who may write the folder or its files could put another database there, and with it another ledger.
+ * Others who may write the folder or its files could put another database there, and with it
+ * another ledger.
  * @throws StorageError when the modes allow that. Windows has no modes.
  */
 function refuseOthersWriting(directory: string): void {
@@ -117,8 +121,9 @@ function refuseOthersWriting(directory: string): void {
     if ((mode & 0o022) === 0) continue;
     const text = (mode & 0o777).toString(8).padStart(4, '0');
     throw new StorageError(
-      `${path} has mode ${text}, so others on this machine can change the ledger in it: run chmod go-w ${path}, `
-      + 'and check that nobody has', 'storage-failed', { details: { path, mode: text } });
+      `${path} has mode ${text}, so others on this machine can change the ledger in it: `
+      + `run chmod go-w ${path}, and check that nobody has`,
+      'storage-failed', { details: { path, mode: text } });
   }
 }
 
@@ -129,8 +134,9 @@ function watchedFile(path: string): () => void {
     const now = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (now?.dev === dev && now.ino === ino) return;
     throw new StorageError(
-      `${path} was ${now === undefined ? 'removed' : 'replaced'} while the server ran, which has stopped: what it `
-      + 'acknowledged is in the file that was there before. Put that one back, or restore a copy (docs/operations.md)',
+      `${path} was ${now === undefined ? 'removed' : 'replaced'} while the server ran, which has `
+      + 'stopped: what it acknowledged is in the file that was there before. Put that one back, '
+      + 'or restore a copy (docs/operations.md)',
       'storage-failed', { details: { path } });
   };
 }

@@ -75,7 +75,8 @@ export class ContributorSpending {
     this.#forget = database.prepare(`DELETE FROM contributor_debits
       WHERE budget_id = @budget AND epoch_key = @epoch AND contributor_id IN (
         SELECT contributor_id FROM contributor_debits WHERE budget_id = @budget AND epoch_key = @epoch LIMIT @limit)`);
-    this.#lost = database.prepare(`SELECT rho, delta FROM rollback_charges JOIN ledger USING (entry_id)
+    this.#lost = database.prepare(`SELECT rho, delta
+      FROM rollback_charges JOIN ledger USING (entry_id)
       WHERE budget_id = ? AND at_ms > ?`);
     this.#database = database;
   }
@@ -99,8 +100,11 @@ export class ContributorSpending {
   /** Adds `cost` for an epoch. @param spent what `spent` just returned. */
   debit(budget: OwnBudget, contributorId: bigint, epochKey: bigint, cost: Spend, spent: Spend): Spend {
     const { budgetId, windowMs } = budget;
-    if (windowMs === null) this.#set(budgetId, contributorId, plus(this.#running(budgetId, contributorId), cost));
-    else this.#debit.run(budgetId, contributorId, epochKey, String(cost.rho), String(cost.delta));
+    if (windowMs === null) {
+      this.#set(budgetId, contributorId, plus(this.#running(budgetId, contributorId), cost));
+    } else {
+      this.#debit.run(budgetId, contributorId, epochKey, String(cost.rho), String(cost.delta));
+    }
     return plus(spent, cost);
   }
 

@@ -36,8 +36,8 @@ export interface Engine extends Synchronous<PlainMethods> {
 }
 
 /**
- * Runs calls and keeps the rules that hold for all: typed errors, no writing after the disk's state became unknown, and
- * nothing answered that went into a file which is not the folder's any more.
+ * Runs calls and keeps the rules that hold for all: typed errors, no writing after the disk's state
+ * became unknown, and nothing answered that went into a file which is not the folder's any more.
  */
 class Guard {
   #failure: StorageError | undefined;
@@ -63,7 +63,7 @@ class Guard {
     try {
       this.folder.checkInPlace();
     } catch (error) {
-      this.#failure = asStoreError(error) as StorageError;
+      this.#failure = asStoreError(error);
       throw this.#failure;
     }
     return result;
@@ -72,8 +72,10 @@ class Guard {
 
 /**
  * Opens the data folder on this thread.
- * @param acceptRollback goes on with an older database than the folder has held (rollback.ts). Default: it is refused.
- * @throws StorageError data-folder-in-use, data-folder-rolled-back, schema-too-new or storage-failed.
+ * @param acceptRollback goes on with an older database than the folder has held (rollback.ts).
+ *   Default: it is refused.
+ * @throws StorageError data-folder-in-use, data-folder-rolled-back, schema-too-new or
+ *   storage-failed.
  */
 export function openEngine(directory: string, clock: Clock, acceptRollback = false): Engine {
   const folder = openDataFolder(directory);
@@ -85,17 +87,20 @@ export function openEngine(directory: string, clock: Clock, acceptRollback = fal
   }
 }
 
-function engineOver(directory: string, folder: DataFolder, clock: Clock, acceptRollback: boolean): Engine {
+function engineOver(
+  directory: string, folder: DataFolder, clock: Clock, acceptRollback: boolean,
+): Engine {
   const queries = new Queries(folder.database);
   verifyLedger(queries);
   const spending = new ContributorSpending(folder.database);
   const nowMs = (): number => clock.nowMs();
   const refund: epochs.Refund = (epochKey, budget, cost) =>
     spending.refund(epochKey, budget.budget_id, budget.window_ms !== null, cost);
-  const highWater = settleMark(queries, directory, { accept: acceptRollback, nowMs: nowMs(), refund });
+  const rollback = { accept: acceptRollback, nowMs: nowMs(), refund };
+  const highWater = settleMark(queries, directory, rollback);
   const admission = new Admission(queries, spending, nowMs);
   const journal = new Journal(queries, admission, spending, nowMs);
-  for (const { studyId, epoch } of epochs.unpurgedLapses(queries)) purgeNow(journal, studyId, epoch);
+  purgeLapses(queries, journal);
   const latencies = new Latencies();
   const guard = new Guard(folder);
   const secrets: epochs.ReadSecrets = (studyKey, epoch) => readSecrets(queries, studyKey, epoch);
@@ -104,6 +109,8 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock, acceptR
     // Also after a failure: what the hot path remembers of studies must be read again.
     try { return action(); } finally { admission.forgetStudies(); }
   });
+  /** What the mark must know before it is answered. */
+  const charges = <T>(action: () => T): T => writes(() => highWater.advance(action));
   return {
     registerStudy: (input) => writes(() => studies.registerStudy(queries, input)),
     study: (studyId) => reads(() => studies.readStudy(queries, studyId)),
@@ -112,10 +119,10 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock, acceptR
     openEpoch: (input) => writes(() => epochs.openEpoch(queries, input)),
     beginClose: (studyId, epoch) => writes(() => epochs.beginClose(queries, studyId, epoch)),
     chargeEpoch: (studyId, epoch, events, atMs) =>
-      writes(() => highWater.advance(() => epochs.chargeEpoch(queries, studyId, epoch, events, atMs))),
+      charges(() => epochs.chargeEpoch(queries, studyId, epoch, events, atMs)),
     lapseEpoch: (studyId, epoch, nowMs) =>
       writes(() => epochs.lapseEpoch(queries, studyId, epoch, nowMs, refund)),
-    storeRelease: (input) => writes(() => highWater.advance(() => epochs.storeRelease(queries, input))),
+    storeRelease: (input) => charges(() => epochs.storeRelease(queries, input)),
     epoch: (studyId, epoch) => reads(() => epochs.readEpoch(queries, studyId, epoch, secrets)),
     unfinishedEpochs: () => reads(() => epochs.unfinishedEpochs(queries, secrets)),
     unpurgedEpochs: (studyId) => reads(() => epochs.unpurgedEpochs(queries, studyId)),
@@ -154,9 +161,11 @@ function engineOver(directory: string, folder: DataFolder, clock: Clock, acceptR
 }
 
 /** Nobody reads these rows. Where a reader of the file blocks it, the next start goes on. */
-function purgeNow(journal: Journal, studyId: string, epoch: bigint): void {
-  let progress: PurgeProgress;
-  do progress = journal.purgeStep(studyId, epoch); while (progress === 'more');
+function purgeLapses(queries: Queries, journal: Journal): void {
+  for (const { studyId, epoch } of epochs.unpurgedLapses(queries)) {
+    let progress: PurgeProgress;
+    do progress = journal.purgeStep(studyId, epoch); while (progress === 'more');
+  }
 }
 
 function sizeOf(path: string): number {

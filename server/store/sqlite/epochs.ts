@@ -167,15 +167,20 @@ export function lapseEpoch(
   });
 }
 
-/** Ends a charged epoch without a release. The charge stays. Only for an accepted rollback (rollback.ts). */
+/**
+ * Ends a charged epoch without a release. The charge stays. Only for an accepted rollback
+ * (rollback.ts).
+ */
 export function abandonEpoch(queries: Queries, row: EpochRow): void {
   setState(queries, row, 'lapsed');
 }
 
 /** Lapsed epochs whose rows or secrets are still in the file: a crash came before their purge. */
 export function unpurgedLapses(queries: Queries): { studyId: StudyId; epoch: bigint }[] {
-  return queries.all(sql.selectFrom('epochs').innerJoin('studies', 'studies.study_key', 'epochs.study_key')
-    .select(['studies.study_id', 'epochs.epoch']).where('purged', '<', 2n).where('epochs.state', '=', 'lapsed'))
+  return queries.all(sql.selectFrom('epochs')
+    .innerJoin('studies', 'studies.study_key', 'epochs.study_key')
+    .select(['studies.study_id', 'epochs.epoch'])
+    .where('purged', '<', 2n).where('epochs.state', '=', 'lapsed'))
     .map((row) => ({ studyId: row.study_id, epoch: row.epoch }));
 }
 

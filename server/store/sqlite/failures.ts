@@ -1,6 +1,8 @@
 import Database from 'better-sqlite3';
 import type { ErrorCode } from '../../../src/base/error-codes.js';
-import { InvariantError, KeelsonError, StorageError, type StorageCode } from '../../../src/base/errors.js';
+import {
+  InvariantError, KeelsonError, StorageError, type StorageCode,
+} from '../../../src/base/errors.js';
 
 /** SQLite codes after which the same call may succeed: another process held a lock, or the disk was full. */
 const passing = /^SQLITE_(BUSY|LOCKED|FULL)/;

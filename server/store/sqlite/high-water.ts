@@ -8,7 +8,9 @@ import { sql, type Queries } from './query.js';
 export interface Progress {
   /** The newest entry of the ledger that was read; 0 when there is none. */
   readonly ledger: bigint;
-  /** Of each study that was charged, by its short name: the newest epoch, and all charges added up. */
+  /**
+   * Of each study that was charged, by its short name: the newest epoch, and all charges added up.
+   */
   readonly charged: ReadonlyMap<bigint, { readonly epoch: bigint; readonly total: Spend }>;
 }
 
@@ -18,7 +20,8 @@ export const noProgress: Progress = { ledger: 0n, charged: new Map() };
 export function progressSince(queries: Queries, before: Progress): Progress {
   const charged = new Map(before.charged);
   let { ledger } = before;
-  const entries = queries.all(sql.selectFrom('ledger').select(['entry_id', 'study_key', 'epoch', 'kind', 'rho', 'delta'])
+  const entries = queries.all(sql.selectFrom('ledger')
+    .select(['entry_id', 'study_key', 'epoch', 'kind', 'rho', 'delta'])
     .where('entry_id', '>', before.ledger).orderBy('entry_id'));
   for (const entry of entries) {
     ledger = entry.entry_id;
@@ -44,7 +47,8 @@ export function markOf(queries: Queries, { ledger, charged }: Progress): Mark {
       budgets.set(budget.key, budget);
       return [{
         studyId: study.study_id, name: study.name, document: study.document, budgetKey: budget.key,
-        epoch: own.epoch, charged: own.total, releases: Number(study.release_count), digest: study.last_digest,
+        epoch: own.epoch, charged: own.total,
+        releases: Number(study.release_count), digest: study.last_digest,
       }];
     });
   return { ledger, budgets: [...budgets.values()], studies };
@@ -57,9 +61,10 @@ export class HighWater {
   constructor(private readonly queries: Queries, private readonly directory: string) {}
 
   /**
-   * Runs a transaction, and returns when both it and the mark of what it left are durable. The steps, and what holds
-   * when they are cut short: mark.ts.
-   * @throws StorageError when the mark cannot be written; at its draft, the transaction is rolled back.
+   * Runs a transaction, and returns when both it and the mark of what it left are durable. The
+   * steps, and what holds when they are cut short: mark.ts.
+   * @throws StorageError when the mark cannot be written; at its draft, the transaction is rolled
+   *   back.
    */
   advance<T>(action: () => T): T {
     const { queries, directory } = this;

@@ -8,20 +8,22 @@ import type { BudgetSpec } from '../contract.js';
 import type { Spend } from './budgets.js';
 
 /**
- * The high-water mark: a small file beside the database that says how far the ledger and the logs had come. It is what
- * a start compares the database with (rollback.ts).
+ * The high-water mark: a small file beside the database that says how far the ledger and the logs
+ * had come. It is what a start compares the database with (rollback.ts).
  *
- * Each charge and each stored release takes these steps: the new mark is written to a draft and synced; the database
- * commits; the draft replaces the mark in one rename, and the folder is synced; then the caller is answered.
+ * Each charge and each stored release takes these steps: the new mark is written to a draft and
+ * synced; the database commits; the draft replaces the mark in one rename, and the folder is
+ * synced; then the caller is answered.
  *
- * Claim 1: the mark is never ahead of the database, so an honest start is never refused. The rename comes after the
- * commit is durable, and a draft is never read.
- * Claim 2: no charge of which noise was drawn, and no release that was published, is missing in the mark: both happen
- * after the answer. A charge that a crash kept out of the mark has drawn nothing.
- * Claim 3: a crash leaves the old mark or the new one, whole: the draft was synced before the rename.
+ * Claim 1: the mark is never ahead of the database, so an honest start is never refused. The rename
+ * comes after the commit is durable, and a draft is never read.
+ * Claim 2: no charge of which noise was drawn, and no release that was published, is missing in the
+ * mark: both happen after the answer. A charge that a crash kept out of the mark has drawn nothing.
+ * Claim 3: a crash leaves the old mark or the new one, whole: the draft was synced before the
+ * rename.
  *
- * A full disk is met at the draft, before the commit, so nothing is charged then. Cost: two syncs and a file of about
- * 2 KB per study, for each charge and each release.
+ * A full disk is met at the draft, before the commit, so nothing is charged then. Cost: two syncs
+ * and a file of about 2 KB per study, for each charge and each release.
  */
 export interface Mark {
   /** The newest entry of the ledger; 0 when there is none. */
@@ -54,7 +56,8 @@ const draftFile = (directory: string): string => `${markFile(directory)}.draft`;
 const format = 'keelson mark 1';
 
 /** Releases of all studies together. */
-export const releasesIn = (mark: Mark): number => mark.studies.reduce((sum, { releases }) => sum + releases, 0);
+export const releasesIn = (mark: Mark): number =>
+  mark.studies.reduce((sum, { releases }) => sum + releases, 0);
 
 /**
  * Writes a mark that does not count yet.
@@ -84,7 +87,9 @@ export function publishMark(directory: string): void {
   }
 }
 
-/** Null when there is none. @throws StorageError for a file that is damaged, or of a newer program. */
+/**
+ * Null when there is none. @throws StorageError for a file that is damaged, or of a newer program.
+ */
 export function readMark(directory: string): Mark | null {
   let text: string;
   try {
@@ -98,35 +103,44 @@ export function readMark(directory: string): Mark | null {
 
 function markFailure(directory: string, cause: unknown): StorageError {
   const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-  const remedy = reason === 'ENOSPC' ? 'free space on its disk' : 'check its disk and who may write there';
+  const remedy = reason === 'ENOSPC'
+    ? 'free space on its disk' : 'check its disk and who may write there';
   return new StorageError(`${markFile(directory)} cannot be read or written (${reason}): ${remedy}`,
     'storage-failed', { retryable: reason === 'ENOSPC', details: { reason }, cause });
 }
 
 const digestOf = (body: string): string => createHash('sha256').update(body).digest('hex');
 
-/** Three lines: the format, the SHA-256 of the third, and the mark as JSON with whole numbers as text. */
+/**
+ * Three lines: the format, the SHA-256 of the third, and the mark as JSON with whole numbers as
+ * text.
+ */
 function encodeMark(mark: Mark): string {
-  const body = JSON.stringify(mark, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+  const body = JSON.stringify(mark,
+    (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
   return `${format}\n${digestOf(body)}\n${body}\n`;
 }
 
 function decodeMark(text: string, path: string): Mark {
   const [kind, digest, body = ''] = text.split('\n');
   if (kind !== format && kind?.startsWith('keelson mark ')) {
-    throw new StorageError(`${path} was written by a newer keelson: use that one`, 'schema-too-new');
+    throw new StorageError(
+      `${path} was written by a newer keelson: use that one`, 'schema-too-new');
   }
   if (kind !== format || digest !== digestOf(body)) {
-    throw new StorageError(`${path} is damaged: put a copy of it back; where there is none, move it away, `
-      + 'and do as for a database that was restored without its mark (docs/operations.md)');
+    throw new StorageError(`${path} is damaged: put a copy of it back; where there is none, `
+      + 'move it away, and do as for a database that was restored without its mark '
+      + '(docs/operations.md)');
   }
   // Nobody but this program writes a body whose digest is right.
   const read = JSON.parse(body) as {
     readonly ledger: string;
     readonly budgets: readonly (Omit<BudgetSpec, 'rhoCap' | 'deltaCap'>
       & { readonly rhoCap: string; readonly deltaCap: string })[];
-    readonly studies: readonly (Omit<StudyMark, 'epoch' | 'charged'>
-      & { readonly epoch: string; readonly charged: { readonly rho: string; readonly delta: string } })[];
+    readonly studies: readonly (Omit<StudyMark, 'epoch' | 'charged'> & {
+      readonly epoch: string;
+      readonly charged: { readonly rho: string; readonly delta: string };
+    })[];
   };
   return {
     ledger: BigInt(read.ledger),

@@ -10,16 +10,16 @@ export interface SqliteStoreOptions {
   readonly directory: string;
   readonly clock: Clock;
   /**
-   * Goes on with a database that holds less than was charged or released from this folder, charges what is known to be
-   * missing, and records that. Default: such a folder is refused.
+   * Goes on with a database that holds less than was charged or released from this folder, charges
+   * what is known to be missing, and records that. Default: such a folder is refused.
    */
   readonly acceptRollback?: boolean;
 }
 
 /**
  * Opens the store on a thread of its own, with group commit: what `serve` uses.
- * @throws StorageError data-folder-in-use, data-folder-rolled-back, schema-too-new, or storage-failed when the folder
- *   cannot be written.
+ * @throws StorageError data-folder-in-use, data-folder-rolled-back, schema-too-new, or
+ *   storage-failed when the folder cannot be written.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const caller = await WorkerCaller.open(options.directory, options.acceptRollback === true);

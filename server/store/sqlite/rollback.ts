@@ -5,7 +5,8 @@ import type { Amount } from '../../../src/privacy/amount.js';
 import type { Rollback } from '../contract.js';
 import { chargeTime } from './budget-window.js';
 import {
-  addEntry, budgetById, capsOf, minus, noSpend, plus, smaller, totalsOf, within, wholeMs, writeTotals, type Spend,
+  addEntry, budgetById, capsOf, minus, noSpend, plus, smaller, totalsOf, within, wholeMs,
+  writeTotals, type Spend,
 } from './budgets.js';
 import { abandonEpoch, lapseEpoch, type Refund } from './epochs.js';
 import { HighWater, markOf, noProgress, progressSince } from './high-water.js';
@@ -14,22 +15,25 @@ import { sql, type Queries } from './query.js';
 import { existingStudy, registerStudy, studyRow, type StudyRow } from './studies.js';
 
 /*
- * Rollbacks: a start that finds an older database than the folder has held. The charges made since are not in its
- * ledger, so the same budget could be spent twice. Such a start is refused, or accepted by the operator, once.
+ * Rollbacks: a start that finds an older database than the folder has held. The charges made since
+ * are not in its ledger, so the same budget could be spent twice. Such a start is refused, or
+ * accepted by the operator, once.
  *
- * Claim: after an acceptance with a mark, every budget has at least as much spent as was ever charged to it and still
- * counts. For each study the mark has the sum of all its charges; what the ledger lacks of it is charged again, now, in
- * the transaction that records the acceptance. A charge made now leaves a budget's window after the one that it stands
- * for. Where the missing charges do not fit the cap, those that still count do: charges within one window never passed
- * the cap (budget-window.ts), so the budget is then full, and that is at least what counts. Under contributor scope
- * every contributor is debited what is missing (contributor-spending.ts), whoever was in the epochs that were lost.
+ * Claim: after an acceptance with a mark, every budget has at least as much spent as was ever
+ * charged to it and still counts. For each study the mark has the sum of all its charges; what the
+ * ledger lacks of it is charged again, now, in the transaction that records the acceptance. A
+ * charge made now leaves a budget's window after the one that it stands for. Where the missing
+ * charges do not fit the cap, those that still count do: charges within one window never passed the
+ * cap (budget-window.ts), so the budget is then full, and that is at least what counts. Under
+ * contributor scope every contributor is debited what is missing (contributor-spending.ts), whoever
+ * was in the epochs that were lost.
  *
- * Claim: no epoch gets a second release. An epoch of which the mark knows a charge that the ledger lacks is closed
- * without a release, and so is a charged one without a release where releases are missing. Later epochs have larger
- * numbers than any in the mark.
+ * Claim: no epoch gets a second release. An epoch of which the mark knows a charge that the ledger
+ * lacks is closed without a release, and so is a charged one without a release where releases are
+ * missing. Later epochs have larger numbers than any in the mark.
  *
- * What cannot be seen: a mark that was set back together with the database, and what was lost since the last charge or
- * release (rows, withdrawals, quarantines).
+ * What cannot be seen: a mark that was set back together with the database, and what was lost since
+ * the last charge or release (rows, withdrawals, quarantines).
  */
 
 export interface RollbackOptions {
@@ -42,12 +46,16 @@ export interface RollbackOptions {
 
 /**
  * Compares the database with its mark, and brings the mark up to it.
- * @throws StorageError data-folder-rolled-back when the database holds less, or may, and that is not accepted.
+ * @throws StorageError data-folder-rolled-back when the database holds less, or may, and that is
+ *   not accepted.
  */
-export function settleMark(queries: Queries, directory: string, options: RollbackOptions): HighWater {
+export function settleMark(
+  queries: Queries, directory: string, options: RollbackOptions,
+): HighWater {
   const mark = readMark(directory);
   const found = markOf(queries, progressSince(queries, noProgress));
-  const why = mark === null ? whyUnmarked(queries, directory) : whyBehind(queries, directory, mark, found);
+  const why = mark === null
+    ? whyUnmarked(queries, directory) : whyBehind(queries, directory, mark, found);
   if (why !== null && !options.accept) {
     throw new StorageError(why, 'data-folder-rolled-back', { details: positions(mark, found) });
   }
@@ -78,24 +86,27 @@ function positions(mark: Mark | null, found: Mark): Readonly<Record<string, stri
 
 /** A folder that an older version made has no mark either: it gets one. */
 function whyUnmarked(queries: Queries, directory: string): string | null {
-  const wasMarked = queries.database.prepare("SELECT 1 FROM meta WHERE name = 'marked'").get() !== undefined;
-  const isEmpty = queries.first(sql.selectFrom('studies').select('study_key').limit(1)) === undefined;
+  const known = queries.database.prepare("SELECT 1 FROM meta WHERE name = 'marked'").get();
+  const wasMarked = known !== undefined;
+  const isEmpty = queries.first(sql.selectFrom('studies').select('study_key').limit(1))
+    === undefined;
   const hasKey = existsSync(join(directory, 'server.key'));
   if (!wasMarked && !(isEmpty && hasKey)) return null;
   const what = wasMarked
     ? `${markFile(directory)} is missing, and the database knows that there was one`
     : `the database in ${directory} is empty or new, and there is a server.key from before`;
-  return `${what}: nothing tells how much was charged and released meanwhile, so budgets could be spent twice. `
-    + 'Put keelson.mark, or the newest database, back. If both are lost, read "Restore" in docs/operations.md, '
-    + 'then start once with --accept-rollback';
+  return `${what}: nothing tells how much was charged and released meanwhile, so budgets could be `
+    + 'spent twice. Put keelson.mark, or the newest database, back. If both are lost, read '
+    + '"Restore" in docs/operations.md, then start once with --accept-rollback';
 }
 
 function whyBehind(queries: Queries, directory: string, mark: Mark, found: Mark): string | null {
   const lost = mark.studies.find((study) => lossOf(queries, study, found) !== null);
   if (found.ledger >= mark.ledger && lost === undefined) return null;
-  return `the database in ${directory} is older than ${markFile(directory)}, or is another one: its ledger has `
-    + `${found.ledger} entries and its logs ${releasesIn(found)} releases, the mark knows ${mark.ledger} and `
-    + `${releasesIn(mark)}${lost === undefined ? '' : ` (${lost.name} lacks some)`}, so budgets could be spent twice. `
+  const whose = lost === undefined ? '' : ` (${lost.name} lacks some)`;
+  return `the database in ${directory} is older than ${markFile(directory)}, or is another one: `
+    + `its ledger has ${found.ledger} entries and its logs ${releasesIn(found)} releases, the mark `
+    + `knows ${mark.ledger} and ${releasesIn(mark)}${whose}, so budgets could be spent twice. `
     + 'Put the newest database back. If it is lost, start once with --accept-rollback: '
     + 'it charges what the mark knows and the ledger lacks';
 }
@@ -110,39 +121,52 @@ interface Loss {
 function lossOf(queries: Queries, marked: StudyMark, found: Mark): Loss | null {
   const own = found.studies.find(({ studyId }) => studyId === marked.studyId);
   const charged = own?.charged ?? noSpend;
-  const missing: Spend = { rho: above(marked.charged.rho, charged.rho), delta: above(marked.charged.delta, charged.delta) };
+  const missing: Spend = {
+    rho: above(marked.charged.rho, charged.rho),
+    delta: above(marked.charged.delta, charged.delta),
+  };
   const releases = marked.releases > 0 && marked.digest !== digestAt(queries, marked);
   return releases || !within(missing, noSpend) ? { missing, releases } : null;
 }
 
-const above = (left: Amount, right: Amount): Amount => (left > right ? (left - right) as Amount : noSpend.rho);
+const above = (left: Amount, right: Amount): Amount =>
+  (left > right ? (left - right) as Amount : noSpend.rho);
 
 function digestAt(queries: Queries, { studyId, releases }: StudyMark): string | undefined {
   const study = studyRow(queries, studyId);
   if (study === undefined) return undefined;
-  return queries.first(sql.selectFrom('releases').select('digest').where('study_key', '=', study.study_key)
+  return queries.first(sql.selectFrom('releases').select('digest')
+    .where('study_key', '=', study.study_key)
     .where('release_index', '=', BigInt(releases) - 1n))?.digest;
 }
 
 /** @param mark null when nothing is known: then only the acceptance is recorded. */
-function acceptRollback(queries: Queries, mark: Mark | null, found: Mark, options: RollbackOptions): void {
+function acceptRollback(
+  queries: Queries, mark: Mark | null, found: Mark, options: RollbackOptions,
+): void {
   const rollback = BigInt(queries.run(sql.insertInto('rollbacks').values({
     at_ms: wholeMs(options.nowMs), ledger_found: found.ledger, ledger_marked: mark?.ledger ?? null,
-    releases_found: BigInt(releasesIn(found)), releases_marked: mark === null ? null : BigInt(releasesIn(mark)),
+    releases_found: BigInt(releasesIn(found)),
+    releases_marked: mark === null ? null : BigInt(releasesIn(mark)),
   })).lastInsertRowid);
-  const losses = (mark?.studies ?? []).map((marked) => ({ marked, loss: lossOf(queries, marked, found) }));
+  const losses = (mark?.studies ?? [])
+    .map((marked) => ({ marked, loss: lossOf(queries, marked, found) }));
   for (const { marked, loss } of losses) {
     if (loss === null) continue;
     const study = registered(queries, mark!, marked, options.nowMs);
     const own = found.studies.find(({ studyId }) => studyId === marked.studyId);
     const isCharged = !within(loss.missing, noSpend);
-    // A charge stands at an epoch that has none. It is the mark's, except in a history that went another way.
-    const epoch = isCharged && own !== undefined && own.epoch >= marked.epoch ? own.epoch + 1n : marked.epoch;
+    // A charge stands at an epoch that has none. It is the mark's, except in a history that went
+    // another way.
+    const isTaken = isCharged && own !== undefined && own.epoch >= marked.epoch;
+    const epoch = isTaken ? own.epoch + 1n : marked.epoch;
     closeEpochs(queries, study, { upTo: epoch, alsoCharged: loss.releases }, options);
     if (epoch > study.last_epoch) {
-      queries.run(sql.updateTable('studies').set({ last_epoch: epoch }).where('study_key', '=', study.study_key));
+      queries.run(sql.updateTable('studies').set({ last_epoch: epoch })
+        .where('study_key', '=', study.study_key));
     }
-    if (isCharged) chargeMissing(queries, { study, epoch, missing: loss.missing, rollback }, options);
+    const { missing } = loss;
+    if (isCharged) chargeMissing(queries, { study, epoch, missing, rollback }, options);
   }
 }
 
@@ -156,12 +180,17 @@ function registered(queries: Queries, mark: Mark, marked: StudyMark, nowMs: numb
   return existingStudy(queries, studyId);
 }
 
-/** Ends epochs that may have had their release already. Their rows are purged like those of any epoch that lapsed. */
+/**
+ * Ends epochs that may have had their release already. Their rows are purged like those of any
+ * epoch that lapsed.
+ */
 function closeEpochs(
-  queries: Queries, study: StudyRow, which: { readonly upTo: bigint; readonly alsoCharged: boolean },
+  queries: Queries, study: StudyRow,
+  which: { readonly upTo: bigint; readonly alsoCharged: boolean },
   { nowMs, refund }: RollbackOptions,
 ): void {
-  const rows = queries.all(sql.selectFrom('epochs').selectAll().where('study_key', '=', study.study_key)
+  const rows = queries.all(sql.selectFrom('epochs').selectAll()
+    .where('study_key', '=', study.study_key)
     .where('epoch', '<=', which.upTo).where('state', 'in', ['open', 'closing', 'charged']));
   for (const row of rows) {
     if (row.state !== 'charged') lapseEpoch(queries, study.study_id, row.epoch, nowMs, refund);
@@ -181,14 +210,17 @@ function chargeMissing(
 ): void {
   const { nowMs } = options;
   const isShared = budgetById(queries, study.budget_id, nowMs).scope !== 'contributor';
-  if (isShared && !within(missing, roomOf(queries, study, nowMs))) giveReservationsBack(queries, study, options);
+  if (isShared && !within(missing, roomOf(queries, study, nowMs))) {
+    giveReservationsBack(queries, study, options);
+  }
   const budget = budgetById(queries, study.budget_id, nowMs);
   const cost = isShared ? smaller(missing, roomOf(queries, study, nowMs)) : missing;
   addEntry(queries, {
     budgetId: budget.budget_id, studyKey: study.study_key, epoch, kind: 'charged', cost,
     atMs: chargeTime(queries, budget, nowMs),
   });
-  const { newest } = queries.database.prepare('SELECT max(entry_id) AS newest FROM ledger').get() as { newest: bigint };
+  const newest = queries.database.prepare<[], bigint>('SELECT max(entry_id) FROM ledger')
+    .pluck().get()!;
   queries.run(sql.insertInto('rollback_charges').values({ entry_id: newest, rollback }));
   const { spent, reserved } = totalsOf(budget);
   writeTotals(queries, budget, { spent: plus(spent, cost), reserved });
@@ -200,8 +232,13 @@ function roomOf(queries: Queries, study: StudyRow, nowMs: number): Spend {
   return minus(capsOf(budget), plus(spent, reserved));
 }
 
-/** Of every study on the budget: an epoch that was not charged may give way to charges that were made. */
+/**
+ * Of every study on the budget: an epoch that was not charged may give way to charges that were
+ * made.
+ */
 function giveReservationsBack(queries: Queries, study: StudyRow, options: RollbackOptions): void {
-  const sharing = queries.all(sql.selectFrom('studies').selectAll().where('budget_id', '=', study.budget_id));
-  for (const each of sharing) closeEpochs(queries, each, { upTo: 2n ** 62n, alsoCharged: false }, options);
+  const sharing = queries.all(sql.selectFrom('studies').selectAll()
+    .where('budget_id', '=', study.budget_id));
+  const which = { upTo: 2n ** 62n, alsoCharged: false };
+  for (const each of sharing) closeEpochs(queries, each, which, options);
 }

@@ -28,7 +28,8 @@ export class WorkerCaller implements Caller {
   static open(directory: string, acceptRollback: boolean): Promise<WorkerCaller> {
     // Not the process's own flags: `node --input-type=module -e ...` would make the worker refuse its file.
     const workerData = { directory, acceptRollback };
-    const worker = new Worker(workerUrl(import.meta.url, './worker.js'), { workerData, execArgv: [] });
+    const entry = workerUrl(import.meta.url, './worker.js');
+    const worker = new Worker(entry, { workerData, execArgv: [] });
     const caller = new WorkerCaller(worker);
     return new Promise((resolve, reject) => {
       worker.on('message', (response: Response) => {

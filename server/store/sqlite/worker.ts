@@ -38,7 +38,8 @@ function bodiesOf(value: unknown): ArrayBuffer[] {
 }
 
 try {
-  const { directory, acceptRollback } = workerData as { readonly directory: string; readonly acceptRollback: boolean };
+  interface Start { readonly directory: string; readonly acceptRollback: boolean }
+  const { directory, acceptRollback } = workerData as Start;
   const engine = openEngine(directory, systemClock, acceptRollback);
   port.on('message', (request: Request) => execute(engine, request));
   send({ kind: 'opened' });

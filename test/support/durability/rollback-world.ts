@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -11,7 +13,9 @@ import type { Store } from '../../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../../server/store/sqlite/open.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
 import { createStudyHub, type RunningHub } from '../../../server/studies/hub.js';
-import { batchOf, define, everyMs, hexKey, Record as Happened, watchedRunner, watchedStore } from '../hub-bench.js';
+import {
+  batchOf, define, everyMs, hexKey, Record as Happened, watchedRunner, watchedStore,
+} from '../hub-bench.js';
 import { Chance } from '../simulation/chance.js';
 import { VirtualClock } from '../virtual-clock.js';
 
@@ -20,8 +24,9 @@ export const rollbackFaults = ['none', 'older-copy', 'emptied', 'removed', 'log-
 export type RollbackFault = (typeof rollbackFaults)[number];
 
 /**
- * Defects that the world must find. `mark-set-back`: the mark is made from the database that is there.
- * `nothing-charged`: the mark has forgotten the charges. `same-epochs`: it has forgotten which epochs there were.
+ * Defects that the world must find. `mark-set-back`: the mark is made from the database that is
+ * there. `nothing-charged`: the mark has forgotten the charges. `same-epochs`: it has forgotten
+ * which epochs there were.
  */
 export const rollbackPlants = ['mark-set-back', 'nothing-charged', 'same-epochs'] as const;
 export type RollbackPlant = (typeof rollbackPlants)[number];
@@ -43,10 +48,11 @@ const runs = 7;
 class BrokenPromise extends Error {}
 
 /**
- * A server whose database is set back between its runs: real hub, ledger, store and mark, on a virtual clock, with every
- * choice from one seed. The world keeps its own account of what was drawn and published. By that account: a start is
- * refused when the database lacks something of it, and never when the server was only killed; after the operator's
- * acceptance no budget is spent beyond its cap; no epoch has two releases or two draws of noise.
+ * A server whose database is set back between its runs: real hub, ledger, store and mark, on a
+ * virtual clock, with every choice from one seed. The world keeps its own account of what was drawn
+ * and published. By that account: a start is refused when the database lacks something of it, and
+ * never when the server was only killed; after the operator's acceptance no budget is spent beyond
+ * its cap; no epoch has two releases or two draws of noise.
  */
 export async function liveThroughRollbacks(seed: number, plant: RollbackPlant | null = null): Promise<RollbackReport> {
   const world = new RollbackWorld(Chance.of(seed), plant);
@@ -117,7 +123,10 @@ class RollbackWorld {
     return openInlineSqliteStore({ directory: this.#folder, clock: this.#clock, acceptRollback });
   }
 
-  /** Some epochs, each with some people, the last one perhaps cut short. Copies of the database are taken meanwhile. */
+  /**
+   * Some epochs, each with some people, the last one perhaps cut short. Copies of the database are
+   * taken meanwhile.
+   */
   async #run(store: Store): Promise<void> {
     const hub = await this.#hub(store);
     for (let turns = this.chance.below(4); turns >= 0; turns--) {
@@ -170,7 +179,10 @@ class RollbackWorld {
     return members;
   }
 
-  /** Rows may be lost with an older database; those of epochs that were drawn have counted all the same. */
+  /**
+   * Rows may be lost with an older database; those of epochs that were drawn have counted all the
+   * same.
+   */
   async #readMembers(store: Store): Promise<void> {
     for (const epoch of this.#members.keys()) if (!this.#happened.draws.has(epoch)) this.#members.delete(epoch);
     for (const { studyId, epoch } of await store.unfinishedEpochs()) {
@@ -216,7 +228,10 @@ class RollbackWorld {
     this.#copies.push(copy);
   }
 
-  /** The files as a kill leaves them. What the process still does goes into a folder that nobody reads any more. */
+  /**
+   * The files as a kill leaves them. What the process still does goes into a folder that nobody
+   * reads any more.
+   */
   #leaveKilled(): void {
     const left = this.#folder;
     this.#generation += 1;
@@ -275,7 +290,10 @@ class RollbackWorld {
     writeFileSync(path, `${format}\n${createHash('sha256').update(forgetful).digest('hex')}\n${forgetful}\n`);
   }
 
-  /** In words, something drawn or published that the database does not know; null when it knows everything. */
+  /**
+   * In words, something drawn or published that the database does not know; null when it knows
+   * everything.
+   */
   #missing(): string | null {
     if (this.#happened.draws.size === 0) return null;
     const path = join(this.#folder, 'keelson.db');

@@ -17,8 +17,8 @@ const nameOf = { database: 'keelson.db', log: 'keelson.db-wal', mark: 'keelson.m
  * keeps an arbitrary prefix of what was appended since, the rest gone or overwritten by noise. Whatever shrinks the log
  * (a checkpoint) has synced it before by SQLite's own rules, so then nothing is in doubt.
  *
- * The product writes its mark after the log is synced, in the same call. So a mark that is newer than the last sync is
- * there after a crash only when all of the log is, and then by chance.
+ * The product writes its mark after the log is synced, in the same call. So a mark that is newer
+ * than the last sync is there after a crash only when all of the log is, and then by chance.
  */
 export class SimulatedDisk {
   readonly #root = mkdtempSync(join(shelf, 'keelson-simulation-'));

@@ -1,4 +1,7 @@
-/** Starts that went on with an older database than the folder had held. New tables only; rows are added, never changed. */
+/**
+ * Starts that went on with an older database than the folder had held. New tables only; rows are
+ * added, never changed.
+ */
 export const rollbacksSchema = `
 CREATE TABLE rollbacks (
   rollback INTEGER PRIMARY KEY, -- order of acceptance, from 1
@@ -10,7 +13,7 @@ CREATE TABLE rollbacks (
 ) STRICT;
 
 CREATE TABLE rollback_charges (
-  entry_id INTEGER PRIMARY KEY REFERENCES ledger (entry_id), -- a charge that stands for charges that the database had lost
+  entry_id INTEGER PRIMARY KEY REFERENCES ledger (entry_id), -- the charge for what was lost
   rollback INTEGER NOT NULL REFERENCES rollbacks (rollback) -- the acceptance that made it
 ) STRICT;
 `;
