@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { inlineCompute } from '../dist/src/estimators/compute.js';
 import { stepRows } from '../dist/src/estimators/stable/dual-rows.js';
 import { gapMax, sensitivitiesOf } from '../dist/src/estimators/stable/mean-design.js';
-import { projectOnBound, roundingGap } from '../dist/src/estimators/stable/projection.js';
+import { passesAtMost, projectOnBound, roundingGap } from '../dist/src/estimators/stable/projection.js';
 import { clipBall } from '../dist/src/privacy/clip.js';
 import { attacks, makeRows, randomOf } from './accuracy/data.js';
 
@@ -37,7 +37,7 @@ function sumsOf({ dimension, steps }, weights) {
 async function strainOf({ rows, own, others, bound }) {
   const dimension = own.length;
   const sides = [own, others].map((row) => stepsOf([row, ...rows], dimension));
-  const asked = { unit, bound, rowsMax: rows.length + 1, gap: gapMax };
+  const asked = { unit, bound, rowsMax: rows.length + 1, radius, gap: gapMax };
   const [left, right] = [await projectOnBound(compute, sides[0], asked), await projectOnBound(compute, sides[1], asked)];
   const change = Math.hypot(...left.weights.slice(1).map((weight, i) => weight - right.weights[i + 1]));
   const [v, w] = [left.weights[0], right.weights[0]];
@@ -103,14 +103,14 @@ async function solve(values, dimension, bound, centre = medians(values, dimensio
   const ball = clipBall(1.35 * Math.sqrt(dimension) + 3, { products: true, rowsMax: 2 * count });
   const pool = { count, dimension, values, tags: new BigUint64Array(count) };
   const rows = await stepRows(compute, pool, 2 * count, ball, centre, new Float64Array(dimension).fill(1));
-  const asked = { unit: ball.grid, bound: bound * count, rowsMax: 2 * count, gap: gapMax };
+  const asked = { unit: ball.grid, bound: bound * count, rowsMax: 2 * count, radius: ball.radius, gap: gapMax };
   const began = performance.now();
-  const { steps, gap } = await projectOnBound(compute, rows, asked);
-  return { steps, gap, seconds: (performance.now() - began) / 1000 };
+  const { passes, gap } = await projectOnBound(compute, rows, asked);
+  return { passes, most: passesAtMost(dimension, asked), gap, seconds: (performance.now() - began) / 1000 };
 }
 
-const note = (name, { steps, gap, seconds }) =>
-  console.log(`${name.padEnd(34)}${String(steps).padStart(6)} steps, gap ${gap.toExponential(1)}, ${seconds.toFixed(1)} s`);
+const note = (name, { passes, most, gap, seconds }) =>
+  console.log(`${name.padEnd(34)}${String(passes).padStart(6)} passes of ${most} at most, gap ${gap.toExponential(1)}, ${seconds.toFixed(1)} s`);
 
 async function onAttacks(contributors) {
   let most = 0;
@@ -120,11 +120,11 @@ async function onAttacks(contributors) {
       for (const bound of [1, 0.7]) {
         const solved = await solve(values, 10, bound);
         note(`${name}, ${corruption}, bound ${bound}`, solved);
-        most = Math.max(most, solved.steps);
+        most = Math.max(most, solved.passes);
       }
     }
   }
-  console.log(`most: ${most} steps`);
+  console.log(`most: ${most} passes`);
 }
 
 /** Rows that make the dual badly scaled: widths over many orders, few rows far out, all rows on the edge of a weight. */

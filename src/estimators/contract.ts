@@ -193,6 +193,20 @@ export interface Compute {
    * @param thread - which one, below `parallelism`; default: whichever has least to do.
    */
   run<Output>(kernel: string, input: unknown, thread?: number): Promise<Output>;
+  /** Told of every pass over rows before it begins; for tests that count work. */
+  onPass?(kernel: string, rows: number): void;
+}
+
+/**
+ * A bound in public numbers on the work of a release. A pass takes about rows * columns^2 multiplications twice, and the
+ * eigenvalues of two or three matrices of columns^2 entries.
+ */
+export interface PlannedWork {
+  /** Passes over the rows, at most, whatever the rows are. */
+  readonly passes: number;
+  /** Rows of a pass, at most. */
+  readonly rows: number;
+  readonly columns: number;
 }
 
 export interface Plan {
@@ -214,6 +228,12 @@ export interface Plan {
   readonly noise: readonly number[];
   /** Public numbers worth showing (groups, radius, clip radius ...), for `plan` and the dashboard. */
   readonly facts: Readonly<Record<string, number | string>>;
+  /**
+   * Where the number of passes over the rows depends on the rows: the most that there can be. Whoever publishes releases
+   * on time waits until this much work would be done, so that the time tells nothing. Absent: the passes follow from
+   * public and released numbers alone.
+   */
+  readonly work?: PlannedWork;
   /** Error expected when a share `corruption` of the contributors is hostile. Infinity past its promise. */
   expectedError(corruption: number): ExpectedError;
   summary(cohort: string): Summary;

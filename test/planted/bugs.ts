@@ -396,7 +396,7 @@ const uncertifiedWeights: PlantedBug = {
     const bound = cohort;
     const ball = clipBall(50, { products: true, rowsMax });
     const { weight } = sensitivitiesOf({ bound, radius: ball.radius, rowsMax, dimension });
-    const asked = { unit: ball.grid, bound, rowsMax, gap: planted ? Infinity : gapMax };
+    const asked = { unit: ball.grid, bound, rowsMax, radius: ball.radius, gap: planted ? Infinity : gapMax };
     const [middle, unit] = [new Float64Array(dimension), new Float64Array(dimension).fill(1)];
     const plan = smallPlan({
       facts,

@@ -6,14 +6,14 @@ import type { GaussianEvent, MechanismEvent } from '../../privacy/events.js';
 import { keepingCount } from '../../privacy/mechanisms/bounds.js';
 import { shareOf } from '../../privacy/target.js';
 import type { ExpectedError, StudyFacts } from '../contract.js';
-import { roundingGap, softness } from './projection.js';
+import { overstep, passesAtMost, roundingGap, type PassesAsked } from './projection.js';
 
 /**
  * The noise of a mean under projected weights, worked out from public numbers.
  *
  * Claim. Neighbours: one contributor's row replaced by any other, or by none, or added: rows Z and Z' that differ in
  * row i at most, of norm R at most, a null row weighing nothing. Let v and v' be the weights that `projectOnBound`
- * returns for the same m, and B = (1 + softness) m the bound that it keeps. With c = sqrt(1 / 2) + 2 e and
+ * returns for the same m, and B = (1 + overstep) m the bound that it keeps. With c = sqrt(1 / 2) + 2 e and
  * e = sqrt(2 (gap + what rounding hides)),
  * - sum v_j^(3/2) z_j changes by at most (3 / 2) c sqrt B + 2 min(R, sqrt B);
  * - sum v_j^(3/2), over the rows that are there, by at most (3 / 2) c sqrt(rowsMax) + 1.
@@ -24,7 +24,8 @@ import { roundingGap, softness } from './projection.js';
  * Schwarz, sum (3/2) |v_j - v'_j| sqrt(o_j) |a . z_j| <= (3/2) c sqrt(sum o_j (a . z_j)^2), and the last sum is at most
  * B, because each of v and v' bounds the common rows by B. With 1 instead of a . z_j it is at most rowsMax.
  * (3) Row i itself: v_i |z_i|^2 <= B gives v_i^(3/2) |z_i| <= sqrt B; and it is at most R.
- * m is at most bound * cohort, whatever count was released before: that m is charged.
+ * m is at most bound * cohort, whatever count was released before: that m is charged. Of more than
+ * twice the rows counted those with the smallest tags are taken, so that neighbours still differ in one row at most.
  * The sums are those of doubles and not on a grid: the events' grids are coarse enough that a step's half exceeds
  * their rounding, and rounding to a step is charged by the events' builders.
  */
@@ -65,6 +66,8 @@ export const gapMax = 1e-5;
 
 /** A first stage finds a centre about which the last one may bound more tightly, where there is one. */
 const near = { name: 'near', looser: 1.5, share: 0.3 } as const;
+/** A count below this share of the cohort is taken for this much; the release is refused then. */
+const leastShare = 0.25;
 /** About how far off a coordinate of the private centre is, for each hostile share: the slope of a normal median. */
 const medianSlope = 1.3;
 /** Share of rho, centre excluded, that counting the rows takes; and of a stage's, that adding up its weights takes. */
@@ -112,11 +115,31 @@ export function sensitivitiesOf(
 ): { readonly sum: number; readonly weight: number } {
   const error = Math.sqrt(2 * (gapMax + roundingGap(rowsMax, dimension)));
   const change = 1.5 * (Math.SQRT1_2 + 2 * error);
-  const root = Math.sqrt((1 + softness) * bound);
+  const root = Math.sqrt((1 + overstep) * bound);
   return {
     sum: (change * root + 2 * Math.min(radius, root)) * roundedUp,
     weight: (change * Math.sqrt(rowsMax) + 1) * roundedUp,
   };
+}
+
+/** What a stage's projection is asked, but for the unit. `present` is released. */
+export function projectionAsked(
+  { facts, ball: { radius } }: Pick<MeanDesign, 'facts' | 'ball'>, stage: Pick<MeanStage, 'bound'>, present: number,
+): PassesAsked {
+  const counted = Math.min(facts.cohort, Math.max(present, leastShare * facts.cohort));
+  // In a fixed proportion to the bound: so the passes are bounded by the plan, however many rows came.
+  return { bound: stage.bound * counted, rowsMax: surplus * counted, radius, gap: gapMax };
+}
+
+/**
+ * Passes over the rows that a release makes at most. Each stage clips the rows in one, solves, and adds up the rows in
+ * one. The bound of a projection grows with the rows for a fixed proportion of rows and bound, so that with the most
+ * rows is the largest.
+ */
+export function passesOf(design: Pick<MeanDesign, 'facts' | 'ball' | 'stages'>): number {
+  const { dimension, cohort } = design.facts;
+  return design.stages.reduce((sum, stage) =>
+    sum + 2 + passesAtMost(dimension, projectionAsked(design, stage, cohort)), 0);
 }
 
 interface StageRoom {

@@ -11,7 +11,9 @@ import { chooseScale, type ScaleChoice } from '../scale-choice.js';
 import { rowsSummary } from '../summaries/rows.js';
 import { choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../values.js';
 import { stepRows, type StepRows } from './dual-rows.js';
-import { gapMax, meanDesignOf, meanErrorOf, type MeanAsked, type MeanDesign } from './mean-design.js';
+import {
+  meanDesignOf, meanErrorOf, passesOf, projectionAsked, type MeanAsked, type MeanDesign,
+} from './mean-design.js';
 import { projectOnBound, type ProjectionAsked } from './projection.js';
 import { centreNeedsDelta, neighbours } from '../planning.js';
 
@@ -20,6 +22,8 @@ const cohortName = 'rows';
 const chunkRows = 2 ** 15;
 /** Largest hostile share that can be promised. */
 const corruptionLimit = 0.2;
+/** How many times the default radius a radius may be. */
+const radiusMost = 2;
 
 const parameters: readonly ParameterSpec[] = [
   scaleParameter,
@@ -39,8 +43,9 @@ const parameters: readonly ParameterSpec[] = [
     description: 'part of the cost that finding the centre takes',
   },
   {
-    name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum: 1000, unit: 'scales',
-    description: 'rows farther than this from the centre are pulled in; 1.35 sqrt(columns) + 3 when absent',
+    name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum: 100, unit: 'scales',
+    description: 'rows farther than this from the centre are pulled in; 1.35 sqrt(columns) + 3 when absent, and at most '
+      + 'twice that, because the longest time that the weights may take grows with its square',
   },
 ];
 
@@ -65,6 +70,10 @@ const parameters: readonly ParameterSpec[] = [
  * Source: the projection of P. Kothari, P. Manurangsi, A. Velingker, Private robust estimation by stabilizing convex
  * relaxations (2022), without the constraint on the sum of weights, which makes it stable for all data; with a soft
  * bound, so that a first-order solver surely ends; and with the solver's gap in the sensitivity.
+ *
+ * Time. How many passes the solver takes depends on the rows. `work` bounds it by public numbers, for every data set.
+ * A cap on the passes instead would be outside the proof: a set that meets it and a neighbour that does not would be
+ * answered with different weights.
  */
 export const stableMean: Estimator = {
   name: 'stable-mean',
@@ -88,9 +97,11 @@ function planMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible
   const { target, dimension } = choice.facts;
   if (!(target.rho > 0 && target.delta > 0)) return centreNeedsDelta;
   const corruption = numberOf(values, 'corruption');
+  const usualRadius = 1.35 * Math.sqrt(dimension) + 3;
+  const radius = optionalNumberOf(values, 'radius') ?? usualRadius;
+  if (radius > radiusMost * usualRadius) return tooFarOut(radius, usualRadius);
   const design = meanDesignOf({
-    cohort: cohortName, facts: choice.facts, corruption,
-    radius: optionalNumberOf(values, 'radius') ?? 1.35 * Math.sqrt(dimension) + 3,
+    cohort: cohortName, facts: choice.facts, corruption, radius,
     bound: numberOf(values, 'bound'), centreShare: numberOf(values, 'centre-share'),
     recentre: choiceOf(values, 'recentre') as MeanAsked['recentre'],
   });
@@ -106,10 +117,22 @@ function planMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible
   return planFor(design, choice, facts, corruption);
 }
 
+/** One row at a large radius would make the weights take very long, so that the time tells of it. */
+function tooFarOut(radius: number, usualRadius: number): Infeasible {
+  const limit = (radiusMost * usualRadius).toPrecision(3);
+  return {
+    kind: 'infeasible',
+    reason: `with a radius of ${radius} a single row far out could keep the search for the weights busy for very long; `
+      + `the limit is ${limit}`,
+    remedy: `a radius of at most ${limit}, or none: the default is ${usualRadius.toPrecision(3)}`,
+  };
+}
+
 function planFor(design: MeanDesign, choice: ScaleChoice, facts: StudyFacts, corruption: number): Plan {
   const { dimension, cohort } = facts;
   const events = [...(choice.kind === 'auto' ? [choice.event] : []), ...design.events];
   const last = design.stages.at(-1)!;
+  const work = { passes: passesOf(design), rows: design.rowsMax, columns: dimension };
   return Object.freeze<Plan>({
     kind: 'plan',
     cohorts: [{ name: cohortName, share: 1, unit: 'row', mode: 'pooled', groups: 1 }],
@@ -133,7 +156,9 @@ function planFor(design: MeanDesign, choice: ScaleChoice, facts: StudyFacts, cor
       spreadThatIsAllowed: last.bound,
       stages: design.stages.length,
       rowsCountedAtMost: design.rowsMax,
+      passesAtMost: work.passes,
     },
+    work,
     expectedError: (share) => meanErrorOf(design, share, corruption),
     summary: () => rowsSummary(dimension),
     release: async (summaries, mechanisms, compute) =>
@@ -156,9 +181,8 @@ async function releaseStages(
     present ??= mechanisms.gaussian(design.present.name, rows.map((all) =>
       Float64Array.of(all.present.reduce((sum, one) => sum + one, 0)))).value[0]!;
     const count = present;
-    const bound = stage.bound * Math.min(facts.cohort, Math.max(count, facts.cohort / 4));
-    const sums = await rows.mapAsync((all) =>
-      weightedSums(compute, all, { unit: ball.grid, bound, rowsMax, gap: gapMax }));
+    const asked = { ...projectionAsked(design, stage, count), unit: ball.grid };
+    const sums = await rows.mapAsync((all) => weightedSums(compute, firstRows(all, asked.rowsMax), asked));
     const sum = mechanisms.gaussian(stage.sum.name, sums.map(({ total }) => total));
     const weight = mechanisms.gaussian(stage.weight.name, sums.map(({ kept }) => Float64Array.of(kept)));
     outcome = Released.all<readonly [Float64Array, Float64Array]>([sum, weight]).map(([total, [kept = 0]]) => {
@@ -171,6 +195,12 @@ async function releaseStages(
   }
   assert(outcome !== null, 'a design has stages');
   return outcome;
+}
+
+/** Of more rows than `most` those with the smallest tags. @param most - need not be whole. */
+function firstRows({ count, dimension, steps, present }: StepRows, most: number): StepRows {
+  const kept = Math.min(count, Math.floor(most));
+  return { count: kept, dimension, steps: steps.subarray(0, kept * dimension), present: present.subarray(0, kept) };
 }
 
 /** Sums of the rows, in scales, and of their weights, under the projected weights to the power 3/2. */

@@ -20,6 +20,8 @@ export interface KernelRunner {
   readonly parallelism: number;
   /** @param thread - which one, below `parallelism`; default: whichever has least to do. */
   run<Output>(kernel: string, input: unknown, thread?: number): Promise<Output>;
+  /** Told of every pass before it begins, with the things that it goes over. */
+  onPass?(kernel: string, rows: number): void;
 }
 
 /** Moments of all rows. Exact for rows of whole steps, see `Kernels`. Masks and weights should be shared too. */
@@ -144,6 +146,7 @@ async function overChunks<Output>(
 ): Promise<Output[]> {
   const { values, dimension, count } = rows;
   assert(values.length >= count * dimension, 'rows hold count times dimension numbers');
+  runner.onPass?.(kernel, length);
   const isShared = [values, ...others].every((part) => part === undefined || !(part.buffer instanceof ArrayBuffer));
   const chunks = Math.ceil(length / chunkRows);
   const all = { ...input, rows: { values, dimension, count } };

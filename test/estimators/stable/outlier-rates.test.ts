@@ -69,7 +69,7 @@ describe('weights with a least sum', () => {
     const [rows, other] = [[0, ...others], [100, ...others]];
     const [w, v] = [rows, other].map((side) => potentialOf(side, 7, 6).weights);
     expect(apart(w!, v!)).toBeGreaterThan(1.7);
-    const asked = { unit, bound: 6, rowsMax: 26, gap: gapMax };
+    const asked = { unit, bound: 6, rowsMax: 26, radius: 100, gap: gapMax };
     const [near, far] = [await projectOnBound(inlineCompute(), stepsOf(rows), asked),
       await projectOnBound(inlineCompute(), stepsOf(other), asked)];
     expect(apart(near.weights, far.weights)).toBeLessThan(Math.SQRT1_2);
@@ -85,7 +85,7 @@ describe('a private choice of how many outliers there are', () => {
     const rows = [...honest, 40, 40, 40];
     const chosen = selectedMean(rows, { ...asked, bound: 1.5 * rows.length });
     const { total, kept } = await weightedSums(inlineCompute(), stepsOf(rows), {
-      unit, bound: 1.5 * rows.length, rowsMax: 2 * rows.length, gap: gapMax,
+      unit, bound: 1.5 * rows.length, rowsMax: 2 * rows.length, radius: 50, gap: gapMax,
     });
     const honestMean = honest.reduce((sum, entry) => sum + entry, 0) / honest.length;
     expect(chosen).not.toBeNull();
@@ -96,7 +96,7 @@ describe('a private choice of how many outliers there are', () => {
   it('has no answer where none is, when the shipped weights always have one', async () => {
     const rows = [...honest.map((entry) => entry + 20), ...honest.map((entry) => entry - 20)];
     expect(selectedMean(rows, { ...asked, bound: rows.length })).toBeNull();
-    const asFor = { unit, bound: rows.length, rowsMax: 2 * rows.length, gap: gapMax };
+    const asFor = { unit, bound: rows.length, rowsMax: 2 * rows.length, radius: 50, gap: gapMax };
     expect(Number.isFinite((await weightedSums(inlineCompute(), stepsOf(rows), asFor)).total[0])).toBe(true);
   });
 });

@@ -1,22 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import { inlineCompute } from '../../../src/estimators/compute.js';
+import type { Compute } from '../../../src/estimators/contract.js';
 import type { StepRows } from '../../../src/estimators/stable/dual-rows.js';
 import { gapMax, sensitivitiesOf } from '../../../src/estimators/stable/mean-design.js';
 import { weightedSums } from '../../../src/estimators/stable/mean.js';
-import { projectOnBound, roundingGap, softness, type Projection } from '../../../src/estimators/stable/projection.js';
+import {
+  overstep, passesAtMost, projectOnBound, roundingGap, softness, type PassesAsked, type Projection,
+} from '../../../src/estimators/stable/projection.js';
+import { createKernels } from '../../../src/numerics/kernels/index.js';
 import { dataSource, type DataSource } from '../../support/data.js';
 
 /** Rows in whole steps of 2^-10. */
 const unit = 2 ** -10;
+/** No row of these tests is longer. */
+const radius = 10;
 
 function stepsOf(rows: readonly ArrayLike<number>[], dimension: number): StepRows {
   const steps = Float64Array.from(rows.flatMap((row) => Array.from(row, (entry) => Math.trunc(entry / unit))));
   return { count: rows.length, dimension, steps, present: new Uint8Array(rows.length).fill(1) };
 }
 
-function project(rows: StepRows, bound: number, fastSteps?: number): Promise<Projection> {
-  const asked = { unit, bound, rowsMax: 2 * rows.count, gap: gapMax };
-  return projectOnBound(inlineCompute(), rows, fastSteps === undefined ? asked : { ...asked, fastSteps });
+function askedOf(rows: StepRows, bound: number, fastSteps?: number): PassesAsked & { readonly unit: number } {
+  const asked = { unit, bound, rowsMax: 2 * rows.count, radius, gap: gapMax };
+  return fastSteps === undefined ? asked : { ...asked, fastSteps };
+}
+
+function project(rows: StepRows, bound: number, fastSteps?: number, compute = inlineCompute()): Promise<Projection> {
+  return projectOnBound(compute, rows, askedOf(rows, bound, fastSteps));
 }
 
 /** Normal rows, a share of which stand together. */
@@ -32,10 +42,10 @@ const distanceOf = (left: Float64Array, right: Float64Array, leftOut = -1): numb
 
 describe('the projection', () => {
   it('is all ones where the rows are within the bound', async () => {
-    const { weights, gap, steps } = await project(stepsOf([[0.5, 0], [0, 0.5], [-0.5, 0], [0, -0.5]], 2), 4);
+    const { weights, gap, passes } = await project(stepsOf([[0.5, 0], [0, 0.5], [-0.5, 0], [0, -0.5]], 2), 4);
     expect(Array.from(weights)).toEqual([1, 1, 1, 1]);
     expect(gap).toBe(0);
-    expect(steps).toBe(1);
+    expect(passes).toBe(2);
   });
 
   it('is what can be worked out for rows on the axes', async () => {
@@ -69,7 +79,7 @@ describe('the projection', () => {
         expect(Math.min(...weights)).toBeGreaterThanOrEqual(0);
         expect(Math.max(...weights)).toBeLessThanOrEqual(1);
       }
-      expect(sure.steps).toBeGreaterThan(fast.steps);
+      expect(sure.passes).toBeGreaterThan(fast.passes);
       expect(distanceOf(fast.weights, sure.weights)).toBeLessThanOrEqual(2 * Math.sqrt(2 * gapMax));
     }
   });
@@ -90,9 +100,72 @@ describe('the projection', () => {
       return row;
     });
     for (const bound of [0.5, 1, 10]) {
-      const { gap, steps } = await project(stepsOf(rows, dimension), bound * 600);
+      const { gap, passes } = await project(stepsOf(rows, dimension), bound * 600);
       expect(gap).toBeLessThanOrEqual(gapMax);
-      expect(steps).toBeLessThan(2_000);
+      expect(passes).toBeLessThan(2_000);
+    }
+  });
+});
+
+/** Rows that differ in the first one at most, or make the ascent slow all together. */
+function slowSets(data: DataSource, count: number, dimension: number): readonly Float64Array[][] {
+  const along = (length: number): Float64Array => {
+    const row = new Float64Array(dimension);
+    row[0] = length;
+    return row;
+  };
+  const rows = Array.from({ length: count }, () => data.normals(dimension).map((entry) => entry / 2));
+  const replaced = (first: Float64Array): Float64Array[] => [first, ...rows.slice(1)];
+  return [
+    rows, replaced(along(radius)), replaced(along(1e-9)), replaced(rows[1]!), rows.map(() => along(radius)),
+    rows.map(() => along(0)), rows.map((row, i) => (i < count / 5 ? along(radius) : row)),
+    rows.map((_, i) => along(radius * 4 ** -(i % 6))),
+  ];
+}
+
+/** The weighted second moments along their widest direction, over the bound. */
+function widthOf({ count, dimension, steps }: StepRows, weights: Float64Array, bound: number): number {
+  const moments = new Float64Array(dimension ** 2);
+  for (let i = 0; i < count; i++) {
+    for (let at = 0; at < moments.length; at++) {
+      const [j, k] = [Math.floor(at / dimension), at % dimension];
+      moments[at]! += weights[i]! * steps[i * dimension + j]! * steps[i * dimension + k]! * unit ** 2;
+    }
+  }
+  return createKernels().eigenSymmetric(moments, dimension).values.at(-1)! / bound;
+}
+
+describe('passes of the projection', () => {
+  it('are at most the public number, with a certificate, also from the phase with a proof alone', async () => {
+    const data = dataSource('passes');
+    for (const dimension of [2, 3]) {
+      for (const rows of slowSets(data, 60, dimension)) {
+        for (const bound of [6, 60]) {
+          for (const fastSteps of [undefined, 1]) {
+            const set = stepsOf(rows, dimension);
+            let counted = 0;
+            const compute: Compute = { ...inlineCompute(), onPass: (kernel) => { if (kernel === 'scores') counted += 1; } };
+            const { weights, gap, passes } = await project(set, bound, fastSteps, compute);
+            expect(passes).toBe(counted);
+            expect(passes).toBeLessThanOrEqual(passesAtMost(dimension, askedOf(set, bound, fastSteps)));
+            expect(gap).toBeLessThanOrEqual(gapMax);
+            expect(Math.max(...weights)).toBeGreaterThan(0);
+            expect(widthOf(set, weights, bound)).toBeLessThanOrEqual(1 + overstep);
+          }
+        }
+      }
+    }
+  });
+
+  it('are the same number for all rows of one column', async () => {
+    const data = dataSource('passes on a line');
+    for (const bound of [6, 60]) {
+      for (const rows of slowSets(data, 60, 1)) {
+        const set = stepsOf(rows, 1);
+        const { weights, passes } = await project(set, bound);
+        expect(passes).toBe(passesAtMost(1, askedOf(set, bound)));
+        expect(Math.max(...weights)).toBeGreaterThan(0);
+      }
     }
   });
 });
@@ -108,7 +181,7 @@ function somewhere(data: DataSource, dimension: number, radius: number): Float64
 describe('weights of neighbours', () => {
   it('differ by no more than the lemma says, and move the sums by no more than is charged', async () => {
     const data = dataSource('pairs');
-    const radius = 6;
+    const reach = 6;
     let worst = 0;
     for (let pair = 0; pair < 300; pair++) {
       const dimension = 1 + data.below(3);
@@ -116,7 +189,7 @@ describe('weights of neighbours', () => {
       const bound = count * [0.2, 0.5, 1, 2][data.below(4)]!;
       const rows = crowd(data, count, dimension, [0, 0.2, 0.5][data.below(3)]!, 1 + 5 * data.uniform());
       const other = rows.slice();
-      other[0] = somewhere(data, dimension, radius);
+      other[0] = somewhere(data, dimension, reach);
       const [left, right] = [stepsOf(rows, dimension), stepsOf(other, dimension)];
       // Sometimes the row is absent on one side.
       if (data.below(4) === 0) {
@@ -131,9 +204,9 @@ describe('weights of neighbours', () => {
       const allowed = Math.sqrt(own * (1 - own) + others * (1 - others) + 2 * error) + 2 * error;
       expect(change).toBeLessThanOrEqual(allowed);
       worst = Math.max(worst, change);
-      const asked = { unit, bound, rowsMax: 2 * count, gap: gapMax };
+      const asked = { unit, bound, rowsMax: 2 * count, radius, gap: gapMax };
       const [here, there] = [await weightedSums(inlineCompute(), left, asked), await weightedSums(inlineCompute(), right, asked)];
-      const charged = sensitivitiesOf({ bound, radius, rowsMax: 2 * count, dimension });
+      const charged = sensitivitiesOf({ bound, radius: reach, rowsMax: 2 * count, dimension });
       expect(distanceOf(here.total, there.total)).toBeLessThanOrEqual(charged.sum);
       expect(Math.abs(here.kept - there.kept)).toBeLessThanOrEqual(charged.weight);
     }
