@@ -2,10 +2,11 @@ import { columnOf, finiteRows, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 import { allFinite, maximumNorm } from '../numerics/vector.js';
 
-/** Weiszfeld steps at most; each is one pass over the points. */
-const iterationsMax = 50;
-/** A step below this share of the points' spread ends the iteration. */
-const stepTolerance = 1e-12;
+/**
+ * Weiszfeld steps; each is one pass over the points. Always as many: how soon the points settle depends on them, and the
+ * time of a private release must not.
+ */
+const iterations = 50;
 
 /**
  * The point with the smallest sum of distances to the given points, to about 1e-6 of their spread.
@@ -32,8 +33,8 @@ export function geometricMedian(given: PointSet): Float64Array {
   for (let i = 0; i < relative.length; i++) relative[i] = points.values[i]! - start[i % dimension]!;
   // A far outlier must not set the unit: the iteration is scale-free, the unit only guards the range of doubles.
   const unit = maximumNorm(relative);
-  if (unit === 0 || !Number.isFinite(unit)) return start;
-  const scaled = unit > 1e-100 && unit < 1e100 ? relative : relative.map((entry) => entry / unit);
+  if (!Number.isFinite(unit)) return start;
+  const scaled = unit === 0 || (unit > 1e-100 && unit < 1e100) ? relative : relative.map((entry) => entry / unit);
   const back = scaled === relative ? 1 : unit;
   const found = iterate(scaled, count, dimension);
   return allFinite(found) ? found.map((entry, j) => start[j]! + back * entry) : start;
@@ -41,17 +42,8 @@ export function geometricMedian(given: PointSet): Float64Array {
 
 function iterate(values: Float64Array, count: number, dimension: number): Float64Array {
   let current = new Float64Array(dimension);
-  for (let iteration = 0; iteration < iterationsMax; iteration++) {
-    const step = weiszfeldStep(values, count, dimension, current);
-    if (step === null) return current;
-    let moved = 0;
-    let size = 0;
-    for (let j = 0; j < dimension; j++) {
-      moved = Math.max(moved, Math.abs(step.next[j]! - current[j]!));
-      size = Math.max(size, Math.abs(step.next[j]!));
-    }
-    current = step.next;
-    if (moved <= stepTolerance * (size + step.typicalDistance)) break;
+  for (let iteration = 0; iteration < iterations; iteration++) {
+    current = weiszfeldStep(values, count, dimension, current) ?? current;
   }
   return current;
 }
@@ -62,7 +54,7 @@ function weiszfeldStep(
   count: number,
   dimension: number,
   current: Float64Array,
-): { next: Float64Array<ArrayBuffer>; typicalDistance: number } | null {
+): Float64Array<ArrayBuffer> | null {
   const weighted = new Float64Array(dimension);
   let weights = 0;
   let coincident = 0;
@@ -87,5 +79,5 @@ function weiszfeldStep(
   const share = coincident === 0 ? 1 : 1 - coincident / pull;
   const next = new Float64Array(dimension);
   for (let j = 0; j < dimension; j++) next[j] = current[j]! + (share * weighted[j]!) / weights;
-  return { next, typicalDistance: (count - coincident) / weights };
+  return next;
 }

@@ -10,9 +10,8 @@ export interface RobustNormal {
   readonly factor: Float64Array;
 }
 
-const iterationsMax = 60;
-/** Of a fit to a few dozen rows. */
-const tolerance = 1e-4;
+/** Always as many rounds: how soon rows settle depends on them, and the time of a private release must not. */
+const iterations = 60;
 /** Rows per column below which there is no answer: Tyler's equation needs more than one, and good answers some more. */
 export const rowsPerColumn = 4;
 /** Below this share of its length no direction of a row is known. */
@@ -26,7 +25,7 @@ const planar = 1e-14;
  * 1987), and the size at which the median squared length is that of a normal distribution.
  *
  * A share h of hostile rows moves the place by about 1.15 h sqrt(d) deviations and the shape by about h (d + 2), however
- * far away they are. The answer follows every invertible linear map of the rows, but for the tolerance and the start.
+ * far away they are. The answer follows every invertible linear map of the rows, but for the start.
  * @returns null without rowsPerColumn rows a column, or when rows lie in a plane. Deterministic. O(60 (n d^2 + d^3)).
  */
 export function normalOfRows(given: PointSet): RobustNormal | null {
@@ -35,26 +34,29 @@ export function normalOfRows(given: PointSet): RobustNormal | null {
   if (count < rowsPerColumn * dimension + 1) return null;
   const mean = Float64Array.from({ length: dimension }, (_, j) => median(columnOf(points, j)));
   const spread = mean.map((middle, j) => spreadOf(columnOf(points, j), middle));
-  if (!spread.every((entry) => entry > 0 && Number.isFinite(entry))) return null;
+  // Rows without an answer take as long as others.
+  let isFlat = !spread.every((entry) => entry > 0 && Number.isFinite(entry));
+  if (isFlat) spread.fill(1);
   let map = diagonal(spread.map((entry) => 1 / entry));
   let inverse = diagonal(spread);
   let images = imagesOf(points, map, mean);
-  for (let step = 0; step < iterationsMax; step++) {
+  for (let step = 0; step < iterations; step++) {
     const { move, shape } = directionsOf(images, dimension);
+    const { values, vectors } = ownKernels().eigenSymmetric(shape, dimension);
+    isFlat ||= !(values[0]! > planar);
     const back = ownKernels().product(inverse, move, dimension, dimension, 1);
     for (let j = 0; j < dimension; j++) mean[j]! += back[j]!;
-    const { values, vectors } = ownKernels().eigenSymmetric(shape, dimension);
-    if (!(values[0]! > planar)) return null;
     const power = (exponent: number): Float64Array => {
       const result = new Float64Array(dimension ** 2);
-      ownKernels().gram(vectors, dimension, dimension, { weights: values.map((value) => value ** exponent) }, result);
+      const weights = values.map((value) => (value > planar ? value ** exponent : 1));
+      ownKernels().gram(vectors, dimension, dimension, { weights }, result);
       return result;
     };
     map = ownKernels().product(power(-0.5), map, dimension, dimension, dimension);
     inverse = ownKernels().product(inverse, power(0.5), dimension, dimension, dimension);
     images = imagesOf(points, map, mean);
-    if (Math.hypot(...move) < tolerance && values.every((value) => Math.abs(value - 1) < tolerance)) break;
   }
+  if (isFlat) return null;
   const size = Math.sqrt(median(lengthsOf(images, dimension)) / chiSquareMedian(dimension));
   const factor = inverse.map((entry) => entry * size);
   return allFinite(mean) && allFinite(factor) && size > 0 ? { mean, factor } : null;

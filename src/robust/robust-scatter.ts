@@ -4,9 +4,8 @@ import { finiteRows, rowOf, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 import { geometricMedian } from './geometric-median.js';
 
-const iterationsMax = 100;
-/** The iteration ends when no entry, for a unit diagonal, moves by more. */
-const tolerance = 1e-8;
+/** Always as many rounds: how soon rows settle depends on them, and the time of a private release must not. */
+const iterations = 100;
 
 /**
  * A covariance of which a share of the rows may be anything: Tyler's shape (1987; the fixed point T = mean of
@@ -25,26 +24,19 @@ export function robustScatter(given: PointSet): Float64Array {
   const start = geometricMedian(points);
   const rows = Array.from({ length: count }, (_, i) => rowOf(points, i).map((entry, j) => entry - start[j]!));
   let shape = startOf(rows, dimension);
-  for (let round = 0; round < iterationsMax; round++) {
+  let isSingular = false;
+  for (let round = 0; round < iterations; round++) {
     const next = step(rows, shape, dimension);
-    if (next === null) return nothing;
+    isSingular ||= next === null;
     recentre(rows, shape, dimension);
-    const moved = next.reduce((most, entry, at) => {
-      const scale = Math.sqrt(next[diagonal(at, dimension, 'row')]! * next[diagonal(at, dimension, 'column')]!);
-      return Math.max(most, Math.abs(entry - shape[at]!) / scale);
-    }, 0);
-    shape = next;
-    if (moved < tolerance) break;
+    shape = next ?? shape;
   }
+  if (isSingular) return nothing;
   const root = cholesky(shape, dimension);
   if (root === null) return nothing;
   const factor = median(Float64Array.from(rows, (row) => squareAfter(root, row, dimension))) / chiSquareMedian(dimension);
   const scaled = shape.map((entry) => entry * factor);
   return scaled.every((entry) => Number.isFinite(entry)) && factor > 0 ? scaled : nothing;
-}
-
-function diagonal(at: number, dimension: number, side: 'row' | 'column'): number {
-  return (side === 'row' ? Math.floor(at / dimension) : at % dimension) * (dimension + 1);
 }
 
 /** Moves rows by the mean of their directions in units of the shape: at the end that mean is 0. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { countColumnBins, countColumnCells, countPairBins } from '../../src/numerics/kernels/column-counts.js';
 import { seededWork } from '../../src/random/work.js';
 import { utf8 } from '../../src/base/bytes.js';
+import { countingMath } from '../support/counted-work.js';
 
 const dimensions = Array.from({ length: 40 }, (_, i) => i + 1);
 const cells = 13;
@@ -65,4 +66,17 @@ describe.each([0, 1, 2, 203, 5_001])('counts of the columns of %d rows', (count)
       expect(countPairBins(values, d, pairs).map(inOrder)).toEqual(wanted);
     }
   });
+});
+
+it('counts most rows the fast way wherever one row is, the first one too', async () => {
+  const [count, dimension] = [4_000, 2];
+  const random = seededWork(utf8('near bins'));
+  const values = Float64Array.from({ length: count * dimension }, () => 6 * random.uniform() - 3);
+  const callsWith = async (first: number): Promise<number> => {
+    values.fill(first, 0, dimension);
+    const { calls } = await countingMath(() => countColumnBins(values, dimension, count, Float64Array.of(1, 1)));
+    return calls['floor']!;
+  };
+  const usual = await callsWith(0);
+  for (const far of [1e6, -1e9, 1e300]) expect(Math.abs(await callsWith(far) - usual)).toBeLessThanOrEqual(dimension);
 });

@@ -35,14 +35,18 @@ export interface Tournament {
 /** Places on a line from -clip to clip. */
 const placesPerSide = 1024;
 
-/** One score per candidate. O(candidates^2 * rows). @param scale - one per column. */
+/**
+ * One score per candidate. O(candidates^2 * rows), also where a score is 0 soon: the time must not tell how the rows
+ * decide.
+ * @param scale - one per column.
+ */
 export function tournamentScores(rows: PooledRows, scale: Float64Array, tournament: Tournament): Float64Array {
   const { candidates, dimension, cap } = tournament;
   const count = candidates.length / dimension;
   const points = finiteRows(rows, scale, tournament.groups);
   const scores = new Float64Array(count).fill(cap);
   for (let p = 0; p < count; p++) {
-    for (let q = 0; q < count && scores[p]! > 0; q++) {
+    for (let q = 0; q < count; q++) {
       if (p !== q) scores[p] = Math.min(scores[p]!, stepsToLose(points, tournament, p, q));
     }
   }

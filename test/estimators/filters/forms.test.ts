@@ -7,9 +7,10 @@ import { spectralKind } from '../../../src/estimators/filters/spectral-filter.js
 import {
   markedSurvivors, replayedSurvivors, type Cut, type SurvivorsForm,
 } from '../../../src/estimators/filters/survivors.js';
-import { rowsOfSteps, type ClippedRows } from '../../../src/estimators/filters/clipped-rows.js';
+import { momentsOf, rowsOfSteps, type ClippedRows } from '../../../src/estimators/filters/clipped-rows.js';
 import { inlineCompute } from '../../../src/estimators/run.js';
 import { Sensitive } from '../../../src/base/brands.js';
+import { countedCompute } from '../../support/counted-work.js';
 import { dataSource } from '../../support/data.js';
 import { noting } from '../../support/noted-cuts.js';
 import { factsOf, releaseOf } from '../../support/offline.js';
@@ -100,6 +101,19 @@ describe('rows left by cuts of at most a share', () => {
       alive: Uint8Array.from(points, (point) => (point === null ? 0 : 1)),
     });
   }
+
+  it('cost the next moments a pass, whether one row reaches the threshold or none', async () => {
+    const passesAfter = async (far: number): Promise<readonly string[]> => {
+      const counted = countedCompute();
+      const survivors = markedSurvivors(counted.compute, Sensitive.of(await latticeRows([[0, 1], [1, 0], [far, 0]], 2)));
+      await survivors.cut({
+        mean: new Float64Array(2), weights: Float64Array.of(1, 0, 0, 1), least: 9, shareMax: 0.5,
+      });
+      await (await survivors.rows()).mapAsync((rows) => momentsOf(counted.compute, rows));
+      return counted.passes.map(({ kernel }) => kernel);
+    };
+    expect(await passesAfter(2)).toEqual(await passesAfter(3));
+  });
 
   // 5,000 pairs of neighbours, four cuts each.
   it('differ in one row each at most when a contributor is replaced, comes or goes: 20,000 cases with ties', async () => {

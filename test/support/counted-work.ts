@@ -1,0 +1,55 @@
+import { inlineCompute } from '../../src/estimators/compute.js';
+import type { Compute } from '../../src/estimators/contract.js';
+import type { MechanismEvent } from '../../src/privacy/events.js';
+import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
+import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
+import { seededNoise } from '../../src/random/insecure.js';
+
+/**
+ * Mechanisms with seeded noise of its own for every event: what one event draws does not change what others draw, so that
+ * neighbours are answered with the same noise.
+ */
+export function mechanismsByEvent(events: readonly MechanismEvent[], seed: string): Mechanisms {
+  const byName = new Map(events.map((event) => [event.name, createMechanisms([event], seededNoise(`${seed} ${event.name}`))]));
+  return new Proxy(createMechanisms([], seededNoise(seed)), {
+    get: (_, method: keyof Mechanisms) => (event: string, value: never) => byName.get(event)![method](event, value),
+  });
+}
+
+/** A pass over rows: its kernel, and how many rows it went over. */
+export interface Pass {
+  readonly kernel: string;
+  readonly rows: number;
+}
+
+/** Computes in place, and notes every pass over rows. */
+export function countedCompute(): { readonly compute: Compute; readonly passes: readonly Pass[] } {
+  const passes: Pass[] = [];
+  return { passes, compute: { ...inlineCompute(), onPass: (kernel, rows) => { passes.push({ kernel, rows }); } } };
+}
+
+const counted = ['abs', 'ceil', 'exp', 'floor', 'hypot', 'log', 'log2', 'max', 'min', 'round', 'sqrt', 'trunc'] as const;
+
+/**
+ * Runs `work` and counts its calls of functions of `Math`: a measure of the work of loops that make no pass over rows.
+ * Time is no measure here, because tests run beside other work.
+ */
+export async function countingMath<Result>(
+  work: () => Promise<Result> | Result,
+): Promise<{ readonly result: Result; readonly calls: Readonly<Record<string, number>> }> {
+  const functions = Math as unknown as Record<string, (...given: number[]) => number>;
+  const calls: Record<string, number> = {};
+  const originals = counted.map((name) => [name, functions[name]!] as const);
+  for (const [name, original] of originals) {
+    calls[name] = 0;
+    functions[name] = (...given) => {
+      calls[name]! += 1;
+      return original(...given);
+    };
+  }
+  try {
+    return { result: await work(), calls };
+  } finally {
+    for (const [name, original] of originals) functions[name] = original;
+  }
+}
