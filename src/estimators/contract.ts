@@ -198,8 +198,8 @@ export interface Compute {
 }
 
 /**
- * A bound in public numbers on the work of a release. A pass takes about rows * columns^2 multiplications twice, and the
- * eigenvalues of two or three matrices of columns^2 entries.
+ * A bound in public numbers on the work of a release. A pass takes about rows * columns^2
+ * multiplications twice, and the eigenvalues of two or three matrices of columns^2 entries.
  */
 export interface PlannedWork {
   /** Passes over the rows, at most, whatever the rows are. */
@@ -229,9 +229,9 @@ export interface Plan {
   /** Public numbers worth showing (groups, radius, clip radius ...), for `plan` and the dashboard. */
   readonly facts: Readonly<Record<string, number | string>>;
   /**
-   * Where the number of passes over the rows depends on the rows: the most that there can be. Whoever publishes releases
-   * on time waits until this much work would be done, so that the time tells nothing. Absent: the passes follow from
-   * public and released numbers alone.
+   * Where the number of passes over the rows depends on the rows: the most that there can be.
+   * Whoever publishes releases on time waits until this much work would be done, so that the time
+   * tells nothing. Absent: the passes follow from public and released numbers alone.
    */
   readonly work?: PlannedWork;
   /** Error expected when a share `corruption` of the contributors is hostile. Infinity past its promise. */

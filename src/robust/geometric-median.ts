@@ -3,8 +3,8 @@ import { median } from '../numerics/selection.js';
 import { allFinite, maximumNorm } from '../numerics/vector.js';
 
 /**
- * Weiszfeld steps; each is one pass over the points. Always as many: how soon the points settle depends on them, and the
- * time of a private release must not.
+ * Weiszfeld steps; each is one pass over the points. Always as many: how soon the points settle
+ * depends on them, and the time of a private release must not.
  */
 const iterations = 50;
 

@@ -10,7 +10,10 @@ export interface RobustNormal {
   readonly factor: Float64Array;
 }
 
-/** Always as many rounds: how soon rows settle depends on them, and the time of a private release must not. */
+/**
+ * Always as many rounds: how soon rows settle depends on them, and the time of a private release
+ * must not.
+ */
 const iterations = 60;
 /** Rows per column below which there is no answer: Tyler's equation needs more than one, and good answers some more. */
 export const rowsPerColumn = 4;

@@ -4,7 +4,10 @@ import { finiteRows, rowOf, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 import { geometricMedian } from './geometric-median.js';
 
-/** Always as many rounds: how soon rows settle depends on them, and the time of a private release must not. */
+/**
+ * Always as many rounds: how soon rows settle depends on them, and the time of a private release
+ * must not.
+ */
 const iterations = 100;
 
 /**

@@ -68,7 +68,8 @@ function movedBall(points: PointSet, start: Float64Array, radius: number): { cen
   let keep = new Uint8Array(points.count).fill(1);
   for (let round = 0; round < ballRounds; round++) {
     const inside = Uint8Array.from(radiiAbout(points, centre), (entry) => (entry <= radius ? 1 : 0));
-    // Later rounds find the same; they are made all the same, so that the work does not depend on the rows.
+    // Later rounds find the same; they are made all the same, so that the work does not depend on
+    // the rows.
     if (2 * inside.reduce((sum, entry) => sum + entry, 0) < points.count) continue;
     keep = inside;
     centre = meanAround(points, centre, keep);

@@ -11,8 +11,9 @@ import { factsOf } from '../support/offline.js';
 import { sampleParameters } from '../support/sample-parameters.js';
 
 /**
- * One contributor must not decide how long a release takes, because its time is public. Time itself is no measure in
- * tests: passes over rows are counted, and calls of Math for the loops beside them. Neighbours get the same noise.
+ * One contributor must not decide how long a release takes, because its time is public. Time itself
+ * is no measure in tests: passes over rows are counted, and calls of Math for the loops beside
+ * them. Neighbours get the same noise.
  */
 const dimension = 2;
 
@@ -78,10 +79,16 @@ const forms: readonly (readonly [string, object])[] = [
   ['stable-mean', { scale: 'auto', recentre: 'yes' }],
 ];
 
-/** Their loops go on as long as what was released says. The calls of Math then differ, and tell nothing more. */
+/**
+ * Their loops go on as long as what was released says. The calls of Math then differ, and tell
+ * nothing more.
+ */
 const decidedByReleases = new Set(['stable-covariance', 'stable-mean']);
 
-/** A few calls for the row itself and what it alone is counted in, and a fiftieth for loops that end at a row's place. */
+/**
+ * A few calls for the row itself and what it alone is counted in, and a fiftieth for loops that end
+ * at a row's place.
+ */
 const callsApart = (before: number): number => 120 + before / 50;
 
 function expectSameWork(plan: Plan, name: string, [before, after]: readonly [Work, Work], neighbour: string): void {
@@ -89,7 +96,8 @@ function expectSameWork(plan: Plan, name: string, [before, after]: readonly [Wor
     expect(after.passes.map(({ kernel }) => kernel)).toEqual(before.passes.map(({ kernel }) => kernel));
     after.passes.forEach(({ rows }, i) => expect(Math.abs(rows - before.passes[i]!.rows)).toBeLessThanOrEqual(1));
   }
-  // A missing row changes the order of tags, which says nothing of rows but costs the sort other steps.
+  // A missing row changes the order of tags, which says nothing of rows but costs the sort other
+  // steps.
   if (decidedByReleases.has(name) || neighbour === 'missing') return;
   for (const [call, count] of Object.entries(after.calls)) {
     const was = before.calls[call]!;

@@ -8,8 +8,8 @@ import { countingMath } from '../support/counted-work.js';
 import { dataSource } from '../support/data.js';
 
 /**
- * Estimates inside groups take the same number of rounds whatever the rows are: the time of a private release is public,
- * and a group may be large.
+ * Estimates inside groups take the same number of rounds whatever the rows are: the time of a
+ * private release is public, and a group may be large.
  */
 const dimension = 3;
 const count = 200;

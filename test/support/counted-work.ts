@@ -6,8 +6,8 @@ import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
 
 /**
- * Mechanisms with seeded noise of its own for every event: what one event draws does not change what others draw, so that
- * neighbours are answered with the same noise.
+ * Mechanisms with seeded noise of its own for every event: what one event draws does not change
+ * what others draw, so that neighbours are answered with the same noise.
  */
 export function mechanismsByEvent(events: readonly MechanismEvent[], seed: string): Mechanisms {
   const byName = new Map(events.map((event) => [event.name, createMechanisms([event], seededNoise(`${seed} ${event.name}`))]));
@@ -31,8 +31,8 @@ export function countedCompute(): { readonly compute: Compute; readonly passes: 
 const counted = ['abs', 'ceil', 'exp', 'floor', 'hypot', 'log', 'log2', 'max', 'min', 'round', 'sqrt', 'trunc'] as const;
 
 /**
- * Runs `work` and counts its calls of functions of `Math`: a measure of the work of loops that make no pass over rows.
- * Time is no measure here, because tests run beside other work.
+ * Runs `work` and counts its calls of functions of `Math`: a measure of the work of loops that make
+ * no pass over rows. Time is no measure here, because tests run beside other work.
  */
 export async function countingMath<Result>(
   work: () => Promise<Result> | Result,

@@ -158,7 +158,8 @@ export function removeTopRows(rows: ClippedRows, scores: Float64Array, least: nu
   }
   const most = Math.ceil(share * left);
   if (high.length > most) high.sort((a, b) => scores[b]! - scores[a]! || b - a);
-  // Also where no row goes: the next moments then take a pass whether or not a row reaches the threshold.
+  // Also where no row goes: the next moments then take a pass whether or not a row reaches the
+  // threshold.
   const gone = rows.known.gone ??= sharedBytes(rows.count);
   for (const i of high.slice(0, most)) {
     alive[i] = 0;

@@ -36,8 +36,9 @@ export interface Survivors {
  * - One set is C, the other C and b: k and t of the larger exceed those of the smaller by 0 or 1 each, hence so does r.
  *   The smaller keeps the bottom m of C. The larger keeps the bottom m + 1 (equal r) or m (r one more) of C and b, of
  *   which all but one row, at most, are among the bottom m of C, and leaves out at most one row of these.
- * Only a cut with `shareMax` looks at places. Filters that make such cuts ask for rows sorted by tag, so that rows in
- * common stand in the same order whoever else is there. The others may take rows in order of arrival (filters/plan).
+ * Only a cut with `shareMax` looks at places. Filters that make such cuts ask for rows sorted by
+ * tag, so that rows in common stand in the same order whoever else is there. The others may take
+ * rows in order of arrival (filters/plan).
  */
 export function markedSurvivors(compute: Compute, rows: Sensitive<ClippedRows>): Survivors {
   return {

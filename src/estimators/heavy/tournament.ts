@@ -36,8 +36,8 @@ export interface Tournament {
 const placesPerSide = 1024;
 
 /**
- * One score per candidate. O(candidates^2 * rows), also where a score is 0 soon: the time must not tell how the rows
- * decide.
+ * One score per candidate. O(candidates^2 * rows), also where a score is 0 soon: the time must not
+ * tell how the rows decide.
  * @param scale - one per column.
  */
 export function tournamentScores(rows: PooledRows, scale: Float64Array, tournament: Tournament): Float64Array {

@@ -71,9 +71,9 @@ const parameters: readonly ParameterSpec[] = [
  * relaxations (2022), without the constraint on the sum of weights, which makes it stable for all data; with a soft
  * bound, so that a first-order solver surely ends; and with the solver's gap in the sensitivity.
  *
- * Time. How many passes the solver takes depends on the rows. `work` bounds it by public numbers, for every data set.
- * A cap on the passes instead would be outside the proof: a set that meets it and a neighbour that does not would be
- * answered with different weights.
+ * Time. How many passes the solver takes depends on the rows. `work` bounds it by public numbers,
+ * for every data set. A cap on the passes instead would be outside the proof: a set that meets it
+ * and a neighbour that does not would be answered with different weights.
  */
 export const stableMean: Estimator = {
   name: 'stable-mean',
@@ -117,7 +117,9 @@ function planMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible
   return planFor(design, choice, facts, corruption);
 }
 
-/** One row at a large radius would make the weights take very long, so that the time tells of it. */
+/**
+ * One row at a large radius would make the weights take very long, so that the time tells of it.
+ */
 function tooFarOut(radius: number, usualRadius: number): Infeasible {
   const limit = (radiusMost * usualRadius).toPrecision(3);
   return {

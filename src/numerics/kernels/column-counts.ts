@@ -6,7 +6,10 @@ import { Blocks } from './passes.js';
 let own: Arena | null = null;
 const arena = (): Arena => (own ??= new Arena());
 
-/** Bins next to each other are counted in an array; those farther off in their column's map, which takes longer. */
+/**
+ * Bins next to each other are counted in an array; those farther off in their column's map, which
+ * takes longer.
+ */
 const nearBins = 256;
 /** Rows that say where a column's array of bins lies. */
 const sampledRows = 64;
@@ -14,9 +17,9 @@ const sampledRows = 64;
 const binMaximum = 2 ** 52;
 
 /**
- * The first of the near bins of a column: of the stretches of that many bins, each half a stretch from the next, the one
- * with most of a sample's rows. One row moves it only between stretches that hold about as many, so that no row alone
- * decides how long the count takes.
+ * The first of the near bins of a column: of the stretches of that many bins, each half a stretch
+ * from the next, the one with most of a sample's rows. One row moves it only between stretches that
+ * hold about as many, so that no row alone decides how long the count takes.
  */
 function lowestNear(
   values: Float64Array, dimension: number, count: number, column: number, width: number,
