@@ -1,5 +1,6 @@
 import type { Outcome } from '../../src/base/outcome.js';
 import { KeelsonError, StorageError, WireError } from '../../src/base/errors.js';
+import type { Plan } from '../../src/estimators/contract.js';
 import { eventsToJson } from '../../src/privacy/event-codec.js';
 import { interrupted } from '../epochs/outcome.js';
 import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
@@ -9,7 +10,7 @@ import { excludeFar } from './exclusion.js';
 import type { HeldEpoch } from './held-epoch.js';
 import { summarise } from './recovery.js';
 import { signRelease } from './release-body.js';
-import { Deadline, earlyMs, lastTick } from './schedule.js';
+import { Deadline, earlyMs, lastTick, plannedDuration, type PlannedWork } from './schedule.js';
 
 /** A closed epoch on its way out. */
 export interface ClosedEpoch {
@@ -88,8 +89,11 @@ export class ReleaseLine {
   }
 
   #deadline(fromMs?: number): Deadline {
-    const { clock, releaseTickMs } = this.context;
-    return new Deadline(clock, fromMs ?? lastTick(clock.nowMs() + earlyMs, releaseTickMs), releaseTickMs);
+    const { clock, releaseTickMs: tickMs } = this.context;
+    const plan: Plan & { readonly work?: PlannedWork } = this.definition.plan;
+    const plannedMs = plannedDuration(plan.work, this.definition.document.epoch, tickMs);
+    const beganMs = fromMs ?? lastTick(clock.nowMs() + earlyMs, tickMs);
+    return new Deadline(clock, beganMs, tickMs, plannedMs);
   }
 
   async #take(closed: ClosedEpoch, deadline = this.#deadline()): Promise<void> {
@@ -153,7 +157,8 @@ export class ReleaseLine {
   async #exclude(epoch: bigint, index: number, fromMs: number): Promise<void> {
     const { document } = this.definition;
     if (document.quarantine?.automatic !== true) return;
-    const deadline = this.#deadline(fromMs);
+    const { clock, releaseTickMs } = this.context;
+    const deadline = new Deadline(clock, fromMs, releaseTickMs);
     await excludeFar(this.context, { studyId: this.studyId, document }, epoch, index);
     if (!this.context.stopped()) await deadline.reached();
   }

@@ -20,8 +20,8 @@ export const earlyMs = 20;
 /**
  * When the next epoch opens and closes. It opens at the first planned time that is now or less
  * than an epoch ago, whenever the timer fired: so one timer that is late does not shift what
- * follows, and nothing published tells how late it was. After a gap (a restart, a clock that jumped,
- * releases that take longer than epochs) the epoch opens at the last tick.
+ * follows, and nothing published tells how late it was. After a gap (a restart, a clock that
+ * jumped, releases that take longer than epochs) the epoch opens at the last tick.
  * @param plannedMs the scheduled close of the epoch before, the time at which a budget renews, or
  *   the start of the server; 0 where there was none.
  * @param tickMs of releases; 0 for none.
@@ -62,6 +62,34 @@ export function lastTick(nowMs: number, tickMs: number): number {
   return tickMs > 0 ? Math.floor(nowMs / tickMs) * tickMs : Math.round(nowMs);
 }
 
+/** A plan's bound on its work, for every data set. */
+export interface PlannedWork {
+  readonly passes: number;
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** What a slow core multiplies in a millisecond. */
+const productsPerMs = 500_000;
+/** Multiplications for the eigenvalues between two passes, over the third power of the columns. */
+const eigenProducts = 75;
+
+/**
+ * The planned time of a release, a multiple of the tick: one tick, or what the plan's bound on its
+ * work takes where it states one. At most half an epoch (a minute where epochs close on a count): a
+ * longer one would hold up the releases that follow. A function of public numbers.
+ */
+export function plannedDuration(
+  work: PlannedWork | undefined, epoch: StudyDocument['epoch'], tickMs: number,
+): number {
+  if (work === undefined || tickMs === 0) return tickMs;
+  const { passes, rows, columns } = work;
+  const products = 2 * rows * columns ** 2 + eigenProducts * columns ** 3;
+  const mostMs = 'everyMs' in epoch ? epoch.everyMs / 2 : 60_000;
+  const workMs = Math.min((passes * products) / productsPerMs, mostMs);
+  return tickMs * Math.max(1, Math.ceil(workMs / tickMs));
+}
+
 /**
  * When the result of some work shows. The work begins at a public time and has a planned time, one
  * tick or more. Its result shows at the first tick that is the planned time after the beginning, or
@@ -76,8 +104,12 @@ export class Deadline {
   /**
    * @param fromMs Unix time of the beginning, a public number.
    * @param tickMs a whole number of milliseconds; 0: results show when they are ready.
+   * @param plannedMs a multiple of the tick; default: one.
    */
-  constructor(private readonly clock: Clock, fromMs: number, private readonly tickMs: number) {
+  constructor(
+    private readonly clock: Clock, fromMs: number, private readonly tickMs: number,
+    private readonly plannedMs = tickMs,
+  ) {
     const nowMs = clock.nowMs();
     // Farther ahead than the next tick: the wall clock was set back meanwhile.
     const isAhead = fromMs > nowMs + Math.max(tickMs, earlyMs);
@@ -90,11 +122,11 @@ export class Deadline {
     const tookMs = this.clock.monotonicMs() - this.#beganMs;
     if (this.tickMs === 0) return { atMs: Math.round(this.#beganAtMs + tookMs), fits: true };
     const toTickMs = Math.ceil(this.#beganAtMs / this.tickMs) * this.tickMs - this.#beganAtMs;
-    let plannedMs = this.tickMs;
+    let { plannedMs } = this;
     while (toTickMs + plannedMs < tookMs) plannedMs *= 2;
     const dueMs = toTickMs + plannedMs;
     await new Promise<void>((resolve) => { this.clock.after(dueMs - tookMs, resolve); });
-    return { atMs: this.#beganAtMs + dueMs, fits: plannedMs === this.tickMs };
+    return { atMs: this.#beganAtMs + dueMs, fits: plannedMs === this.plannedMs };
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Bench, contribute, define, everyMs } from '../support/hub-bench.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
-import { Deadline } from '../../server/studies/schedule.js';
+import { Deadline, plannedDuration } from '../../server/studies/schedule.js';
 import { settle } from '../support/virtual-clock.js';
 
 let bench: Bench;
@@ -20,9 +20,11 @@ function slowRunner(tookMs: () => number): InlineEpochRunner {
 }
 
 /** When releases became visible, to those told and to those who ask, after their epoch's close, for each time of work. */
-async function publishedAfter(releaseTickMs: number, worksMs: readonly number[]): Promise<number[]> {
+async function publishedAfter(
+  releaseTickMs: number, worksMs: readonly number[], study = define(),
+): Promise<number[]> {
   let workMs = 0;
-  const hub = await bench.start([define()], { runner: slowRunner(() => workMs), releaseTickMs });
+  const hub = await bench.start([study], { runner: slowRunner(() => workMs), releaseTickMs });
   const { studyId } = hub.studies()[0]!;
   const store = await bench.store();
   const times: number[] = [];
@@ -55,6 +57,18 @@ it('tells only how often the planned time doubled where the work does not fit it
   expect(await publishedAfter(1_000, [1_200, 1_900, 2_100, 3_900])).toEqual([2_000, 2_000, 4_000, 4_000]);
   const warnings = bench.logs.filter((line) => line.includes('did not fit its planned time'));
   expect(warnings).toHaveLength(4);
+});
+
+it('waits for the bound on the work that a plan states, in public numbers', async () => {
+  const study = define();
+  const work = { passes: 100, rows: 2_000, columns: 50 };
+  expect(plannedDuration(work, { everyMs }, 1_000)).toBe(4_000);
+  expect(plannedDuration(work, { everyMs: 5_000 }, 1_000)).toBe(3_000);
+  expect(plannedDuration({ ...work, passes: 1e9 }, { contributors: 9 }, 1_000)).toBe(60_000);
+  expect(plannedDuration({ ...work, passes: 1 }, { everyMs }, 1_000)).toBe(1_000);
+  expect(plannedDuration(work, { everyMs }, 0)).toBe(0);
+  const planned = { ...study, plan: { ...study.plan, work } };
+  expect(await publishedAfter(1_000, [1, 3_900], planned)).toEqual([4_000, 4_000]);
 });
 
 it.each([7_200_000, -7_200_000])('is not moved by a wall clock that jumps by %d ms meanwhile', async (byMs) => {
