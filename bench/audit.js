@@ -1,11 +1,15 @@
 // Audits every registered estimator at three epsilons, and the final release of `mean` alone; prints a Markdown table.
-// node bench/audit.js [--seconds 60] [--only mean,count]. Exit status 1 when a bound is above its claim.
+// npm run bench:audit [-- --seconds 60] [-- --only mean,count]. Exit status 1 when a bound is above its claim.
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { estimators } from '../dist/src/estimators/registry.js';
+import { optionsOf } from './options.js';
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' }, only: { type: 'string' } } });
+const { seconds: secondsEach, only, epsilons } = optionsOf('Audits every estimator; a Markdown table.', {
+  seconds: { usual: 60, tiny: 1, means: 'for each audit' },
+  only: { usual: null, tiny: 'count', means: 'names of estimators, separated by commas' },
+  epsilons: { usual: [0.5, 1, 4], tiny: [1], means: 'of a release' },
+});
 const keelson = fileURLToPath(new URL('../bin/keelson.js', import.meta.url));
 /** What estimators need besides their defaults; anything else is audited with scale 1, or as it comes. */
 const settings = {
@@ -16,7 +20,7 @@ const settings = {
 };
 /** One column, but where an estimator takes more only. */
 const columns = { mixture: '2' };
-const chosen = values.only?.split(',');
+const chosen = only?.split(',');
 
 function settingsOf({ name, parameters }) {
   return settings[name] ?? (parameters.some((parameter) => parameter.name === 'scale') ? ['scale=1'] : []);
@@ -27,7 +31,7 @@ function audited(estimator, epsilon, events) {
     ...settingsOf(estimator).flatMap((setting) => ['--set', setting]), ...events.flatMap((event) => ['--event', event]),
   ];
   const command = ['audit', estimator.name, '--epsilon', String(epsilon), '--delta', '1e-6', '--dimension',
-    estimator.dimension ?? columns[estimator.name] ?? '1', '--seconds', values.seconds, '--json', ...options];
+    estimator.dimension ?? columns[estimator.name] ?? '1', '--seconds', String(secondsEach), '--json', ...options];
   try {
     return JSON.parse(execFileSync(process.execPath, [keelson, ...command], { stdio: ['ignore', 'pipe', 'ignore'] }));
   } catch (error) {
@@ -42,7 +46,7 @@ const cells = (entries) => console.log(`| ${entries.join(' | ')} |`);
 cells(['estimator', 'asked epsilon', 'claimed', 'proved', 'share', 'trials counted', 'seconds', 'closest pair']);
 cells(Array.from({ length: 8 }, () => '---'));
 for (const [estimator, events] of subjects) {
-  for (const epsilon of [0.5, 1, 4]) {
+  for (const epsilon of epsilons) {
     const found = audited(estimator, epsilon, events);
     const name = events.length === 0 ? estimator.name : `${estimator.name}, final release`;
     if (found.claim === undefined) {

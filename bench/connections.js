@@ -1,22 +1,18 @@
 // Many contributors, each on a connection of its own, to one server process: what one takes of its memory, and how long acks
 // take while all of them are there. Build first (npm run bench:connections does).
-//   node bench/connections.js [--connections 10000] [--clients 4] [--seconds 15]
+//   npm run bench:connections [-- --connections 10000] [-- --clients 4] [-- --seconds 15]
 // Needs that many descriptors: ulimit -n 20000. Exit status 1 when not all connect or anything is lost.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { mebibytes, startContributors, startServer } from './load/rig.js';
+import { optionsOf } from './options.js';
 
-const { values } = parseArgs({
-  options: {
-    connections: { type: 'string', default: '10000' }, clients: { type: 'string', default: '4' },
-    seconds: { type: 'string', default: '15' },
-  },
+const { connections, clients, seconds, tiny } = optionsOf('Memory and ack latency with a connection for each contributor.', {
+  connections: { usual: 10_000, tiny: 60, means: 'at once' },
+  clients: { usual: 4, tiny: 2, means: 'processes that hold them' },
+  seconds: { usual: 15, tiny: 1, means: 'of sending while all are connected' },
 });
-const connections = Number(values.connections);
-const clients = Number(values.clients);
-const seconds = Number(values.seconds);
 const [, allowed] = /Max open files\s+(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
 if (allowed !== undefined && Number(allowed) < connections + 200) {
   throw new Error(`${allowed} descriptors are allowed: run "ulimit -n ${connections + 1_000}" first`);
@@ -24,7 +20,7 @@ if (allowed !== undefined && Number(allowed) < connections + 200) {
 const directory = mkdtempSync(join(tmpdir(), 'keelson-connections-'));
 const server = await startServer({ directory, columns: 8, every: '1h' });
 /** They load what the server needs once, so that it is not counted as the others'. */
-const pioneers = 200;
+const pioneers = tiny ? 20 : 200;
 const crowds = [];
 let holds = true;
 const verdict = (met, what) => {

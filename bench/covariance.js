@@ -1,12 +1,19 @@
 // Relative spectral errors of covariance: within bounds 1e24 apart, after linear maps, and without bounds at the cohort that
-// its plan names. Needs the build: npm run bench:covariance [-- seeds] [-- unbounded].
+// its plan names. Needs the build: npm run bench:covariance [-- --seeds 5] [-- --part bounded].
 import { findEstimator } from '../dist/src/estimators/registry.js';
 import { createKernels } from '../dist/src/numerics/kernels/index.js';
 import { makeRows } from './accuracy/data.js';
 import { closePool, planOf, release } from './accuracy/private.js';
 import { mapOf, mappedRows, relativeErrorMatrix } from './linear.js';
+import { optionsOf } from './options.js';
 
-const seeds = Number(process.argv[2] ?? 5);
+const options = optionsOf('Relative spectral errors of covariance.', {
+  seeds: { usual: 5, tiny: 1, means: 'data sets for each figure' },
+  part: { usual: 'all', tiny: 'bounded', means: 'bounded, unbounded or all' },
+  contributors: { usual: 2e5, tiny: 2e4, means: 'rows within bounds' },
+  dimensions: { usual: [5, 10], tiny: [2], means: 'columns of the rows within bounds' },
+});
+const { seeds, part, contributors: bounded } = options;
 const target = { epsilon: 1, delta: 1e-6 };
 const kernels = createKernels();
 
@@ -37,8 +44,8 @@ async function errors(plan, shape, mapFor) {
 
 console.log('errors: || S^-1/2 (estimate) S^-1/2 - I || in spectral norm; epsilon 1, delta 1e-6');
 const wide = { 'variance-low': 1e-12, 'variance-high': 1e12 };
-for (const dimension of process.argv[3] === 'unbounded' ? [] : [5, 10]) {
-  const shape = { dimension, contributors: 2e5, corruption: 0 };
+for (const dimension of part === 'unbounded' ? [] : options.dimensions) {
+  const shape = { dimension, contributors: bounded, corruption: 0 };
   const plan = planOf('covariance', shape, target, wide);
   if (typeof plan === 'string') {
     console.log(`bounded, d = ${dimension}: ${plan}`);
@@ -46,11 +53,11 @@ for (const dimension of process.argv[3] === 'unbounded' ? [] : [5, 10]) {
   }
   // Variances from 1e-6 to 1e6, so that the bounds hold with room on both sides.
   for (const [name, condition, size] of [['condition 1e12', 1e12, 1e-3], ['the same rows, smaller by 1e2', 1e12, 1e-5], ['condition 1', 1, 1]]) {
-    console.log(`bounded 1e-12..1e12, d = ${dimension}, n = 2e5, ${name}: `
+    console.log(`bounded 1e-12..1e12, d = ${dimension}, n = ${bounded}, ${name}: `
       + await errors(plan, shape, (seed) => mapOf(dimension, condition, `${seed} ${name}`, size)));
   }
 }
-for (const dimension of [2, 5, 10]) {
+for (const dimension of part === 'bounded' ? [] : [2, 5, 10]) {
   const raw = { preconditioner: 'unbounded' };
   const few = findEstimator('covariance').name;
   const small = { dimension, contributors: 2e3, corruption: 0 };

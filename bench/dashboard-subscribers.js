@@ -13,8 +13,6 @@ import { decodeServerFrame, encodeClientFrame, subprotocol } from '../dist/src/w
 import { createAggregator, createLogger, parseStudyText } from '../dist/server/index.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
-const dashboards = 500;
-const rounds = 3;
 const [rows, columns] = [64, 8];
 
 /** Two studies: one takes the load, and one that nobody sends to releases every second to everybody who follows. */
@@ -90,7 +88,7 @@ async function processorShare(server, seconds) {
  * @returns rates without and with the dashboards, and `cost`, the share of throughput that they take: medians over rounds.
  * `processor` is what they take of one core, the one that limits ingest: it is the same on a machine that does other things.
  */
-export async function subscribersCost(seconds, note) {
+export async function subscribersCost({ seconds, rounds, subscribers: dashboards }, note) {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
   const server = spawn(process.execPath, [here('dashboard-subscribers.js'), 'serve', directory], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   try {

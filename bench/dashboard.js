@@ -1,5 +1,5 @@
 // What the dashboard costs: its browser, and the server behind it. Needs Chromium; build first (npm run bench:dashboard does).
-//   node bench/dashboard.js [--only page,memory,subscribers] [--releases 5000] [--seconds 20] [--json]
+//   npm run bench:dashboard [-- --only page,memory,subscribers] [-- --releases 5000] [-- --seconds 20] [-- --json]
 // - page: a study of 4 columns with 2,000 releases: bytes of the first load as they are sent, from the response to something
 //   that can be used, and one redraw of all four charts when a release comes.
 // - memory: so many further releases (8 hours of one every 6 seconds are 4,800), heap after a forced collection on the way,
@@ -11,18 +11,20 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { launch } from 'puppeteer-core';
 import { scriptedServer } from './dashboard-server.js';
 import { subscribersCost } from './dashboard-subscribers.js';
+import { optionsOf } from './options.js';
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: 'page,memory,subscribers' },
-    releases: { type: 'string', default: '5000' },
-    seconds: { type: 'string', default: '20' },
-    json: { type: 'boolean', default: false },
-  },
+const values = optionsOf('What the dashboard costs its browser, and the server behind it.', {
+  only: { usual: 'page,memory,subscribers', means: 'parts' },
+  history: { usual: 2_000, tiny: 100, means: 'releases that the page loads' },
+  redraws: { usual: 40, tiny: 4, means: 'releases whose redrawing is timed' },
+  releases: { usual: 5000, tiny: 200, means: 'further releases, for the heap' },
+  seconds: { usual: 20, tiny: 1, means: 'of load with and without subscribers' },
+  rounds: { usual: 3, tiny: 1, means: 'of load with and without subscribers' },
+  subscribers: { usual: 500, tiny: 20, means: 'dashboards that follow' },
+  json: { usual: false, means: 'print JSON' },
 });
 const wanted = values.only.split(',');
 const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
@@ -160,7 +162,7 @@ const result = {};
 if (wanted.includes('page') || wanted.includes('memory')) {
   if (!existsSync(chromium)) throw new Error(`${chromium} is missing: apt-get install chromium, or set CHROMIUM_PATH`);
   const profile = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
-  const server = await scriptedServer({ columns: 4, releases: 2_000 });
+  const server = await scriptedServer({ columns: 4, releases: values.history });
   const browser = await launch({
     executablePath: chromium, userDataDir: profile,
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-dev-shm-usage'],
@@ -168,15 +170,15 @@ if (wanted.includes('page') || wanted.includes('memory')) {
   try {
     const page = await opened(browser, server);
     if (wanted.includes('page')) result.firstLoadBytes = await firstLoad(page);
-    if (wanted.includes('page')) Object.assign(result, await interactive(page), await redraws(page, server, 40));
-    if (wanted.includes('memory')) Object.assign(result, await heapOver(page, server, Number(values.releases)));
+    if (wanted.includes('page')) Object.assign(result, await interactive(page), await redraws(page, server, values.redraws));
+    if (wanted.includes('memory')) Object.assign(result, await heapOver(page, server, values.releases));
   } finally {
     await browser.close();
     await server.close();
     rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
   }
 }
-if (wanted.includes('subscribers')) Object.assign(result, await subscribersCost(Number(values.seconds), note));
+if (wanted.includes('subscribers')) Object.assign(result, await subscribersCost(values, note));
 
 const [early, late] = result.snapshots ?? [];
 const misses = [
@@ -188,4 +190,4 @@ const misses = [
 if (values.json) console.log(JSON.stringify({ ...result, misses }));
 else for (const [name, value] of Object.entries(result)) console.log(name.padEnd(18), JSON.stringify(value, (_, each) => (typeof each === 'number' ? Number(each.toPrecision(3)) : each)));
 if (misses.length > 0) console.log(`missed: ${misses.join(', ')}`);
-process.exitCode = misses.length === 0 ? 0 : 1;
+process.exitCode = values.tiny || misses.length === 0 ? 0 : 1;

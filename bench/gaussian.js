@@ -1,5 +1,5 @@
 // Total variation distance between what `gaussian` answers and the truth, at the cohort that its plan proposes.
-// Needs the build: npm run bench:gaussian [-- whole | plane | robust]. Same seeds, same figures.
+// Needs the build: npm run bench:gaussian [-- --part whole | plane | robust]. Same seeds, same figures.
 import { utf8 } from '../dist/src/base/bytes.js';
 import { findEstimator } from '../dist/src/estimators/registry.js';
 import { parseParameters } from '../dist/src/estimators/parameters.js';
@@ -9,10 +9,15 @@ import { createMechanisms } from '../dist/src/privacy/mechanisms/index.js';
 import { resolveTarget } from '../dist/src/privacy/target.js';
 import { seededNoise } from '../dist/src/random/insecure.js';
 import { seededWork } from '../dist/src/random/work.js';
+import { optionsOf } from './options.js';
 
 const kernels = createKernels();
 const target = resolveTarget({ epsilon: 1, delta: 1e-6 });
-const seeds = 3;
+const { part: which, seeds, dimensions } = optionsOf('Total variation of gaussian at the cohorts that its plans propose.', {
+  part: { usual: 'all', tiny: 'robust', means: 'whole, plane, robust or all' },
+  seeds: { usual: 3, tiny: 1, means: 'data sets for each line' },
+  dimensions: { usual: [2, 5], tiny: [2], means: 'columns' },
+});
 
 /** The plan of the cohort that a plan for nobody proposes. */
 function planned(dimension, raw) {
@@ -108,7 +113,7 @@ function plane(basis, spread, centre) {
 }
 
 async function whole() {
-  for (const dimension of [2, 5]) {
+  for (const dimension of dimensions) {
     await measure('whole', dimension, {}, skewed(dimension));
     await measure('whole, split', dimension, { cohorts: 'split' }, skewed(dimension));
   }
@@ -128,7 +133,7 @@ async function robust() {
     const truth = { axes, deviations: Array.from({ length: dimension }, () => 1), centre: new Float64Array(dimension) };
     return { truth, row: () => Float64Array.from({ length: dimension }, () => normal()) };
   };
-  for (const dimension of [2, 5]) {
+  for (const dimension of dimensions) {
     await measure('robust, 2 % far', dimension, raw, round(dimension), () => Float64Array.from({ length: dimension }, () => 1e6));
     await measure('robust, 2 % near', dimension, raw, round(dimension), () => Float64Array.from({ length: dimension }, (_, j) => (j === 0 ? 4 : 0)));
     await measure('robust, clean', dimension, raw, round(dimension));
@@ -137,7 +142,6 @@ async function robust() {
   await measure('robust, 2 % far, variances 1e12 apart', 2, { local: 'robust' }, skewed(2), far);
 }
 
-const [, , which = 'all'] = process.argv;
 if (which === 'all' || which === 'whole') await whole();
 if (which === 'all' || which === 'plane') await inPlane();
 if (which === 'all' || which === 'robust') await robust();

@@ -1,7 +1,7 @@
 // Group summaries at scale: a million contributors of twenty columns, each contribution complete with its batch, through
 // populous-mean and through group covariances in one process. Time per row beside a plain Welford loop that does the
 // same arithmetic on flat arrays, and memory beside what the process had before.
-// Needs the build: npm run bench:groups [-- contributors] [columns]
+// Needs the build: npm run bench:groups [-- --contributors 1000000] [-- --columns 20]
 import { randomFillSync } from 'node:crypto';
 import { createGroups } from '../dist/src/estimators/run.js';
 import { findEstimator } from '../dist/src/estimators/registry.js';
@@ -13,11 +13,14 @@ import { createMechanisms } from '../dist/src/privacy/mechanisms/index.js';
 import { secureNoise } from '../dist/src/random/secure.js';
 import { seededWork } from '../dist/src/random/work.js';
 import { releaseGroups } from '../dist/src/estimators/run.js';
+import { optionsOf } from './options.js';
 
-const people = Number(process.argv[2] ?? 1_000_000);
-const dimension = Number(process.argv[3] ?? 20);
+const { contributors: people, columns: dimension, rounds } = optionsOf('Group summaries: time per row and memory.', {
+  contributors: { usual: 1_000_000, tiny: 20_000, means: 'one row each' },
+  columns: { usual: 20, tiny: 3, means: 'of a row' },
+  rounds: { usual: 7, tiny: 1, means: 'passes for each figure' },
+});
 const covarianceGroups = 2_000;
-const rounds = 7;
 /** Rows and tickets are made in blocks, so that the bench itself holds next to nothing. */
 const block = 1 << 14;
 const target = resolveTarget({ epsilon: 1, delta: 1e-6 });

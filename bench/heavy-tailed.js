@@ -1,5 +1,5 @@
 // Errors of the heavy-tailed estimators beside what their plans say, and beside the clipped mean on real delays.
-// Needs the build: npm run bench:heavy [-- one | columns | flights]. Same seeds, same figures.
+// Needs the build: npm run bench:heavy [-- --part one | columns | flights]. Same seeds, same figures.
 import { utf8 } from '../dist/src/base/bytes.js';
 import { loadFlights } from '../dist/cli/data/flights.js';
 import { findEstimator } from '../dist/src/estimators/registry.js';
@@ -9,7 +9,15 @@ import { createMechanisms } from '../dist/src/privacy/mechanisms/index.js';
 import { resolvePureTarget, resolveTarget } from '../dist/src/privacy/target.js';
 import { seededNoise } from '../dist/src/random/insecure.js';
 import { seededWork } from '../dist/src/random/work.js';
+import { optionsOf } from './options.js';
 
+const { part, runs: repeats, contributors } = optionsOf('Errors of the heavy-tailed estimators beside their plans.', {
+  part: { usual: 'all', means: 'one, columns, flights or all' },
+  runs: { usual: 1, tiny: 0.01, means: 'this many times the usual number of runs' },
+  contributors: { usual: 1, tiny: 0.2, means: 'this many times the usual number of rows (columns and flights)' },
+});
+/** At least two, so that there is a spread. */
+const repeated = (usual) => Math.max(2, Math.round(repeats * usual));
 const epsilonOne = resolveTarget({ epsilon: 1, delta: 1e-6 });
 
 function planOf(name, raw, { dimension, cohort, target }) {
@@ -43,7 +51,7 @@ const middle = (list) => sorted(list)[Math.floor(list.length / 2)];
 const short = (value) => value.toPrecision(3);
 
 async function one() {
-  const [cohort, runs, truth] = [10_000, 200, 5_000];
+  const [cohort, runs, truth] = [10_000, repeated(200), 5_000];
   const target = resolvePureTarget({ epsilon: 1, delta: 0 });
   for (const groups of [9, 1]) {
     const raw = { privacy: 'pure', radius: 1e4, scale: Math.sqrt(3), groups };
@@ -61,7 +69,7 @@ async function one() {
     const deviation = Math.sqrt(errors.reduce((sum, error) => sum + (error - mean) ** 2, 0) / (runs - 1));
     const noise = plan.facts.noiseInScales * plan.facts.scale;
     const allowed = 3 * middle(trimmedErrors.map(Math.abs)) + noise;
-    console.log(`t(3), n = 1e4, pure epsilon 1, ${groups} groups: mean of ${runs} runs off by ${short(mean)} = `
+    console.log(`t(3), n = ${cohort}, pure epsilon 1, ${groups} groups: mean of ${runs} runs off by ${short(mean)} = `
       + `${short(mean / (deviation / Math.sqrt(runs)))} standard errors; median error `
       + `${short(middle(errors.map(Math.abs)))}, allowed ${short(allowed)}; plan ${short(
         plan.expectedError(0).total * plan.facts.scale)}`);
@@ -77,7 +85,7 @@ const shapes = {
 };
 
 async function columns() {
-  const [dimension, cohort, seeds] = [20, 100_000, 10];
+  const [dimension, cohort, seeds] = [20, contributors * 100_000, repeated(10)];
   for (const [name, { draw, mean, deviation }] of Object.entries(shapes)) {
     const plan = planOf('heavy-tailed', { scale: deviation }, { dimension, cohort, target: epsilonOne });
     for (const hostile of [0, 0.05]) {
@@ -94,7 +102,7 @@ async function columns() {
         moves.push(error);
       }
       const within = ratios.filter((ratio) => ratio <= (hostile === 0 ? 1.5 : 1)).length;
-      console.log(`${name}, d = 20, n = 1e5, ${100 * hostile} % far: error ${short(middle(moves))} scales, `
+      console.log(`${name}, d = 20, n = ${cohort}, ${100 * hostile} % far: error ${short(middle(moves))} scales, `
         + `plan says ${short(bound)}, largest ratio ${short(Math.max(...ratios))}, within bound ${within} of ${seeds}`);
     }
   }
@@ -104,15 +112,16 @@ async function flights() {
   const { delay } = loadFlights().columns;
   const truth = delay.reduce((sum, value) => sum + value, 0) / delay.length;
   for (const scale of [20, 40]) {
-    for (const cohort of [2_000, 20_000, 200_000]) {
+    for (const cohort of [2_000, 20_000, 200_000].map((usual) => Math.max(2_000, contributors * usual))) {
       const line = [];
       for (const [name, raw] of [['heavy-tailed', { scale }], ['mean', { scale }]]) {
         const plan = planOf(name, raw, { dimension: 1, cohort, target: epsilonOne });
         let squares = 0;
-        for (let run = 0; run < 20; run++) {
+        const runs = repeated(20);
+        for (let run = 0; run < runs; run++) {
           const { uniform } = source(`flights ${cohort} ${run}`);
           const rows = Array.from({ length: cohort }, () => [delay[Math.floor((1 - uniform()) * delay.length)]]);
-          squares += ((await release(plan, 1, rows, `flights ${name} ${cohort} ${run}`))[0] - truth) ** 2 / 20;
+          squares += ((await release(plan, 1, rows, `flights ${name} ${cohort} ${run}`))[0] - truth) ** 2 / runs;
         }
         line.push(`${name} errs by ${short(Math.sqrt(squares))} (plan ${short(scale * plan.expectedError(0).total)})`);
       }
@@ -122,4 +131,4 @@ async function flights() {
 }
 
 const parts = { one, columns, flights };
-for (const name of process.argv[2] === undefined ? Object.keys(parts) : [process.argv[2]]) await parts[name]();
+for (const name of part === 'all' ? Object.keys(parts) : [part]) await parts[name]();

@@ -1,6 +1,6 @@
 // Ratios of the kernels' time to ml-matrix and, where /usr/bin/python3 has numpy and scipy, to theirs on one thread.
 // Rounds are interleaved and medians shown, since other load moves absolute times. CPU time is beside wall time.
-// Needs the build: npm run build && node bench/kernels.js [rows of the large product, default 1e6] [rounds, default 5]
+// Needs the build: npm run build && npm run bench:kernels [-- --rows 1000000] [-- --rounds 5]
 import { spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -8,9 +8,13 @@ import { EigenvalueDecomposition, Matrix } from 'ml-matrix';
 import { createComputePool } from '../dist/server/compute/pool.js';
 import { createKernels } from '../dist/src/numerics/kernels/index.js';
 import { momentsOfRows, sharedDoubles } from '../dist/src/numerics/kernels/shards.js';
+import { optionsOf } from './options.js';
 
-const rowsMax = Number(process.argv[2] ?? 1e6);
-const rounds = Number(process.argv[3] ?? 5);
+const { rows: rowsMax, rounds, dimensions } = optionsOf('The time of the kernels as ratios to ml-matrix and numpy.', {
+  rows: { usual: 1e6, tiny: 2_000, means: 'of the large product' },
+  rounds: { usual: 5, tiny: 1, means: 'of which the median is shown' },
+  dimensions: { usual: [100, 200, 500], tiny: [20], means: 'of the matrices' },
+});
 const kernels = createKernels();
 const python = startPython();
 if (python === null) console.log('numpy: absent (needs /usr/bin/python3 with numpy and scipy); its columns are empty');
@@ -60,7 +64,7 @@ async function compare(name, task, ours, matrixWork) {
 }
 
 console.log(['kernel'.padEnd(34), '       ms', '  x numpy', '    (CPU)', 'x ml-matrix'].join(' '));
-for (const d of [100, 200, 500]) {
+for (const d of dimensions) {
   const matrix = new Float64Array(d * d);
   for (let i = 0; i < d; i++) for (let j = 0; j <= i; j++) matrix[i * d + j] = matrix[j * d + i] = Math.sin(i * i + 7 * j);
   const other = Matrix.from1DArray(d, d, matrix);

@@ -50,6 +50,8 @@ function generate(options) {
     const channel = socket.channels.get(ack.channel);
     channel.epoch = ack.epoch;
     for (const rejection of ack.rejections) {
+      // Told again of a sequence that an earlier process settled: not one of ours.
+      if (!channel.sentAt.has(rejection.sequence)) continue;
       totals.refused += 1;
       refusals.set(rejection.code, (refusals.get(rejection.code) ?? 0) + 1);
       if (!rejection.retryable) throw new Error(`${rejection.code}: ${rejection.text}`);

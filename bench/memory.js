@@ -1,4 +1,4 @@
-// Peak memory of `keelson estimate` beside the size of its data: node bench/memory.js [rows, default 1e6] [columns ...].
+// Peak memory of `keelson estimate` beside the size of its data: npm run bench:memory [-- --rows 1000000] [-- --columns 10,50,100].
 // Each figure is the peak resident set of the command, minus that of the same command on a file of 1,000 rows, over the
 // bytes of the numbers. Needs the build.
 import { spawnSync } from 'node:child_process';
@@ -7,9 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeCrowd } from './crowd-file.js';
+import { optionsOf } from './options.js';
 
-const rows = Number(process.argv[2] ?? 1e6);
-const dimensions = process.argv.length > 3 ? process.argv.slice(3).map(Number) : [10, 50, 100];
+const { rows, columns: dimensions } = optionsOf('Peak memory of keelson estimate beside the size of its data.', {
+  rows: { usual: 1e6, tiny: 20_000, means: 'of the large file' },
+  columns: { usual: [10, 50, 100], tiny: [4], means: 'of a row, one line each' },
+});
 const command = fileURLToPath(new URL('../bin/keelson.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'keelson-memory-'));
 const asked = 1.5;

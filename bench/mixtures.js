@@ -1,11 +1,15 @@
 // How near mixture and mixture-1d come to mixtures that are known, in total variation. Needs the build:
-// npm run bench:mixtures [-- seeds] [-- cases whose name holds this].
+// npm run bench:mixtures [-- --seeds 10] [-- --only 'd = 2'].
 import { randomOf } from './accuracy/data.js';
 import { loadFlights } from '../dist/cli/data/flights.js';
 import { lineDistribution } from '../dist/src/estimators/mixtures/line.js';
 import { closePool, planOf, release } from './accuracy/private.js';
+import { optionsOf } from './options.js';
 
-const [seeds = '10', only = ''] = process.argv.slice(2);
+const { seeds, only } = optionsOf('Total variation of mixture and mixture-1d from mixtures that are known.', {
+  seeds: { usual: 10, tiny: 1, means: 'data sets for each case' },
+  only: { usual: '', tiny: 'line: one', means: 'cases whose name holds this' },
+});
 const target = { epsilon: 1, delta: 1e-6 };
 
 /** Lower triangular root of a covariance with these deviations and the same correlation of every two columns. */
@@ -119,14 +123,14 @@ for (const [name, contributors, components, parts, promised] of cases.filter(([n
   }
   const distances = [];
   let used = 0;
-  for (let seed = 0; seed < Number(seeds); seed++) {
+  for (let seed = 0; seed < seeds; seed++) {
     const random = randomOf(`${name} ${seed}`);
     const values = new Float64Array(contributors * d);
     for (let at = 0; at < values.length; at += d) drawInto(values, at, parts, random);
     const started = process.cpuUsage();
     const estimate = await release(plan, values, d, { seed: `${seed}`, noise: 'seeded' });
     const { user } = process.cpuUsage(started);
-    used += user / 1e6 / Number(seeds);
+    used += user / 1e6 / seeds;
     distances.push(estimate === null ? NaN : variation(partsFrom(estimate, components, d), parts, d));
   }
   const good = distances.filter((distance) => distance <= promised).length;
@@ -156,5 +160,5 @@ async function delays(count) {
   console.log(`  largest gap of the distribution functions ${gaps.map((gap) => gap.toFixed(3)).join(' ')}`);
 }
 
-if ('line: delays'.includes(only)) await delays(Number(seeds));
+if ('line: delays'.includes(only)) await delays(seeds);
 await closePool();

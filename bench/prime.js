@@ -1,5 +1,5 @@
 // Time of `prime` on a .npy file, as the command reports it, beside the numpy reference on the same file and one thread.
-// node bench/prime.js [rows, default 1e6] [rounds, default 5] [columns ...]; the reference is looked for at
+// npm run bench:prime [-- --rows 1000000] [-- --rounds 5] [-- --columns 10,50,100]; the reference is looked for at
 // KEELSON_PEER, and left out without. Needs the build.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -7,10 +7,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeCrowd } from './crowd-file.js';
+import { optionsOf } from './options.js';
 
-const rows = Number(process.argv[2] ?? 1e6);
-const rounds = Number(process.argv[3] ?? 5);
-const dimensions = process.argv.length > 4 ? process.argv.slice(4).map(Number) : [10, 50, 100];
+const { rows, rounds, columns: dimensions } = optionsOf('Time of prime on a .npy file, beside a numpy reference.', {
+  rows: { usual: 1e6, tiny: 20_000, means: 'of the file' },
+  rounds: { usual: 5, tiny: 1, means: 'of which the median is shown' },
+  columns: { usual: [10, 50, 100], tiny: [4], means: 'of a row, one line each' },
+});
 const project = fileURLToPath(new URL('../', import.meta.url));
 const command = join(project, 'bin/keelson.js');
 const peer = resolve(project, process.env.KEELSON_PEER ?? 'KEELSON_PEER');

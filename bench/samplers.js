@@ -1,11 +1,14 @@
 // Draws per second of the exact samplers, and of a plain BigInt transcription of the same algorithm for comparison.
-// Needs the build: npm run build && node bench/samplers.js [seconds per line]
+// Needs the build: npm run build && npm run bench:samplers [-- --seconds 1]
 import { RandomBits } from '../dist/src/random/bits.js';
 import { secureNoise } from '../dist/src/random/secure.js';
 import { discreteLaplace } from '../dist/src/random/samplers/discrete-laplace.js';
 import { gaussianSampler } from '../dist/src/random/samplers/discrete-gaussian.js';
+import { optionsOf } from './options.js';
 
-const seconds = Number(process.argv[2] ?? 1);
+const { seconds } = optionsOf('Draws per second of the exact samplers.', {
+  seconds: { usual: 1, tiny: 0.02, means: 'for each rate' },
+});
 const bits = new RandomBits(secureNoise());
 
 function rate(draw) {

@@ -1,11 +1,16 @@
 // How long select takes for long lists and many rows, and how often its promise holds. Needs the build:
-// npm run bench:select [-- rows, 0 for no timing] [-- problems].
+// npm run bench:select [-- --rows 1000000] [-- --problems 100]; --rows 0: no timing.
 import { randomOf } from './accuracy/data.js';
 import { closePool, planOf, release } from './accuracy/private.js';
 import { lineDistribution } from '../dist/src/estimators/mixtures/line.js';
 import { readLineShape } from '../dist/src/estimators/mixtures/shapes.js';
+import { optionsOf } from './options.js';
 
-const [people = '1e6', problems = '100'] = process.argv.slice(2);
+const { rows, problems, length } = optionsOf('Time of select for long lists, and how often its promise holds.', {
+  rows: { usual: 1e6, tiny: 1e5, means: 'for the timing, 0 for none' },
+  problems: { usual: 100, tiny: 2, means: 'whose answer is known' },
+  length: { usual: 2000, tiny: 20, means: 'entries of the lists' },
+});
 const target = { epsilon: 1, delta: 1e-6 };
 const short = (value) => Number(value.toPrecision(4));
 const normal = (mean, deviation) => ({ normal: { mean: short(mean), deviation: short(deviation) } });
@@ -72,16 +77,15 @@ async function promise(count) {
   console.log(`promise: within ${4 * alpha} of the honest rows' distribution in ${kept} of ${count}; worst ${worst.toFixed(3)}`);
 }
 
-const rows = Number(people);
 if (rows > 0) {
   const random = randomOf('lists');
-  await timed('normals', listOf(2000, 1, random), rows);
-  await timed('mixtures of three', listOf(2000, 3, random), rows);
-  await timed('Student t', Array.from({ length: 2000 }, () => (
+  await timed('normals', listOf(length, 1, random), rows);
+  await timed('mixtures of three', listOf(length, 3, random), rows);
+  await timed('Student t', Array.from({ length }, () => (
     { student: { centre: 100 * random.normal(), scale: 10 ** (4 * random.uniform() - 2), freedom: 1 + 9 * random.uniform() } })), rows);
-  await timed('three columns', Array.from({ length: 300 }, () => ({
+  await timed('three columns', Array.from({ length: Math.min(length, 300) }, () => ({
     normal: { mean: [0, 1, 2].map(() => 50 * random.normal()), covariance: [[900, 0, 0], [0, 900, 200], [0, 200, 900]] },
   })), Math.min(rows, 1e5), 3);
 }
-await promise(Number(problems));
+await promise(problems);
 await closePool();

@@ -1,12 +1,12 @@
 // What one row can do to projected weights, and how long the solver takes. Needs the build:
-// npm run bench:stability -- [--pairs 100000] [--contributors 100000]. Same seeds, same figures.
-import { parseArgs } from 'node:util';
+// npm run bench:stability [-- --pairs 100000] [-- --contributors 100000]. Same seeds, same figures.
 import { inlineCompute } from '../dist/src/estimators/compute.js';
 import { stepRows } from '../dist/src/estimators/stable/dual-rows.js';
 import { gapMax, sensitivitiesOf } from '../dist/src/estimators/stable/mean-design.js';
 import { passesAtMost, projectOnBound, roundingGap } from '../dist/src/estimators/stable/projection.js';
 import { clipBall } from '../dist/src/privacy/clip.js';
 import { attacks, makeRows, randomOf } from './accuracy/data.js';
+import { optionsOf } from './options.js';
 
 const compute = inlineCompute();
 const unit = 2 ** -10;
@@ -153,9 +153,10 @@ async function onHardSets(contributors) {
   }
 }
 
-const { values } = parseArgs({ options: { pairs: { type: 'string' }, contributors: { type: 'string' } } });
-const pairs = Number(values.pairs ?? 1e5);
-const contributors = Number(values.contributors ?? 1e5);
+const { pairs, contributors } = optionsOf('What one row can do to projected weights, and how long the solver takes.', {
+  pairs: { usual: 1e5, tiny: 400, means: 'of neighbours to look at' },
+  contributors: { usual: 1e5, tiny: 500, means: 'rows under attack, 0 for none' },
+});
 const worst = await searchPairs(pairs);
 console.log(`${pairs} pairs, climbing: the other weights changed by at most ${worst.change.toFixed(4)} (lemma: .7071), `
   + `${worst.lemma.toFixed(3)} of the lemma's bound for the pair, ${worst.sum.toFixed(3)} and ${worst.weight.toFixed(3)} of `

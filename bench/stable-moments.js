@@ -1,10 +1,13 @@
 // Does stable-moments tell a uniform, a normal and a Laplace column apart by their kurtosis, also with far rows? Needs the
-// build: npm run bench:stable-moments [-- seeds] [-- contributors].
+// build: npm run bench:stable-moments [-- --seeds 20] [-- --contributors 200000].
 import { randomOf } from './accuracy/data.js';
 import { closePool, planOf, release } from './accuracy/private.js';
+import { optionsOf } from './options.js';
 
-const [seeds = '20', people = '2e5'] = process.argv.slice(2);
-const contributors = Number(people);
+const { seeds, contributors } = optionsOf('Whether stable-moments tells three columns apart by their kurtosis.', {
+  seeds: { usual: 20, tiny: 1, means: 'data sets for each line' },
+  contributors: { usual: 2e5, tiny: 1e5, means: 'rows' },
+});
 const target = { epsilon: 1, delta: 1e-6 };
 
 for (const far of [0, 0.02]) {
@@ -12,7 +15,7 @@ for (const far of [0, 0.02]) {
   if (typeof plan === 'string') throw new Error(plan);
   let right = 0;
   const all = [[], [], []];
-  for (let seed = 0; seed < Number(seeds); seed++) {
+  for (let seed = 0; seed < seeds; seed++) {
     const random = randomOf(`moments ${seed}`);
     const values = new Float64Array(3 * contributors);
     for (let at = 0; at < values.length; at += 3) {

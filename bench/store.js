@@ -1,24 +1,20 @@
 // The store's hot path: verified batches through `admit` with group commit, beside a raw file that is written and
 // fdatasync'ed in pieces of the same size in the same run. Build first (npm run build).
-//   node bench/store.js [--contributors 1000000] [--seconds 5] [--directory DIR]
+//   npm run bench:store [-- --contributors 1000000] [-- --seconds 5] [-- --directory DIR]
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { systemClock } from '../dist/server/clock.js';
 import { openSqliteStore } from '../dist/server/store/sqlite/open.js';
+import { optionsOf } from './options.js';
 
-const { values } = parseArgs({
-  options: {
-    contributors: { type: 'string', default: '1000000' },
-    seconds: { type: 'string', default: '5' },
-    directory: { type: 'string', default: tmpdir() },
-  },
+const { contributors, seconds, directory: place } = optionsOf('The store alone: admit with group commit, beside a raw file.', {
+  contributors: { usual: 1_000_000, tiny: 5_000, means: 'rows of the replay table' },
+  seconds: { usual: 5, tiny: 0.2, means: 'of each case' },
+  directory: { usual: tmpdir(), means: 'where the data folder goes' },
 });
-const contributors = Number(values.contributors);
-const seconds = Number(values.seconds);
 const studyId = 'ab'.repeat(32);
-const directory = mkdtempSync(join(values.directory, 'keelson-bench-'));
+const directory = mkdtempSync(join(place, 'keelson-bench-'));
 
 const keyOf = (index) => index.toString(16).padStart(64, '0');
 const digestOf = (index) => {
@@ -67,7 +63,8 @@ async function measure(store, epoch, sequence, bytes, inFlight) {
   let next = 0;
   const before = await store.health();
   const caller = async () => {
-    while (performance.now() < ends) {
+    // Each contributor has one batch for an epoch: a fast disk may use them up before the time is over.
+    while (performance.now() < ends && next < contributors) {
       // A stride coprime to the count visits contributors in no useful order for the file's pages.
       const contributor = (next++ * 7_919) % contributors;
       const asked = performance.now();

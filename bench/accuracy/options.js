@@ -3,15 +3,18 @@ import { attacks, shapes } from './data.js';
 
 const usage = `npm run bench:accuracy -- [--estimator mean,prime] [--attack all] [--dimension 10] [--contributors 1e5]
   [--corruption .05] [--epsilon 1] [--delta 1e-6] [--seeds 7] [--set name=value] [--noise seeded|secure]
-  [--rows normal,student,pareto] [--peer run_prime.py] [--out FILE] [--quick] [--grid]
+  [--rows normal,student,pareto] [--peer run_prime.py] [--out FILE] [--tiny] [--quick] [--grid]
 npm run bench:accuracy -- --table FILE[,FILE] [--into docs/accuracy.md]
 Lists are separated by commas; epsilon and delta are paired by place, a single delta serves all.
 --out: every seed's errors are added to FILE, a line each; what FILE holds already is not measured again, so that a
 table can be made in pieces. --table: a line for each cell of such files, and all their tables; --into writes the lines
 into one page and the tables into the page beside it (docs/accuracy-tables.md), between their marks.
---quick: a few cells that take under three minutes; --grid: every cell, which takes hours.`;
+--tiny: one cell, in seconds; --quick: a few cells that take under three minutes; --grid: every cell, which takes hours.`;
 
 const presets = {
+  tiny: {
+    dimension: '2', contributors: '5e3', corruption: '.05', epsilon: '20', delta: '.01', seeds: '1',
+  },
   quick: {
     dimension: '10', contributors: '2e4,5e4', corruption: '.05', epsilon: '1,20', delta: '1e-6,.01', seeds: '3',
   },
@@ -37,11 +40,11 @@ export function readOptions(args) {
     options: {
       estimator: text, attack: text, dimension: text, contributors: text, corruption: text, epsilon: text, delta: text,
       seeds: text, noise: text, peer: text, out: text, rows: text, table: text, into: text, set: { type: 'string', multiple: true },
-      quick: { type: 'boolean' }, grid: { type: 'boolean' }, help: { type: 'boolean' },
+      tiny: { type: 'boolean' }, quick: { type: 'boolean' }, grid: { type: 'boolean' }, help: { type: 'boolean' },
     },
   });
   if (values.help) throw new Error(usage);
-  const preset = values.grid ? presets.grid : values.quick ? presets.quick : presets.plain;
+  const preset = values.grid ? presets.grid : values.tiny ? presets.tiny : values.quick ? presets.quick : presets.plain;
   const asked = { ...preset, ...values };
   const whole = (value) => Number.isInteger(value) && value > 0;
   const epsilons = numbers(asked.epsilon, 'epsilon', (value) => value > 0);
@@ -49,7 +52,7 @@ export function readOptions(args) {
   if (deltas.length !== 1 && deltas.length !== epsilons.length) {
     throw new Error('--delta: one, or one for each epsilon');
   }
-  const names = (asked.attack ?? (values.quick ? quickAttacks : 'all')).split(',');
+  const names = (asked.attack ?? (values.quick || values.tiny ? quickAttacks : 'all')).split(',');
   const chosen = names.includes('all') ? Object.keys(attacks) : names;
   const unknown = chosen.find((name) => !Object.hasOwn(attacks, name));
   if (unknown !== undefined) throw new Error(`--attack ${unknown}: one of all, ${Object.keys(attacks).join(', ')}`);
