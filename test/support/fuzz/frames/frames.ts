@@ -91,11 +91,10 @@ export class FrameMaker {
   }
 
   /** Subscribing and unsubscribing, to what is there and what is not, from anywhere. */
-  subscription(): MadeFrame {
+  subscription(subscribes = this.dice.happens(0.6)): MadeFrame {
     const { dice } = this;
     const studyId = dice.happens(0.9) ? fromHex(dice.pick(this.world.studies)) : dice.bytes(32);
     const fields = [bytesField(1, studyId), numberField(2, dice.happens(0.5) ? extreme(dice) : BigInt(dice.below(4)))];
-    const subscribes = dice.happens(0.6);
     return {
       recipe: subscribes ? 'subscribe' : 'unsubscribe',
       bytes: encodeFields([bytesField(subscribes ? 3 : 4, encodeFields(subscribes ? fields : fields.slice(0, 1)))]),

@@ -10,12 +10,12 @@ import type { ListenerLimits } from '../../../../server/listener/options.js';
 /** How many frames one server lives for: long enough for several epochs, short enough that a failure replays soon. */
 export const framesPerWorld = 50_000;
 const noStrikes: Partial<ListenerLimits> = {
-  malformedFramesPerSocket: 1e9, badSignaturesPerSocket: 1e9, strayFramesPerSocket: 1e9,
+  malformedFramesPerSocket: 1e9, badSignaturesPerSocket: 1e9, strayFramesPerSocket: 1e9, hastySubscribesPerSocket: 1e9,
 };
 /** Each of these meets refusals that the others do not. */
 const regimes: readonly Partial<ListenerLimits>[] = [
   noStrikes, noStrikes, noStrikes, {},
-  { ...noStrikes, helloPerSecond: 1, helloBurst: 40 }, { ...noStrikes, channelsPerSocket: 3, channels: 20 },
+  { ...noStrikes, helloPerSecond: 1, helloBurst: 40, subscribePerSecond: 1, subscribeBurst: 40, logReads: 1 }, { ...noStrikes, channelsPerSocket: 3, channels: 20 },
   { ...noStrikes, socketsPerAddress: 2, sockets: 6 }, { ...noStrikes, creditBatches: 8, rowsPerBatch: 2 },
 ];
 
@@ -116,12 +116,22 @@ class Crowd {
   }
 
   #volley(peer: Peer, count: number): void {
+    // Now and then as many as a flood has before it is noticed, of the kind that reads logs.
+    if (this.dice.happens(0.01)) this.#flood(peer, 20 + this.dice.below(100));
     for (let i = 0; i < count && !peer.closed; i++) {
       const made = this.#make(peer);
       this.tally.made(made.recipe);
       peer.receive(made.bytes, made.isText !== true);
     }
     if (this.dice.happens(0.2) && !peer.closed) peer.receive(this.#maker.stray().bytes, true);
+  }
+
+  #flood(peer: Peer, count: number): void {
+    const { recipe, bytes } = this.#maker.subscription(true);
+    for (let i = 0; i < count && !peer.closed; i++) {
+      this.tally.made(`flood: ${recipe}`);
+      peer.receive(bytes);
+    }
   }
 
   #make(peer: Peer): MadeFrame {
