@@ -48,8 +48,6 @@ export interface VerifiedBatch {
 export interface SubmitResult {
   readonly verdict: 'accepted' | 'duplicate' | 'rejected';
   readonly code?: WireCode;
-  /** The open epoch of the study now. */
-  readonly currentEpoch: bigint;
   /** Under contributor scope, with the first row of an epoch: what the contributor has now spent. For its eyes only. */
   readonly ownSpend?: Spend;
   /** With `too-many-new-keys`: the Unix time from which the study takes new keys again. */

@@ -226,8 +226,7 @@ export class Channel {
     if (ack.ownSpend !== undefined) this.options.owner.onSpend?.(ack.ownSpend);
     for (const sequence of ack.accepted) this.onAccepted(sequence, ack.epoch);
     for (const rejection of ack.rejections) this.onRejection(rejection);
-    // An Ack may have been written before the Notice that came ahead of it.
-    if (ack.epoch > this.openEpoch) this.setEpoch(ack.epoch, null);
+    this.setEpoch(ack.epoch, null);
     this.pump();
   }
 

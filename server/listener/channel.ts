@@ -26,7 +26,6 @@ export interface ChannelSetup {
 export class Channel {
   /** Batches received and not yet answered. */
   inFlight = 0;
-  #epoch: bigint;
   #accepted: bigint[] = [];
   #rejections: Rejection[] = [];
   #withdrawn: bigint | undefined;
@@ -34,20 +33,18 @@ export class Channel {
   /** A Withdraw waits for its answer: there is one at a time. */
   withdrawing = false;
 
-  constructor(readonly setup: ChannelSetup, epoch: bigint) {
-    this.#epoch = epoch;
-  }
+  constructor(readonly setup: ChannelSetup) {}
 
   /** The hub took a batch in flight, now or when an earlier copy of it came. Verdicts may come in any order. */
-  accept(sequence: bigint, result: SubmitResult): void {
+  accept(sequence: bigint, { ownSpend }: SubmitResult): void {
     this.#accepted.push(sequence);
-    this.#note(result);
+    this.#ownSpend = ownSpend ?? this.#ownSpend;
   }
 
   /** @param result absent when the hub gave no verdict on the batch. */
   reject(rejected: Rejection, result?: SubmitResult): void {
     this.#rejections.push(rejected);
-    if (result !== undefined) this.#note(result);
+    this.#ownSpend = result?.ownSpend ?? this.#ownSpend;
   }
 
   /** The contributor's Withdraw is durable: the next ack says so. */
@@ -55,13 +52,11 @@ export class Channel {
     this.#withdrawn = epoch;
   }
 
-  #note({ currentEpoch, ownSpend }: SubmitResult): void {
-    if (currentEpoch > this.#epoch) this.#epoch = currentEpoch;
-    if (ownSpend !== undefined) this.#ownSpend = ownSpend;
-  }
-
-  /** The one ack for all answers since the last one; frees their credit. */
-  takeAck(credit: number): Uint8Array {
+  /**
+   * The one ack for all answers since the last one; frees their credit.
+   * @param epoch open now; 0n when none is.
+   */
+  takeAck(credit: number, epoch: bigint): Uint8Array {
     const accepted = this.#accepted;
     const rejections = this.#rejections;
     const ownSpend = this.#ownSpend;
@@ -76,7 +71,7 @@ export class Channel {
       channel: this.setup.id,
       accepted,
       rejections,
-      epoch: this.#epoch,
+      epoch,
       credit,
       ...(ownSpend !== undefined && { ownSpend }),
       ...(withdrawn !== undefined && { withdrawn }),

@@ -148,7 +148,7 @@ export class Contributions {
     const id = ++this.#lastChannel;
     const ready = await readyFrom(context, hello, this.serverNonce, id, state);
     if (voice.closed) return;
-    this.#channels.set(id, new Channel({ ...setup, id }, ready.epoch));
+    this.#channels.set(id, new Channel({ ...setup, id }));
     this.#count(1);
     voice.send(ready);
     voice.follow(view.studyId);
@@ -234,7 +234,11 @@ export class Contributions {
     const answered = [...this.#answered];
     this.#answered.clear();
     this.socket.together(() => {
-      for (const channel of answered) this.socket.send(channel.takeAck(this.context.limits.creditBatches));
+      const { hub, limits } = this.context;
+      for (const channel of answered) {
+        const epoch = hub.study(channel.setup.studyId)?.epoch ?? 0n;
+        this.socket.send(channel.takeAck(limits.creditBatches, epoch));
+      }
     });
   }
 }

@@ -283,7 +283,7 @@ function fits({ values, rows, columns }: VerifiedBatch, definition: StudyDefinit
 }
 
 function refusal(code: 'unknown-study' | 'shutting-down'): SubmitResult {
-  return { verdict: 'rejected', code, currentEpoch: 0n };
+  return { verdict: 'rejected', code };
 }
 
 function hexOf(key: Uint8Array): string {

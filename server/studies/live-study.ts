@@ -123,7 +123,6 @@ export class LiveStudy {
     return {
       verdict: result.verdict,
       ...(result.code !== undefined && { code: result.code }),
-      currentEpoch: this.#open?.epoch ?? 0n,
       ...(result.retryAtMs !== undefined && { retryAtMs: result.retryAtMs }),
       ...(result.spend !== undefined && { ownSpend: ownSpendOf(this.definition, result.spend) }),
     };

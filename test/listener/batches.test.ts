@@ -131,6 +131,16 @@ describe('an ack', () => {
     expect(await contributor.send(1n)).toMatchObject({ accepted: [1n], rejections: [] });
   });
 
+  it('says which epoch is open when it is sent, or that none is', async () => {
+    const rig = await startRig();
+    const contributor = await rig.contributor();
+    expect(await contributor.send(1n)).toMatchObject({ epoch: 7n });
+    rig.hub.change(rig.study, { epoch: 0n });
+    expect(await contributor.send(2n)).toMatchObject({ epoch: 0n });
+    rig.hub.change(rig.study, { epoch: 8n });
+    expect(await contributor.send(3n)).toMatchObject({ epoch: 8n });
+  });
+
   it('answers both bodies of a sequence: the first one stands', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();

@@ -111,7 +111,7 @@ it('says when a study takes new keys again', async () => {
   const admission = { kind: 'rate', keys: 20, perMs: 3_600_000 } as const;
   rig.hub.change(rig.study, { document: { ...document, participation: 'public', admission } });
   clock.advance(1_000);
-  const answer = { verdict: 'rejected', code: 'too-many-new-keys', currentEpoch: 7n } as const;
+  const answer = { verdict: 'rejected', code: 'too-many-new-keys' } as const;
   rig.hub.submit = async () => ({ ...answer, retryAtMs: 53_500 });
   const contributor = await rig.contributor();
   const { accepted, rejections } = await contributor.send(1n);

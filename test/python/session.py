@@ -172,7 +172,7 @@ class Session:
             await self.connect()
 
     async def acknowledged(self, ack):
-        self.credit, self.epoch = ack.credit, max(ack.epoch, self.epoch)
+        self.credit, self.epoch = ack.credit, ack.epoch
         self.withdrawn = ack.withdrawn or self.withdrawn
         for sequence in ack.accepted:
             self.settled(sequence, "accepted")

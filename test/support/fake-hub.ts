@@ -192,7 +192,6 @@ class Hub implements FakeHub {
     const answer = (verdict: SubmitResult['verdict'], code?: WireCode): SubmitResult => ({
       verdict,
       ...(code === undefined ? {} : { code }),
-      currentEpoch: view.epoch,
     });
     if (view.state !== 'open') return answer('rejected', view.state === 'ended' ? 'study-ended' : 'budget-exhausted');
     const before = contributor.settled.get(batch.sequence);
