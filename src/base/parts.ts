@@ -1,3 +1,4 @@
+import { InvalidParameterError } from './errors.js';
 /**
  * A stretch of an estimate that means something by itself, such as a mean in front of a covariance. The flat estimate
  * is its parts one after the other, each row-major in its shape. An estimate of several parts is a vector; the only
@@ -62,6 +63,9 @@ export function nested(entries: readonly number[], shape: readonly number[], off
 export function partsByName(
   outcome: { readonly estimate: readonly number[]; readonly parts?: readonly NamedPart[] },
 ): Record<string, Nested> {
+  if (typeof outcome !== 'object' || outcome === null) {
+    throw new InvalidParameterError('the outcome is none: give that of a release');
+  }
   const found: Record<string, Nested> = {};
   let offset = 0;
   for (const { name, shape } of outcome.parts ?? []) {

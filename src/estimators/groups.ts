@@ -1,4 +1,3 @@
-import { assert } from '../base/assert.js';
 import { Sensitive } from '../base/brands.js';
 import { InvalidParameterError } from '../base/errors.js';
 import { allFinite } from '../numerics/vector.js';
@@ -6,6 +5,7 @@ import type { WorkRandom } from '../random/source.js';
 import { cohortOf, groupOf, slotOf, tagOf } from './assignment.js';
 import type { CohortPlan, Finished, FinishedSummaries, Plan, Summary, SummaryTable } from './contract.js';
 import { StateReader, StateWriter } from './summaries/codec.js';
+import { checkDimension, checkPlan, checkRow } from './given.js';
 import { PairSlots } from './summaries/pairs.js';
 import { statesTable } from './summaries/table.js';
 
@@ -57,11 +57,15 @@ const format = 0x4b_47_52_31;
 
 /** Empty summaries for every group of a plan. */
 export function createGroups(plan: Plan, dimension: number): Groups {
+  checkPlan(plan);
+  checkDimension(dimension);
   return new GroupsOfPlan(plan, dimension);
 }
 
 /** @throws InvalidParameterError when the bytes were not written by `encode` for the same plan. */
 export function decodeGroups(plan: Plan, dimension: number, bytes: Uint8Array): Groups {
+  checkPlan(plan);
+  checkDimension(dimension);
   const groups = new GroupsOfPlan(plan, dimension);
   groups.decode(bytes);
   return groups;
@@ -109,7 +113,7 @@ class GroupsOfPlan implements Groups {
   }
 
   add(ticket: Uint8Array, row: Float64Array): void {
-    assert(row.length === this.dimension, 'a row has the dimension of its study');
+    checkRow(row, this.dimension);
     if (!allFinite(row)) return;
     const { plan, rows, pairs, table } = this.#cohorts[cohortOf(ticket, this.#plans)]!;
     const group = groupOf(ticket, rows.length);

@@ -1,5 +1,6 @@
 import { InvalidParameterError } from '../base/errors.js';
 import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
+import { checkList, checkObject, checkWhole } from '../base/given.js';
 import { limits } from '../base/limits.js';
 import { didYouMean } from '../base/suggest.js';
 import type { ParameterSpec, ParameterValue, ParameterValues } from './contract.js';
@@ -23,6 +24,10 @@ export function parseParameters(
   raw: Readonly<Record<string, unknown>>,
   facts: ParameterFacts,
 ): ParameterValues {
+  checkList(specs, 'the first argument is the parameters of an estimator');
+  checkObject(raw, 'the parameters given are an object, like { scale: 1 }');
+  checkObject(facts, 'the third argument is { dimension }');
+  checkWhole(facts.dimension, 'dimension, the number of columns,', 1, limits.columns);
   const known = specs.map((spec) => spec.name);
   for (const name of Object.keys(raw)) {
     if (!known.includes(name)) {

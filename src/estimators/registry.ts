@@ -7,6 +7,7 @@ import { count } from './everyday/count.js';
 import { histogram } from './everyday/histogram.js';
 import { quantile } from './everyday/quantile.js';
 import { gaussian } from './gaussian/gaussian.js';
+import { guarded } from './given.js';
 import { heavyTailed } from './heavy/columns.js';
 import { heavyTailed1d } from './heavy/one-column.js';
 import { heavyTailedPure } from './heavy/pure-columns.js';
@@ -31,7 +32,7 @@ export const estimators: readonly Estimator[] = Object.freeze([
   mean, robustMean, prime, primeHeavy, spectralFilter, stableMean, stableMeanDual, populousMean, count, histogram, quantile, subspace,
   covariance, stableCovariance, stableMoments, gaussian, heavyTailed, heavyTailed1d, heavyTailedPure,
   select, mixtureLine, mixture, resilience, tukeyMedian,
-]);
+].map(guarded));
 
 /** @throws InvalidParameterError listing the names when there is no such estimator. */
 export function findEstimator(name: string): Estimator {

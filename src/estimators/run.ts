@@ -1,3 +1,5 @@
+import { InvalidParameterError } from '../base/errors.js';
+import { checkObject, kindOf } from '../base/given.js';
 import type { Outcome } from '../base/outcome.js';
 import type { Mechanisms } from '../privacy/mechanisms/contract.js';
 import type { WorkRandom } from '../random/source.js';
@@ -5,6 +7,7 @@ import { ticketBytes } from './assignment.js';
 import { inlineCompute } from './compute.js';
 import type { Compute, Plan } from './contract.js';
 import { adoptRows, type ByteSource, type OwnedRows } from './adopted-rows.js';
+import { checkDimension, checkPlan, checkRow } from './given.js';
 import { createGroups, type Groups } from './groups.js';
 
 export type { ByteSource, OwnedRows } from './adopted-rows.js';
@@ -29,8 +32,11 @@ export interface OfflineRun {
 /**
  * Runs one release over rows at hand: assigns each row to its group by a fresh ticket, finishes the
  * summaries and releases. Charging is the caller's business: charge `plan.cost` before calling.
+ * @throws InvalidParameterError for an option that is missing or of the wrong form, for an
+ *   infeasible plan, and for a row without `dimension` numbers.
  */
 export async function runOffline(run: OfflineRun): Promise<Outcome> {
+  checkRun(run);
   const { plan, dimension, rows, mechanisms, work, compute = inlineCompute() } = run;
   if (isOwned(rows)) {
     const adopted = adoptRows(plan, dimension, rows, run.tickets, work);
@@ -39,6 +45,24 @@ export async function runOffline(run: OfflineRun): Promise<Outcome> {
   const groups = createGroups(plan, dimension);
   await addRows(groups, run, isOwned(rows) ? each(rows, dimension) : rows);
   return releaseGroups(plan, groups, run);
+}
+
+function checkRun(run: OfflineRun): void {
+  checkObject(run, 'a run is { plan, dimension, rows, mechanisms, tickets, work }');
+  checkPlan(run.plan);
+  checkDimension(run.dimension);
+  const { rows, mechanisms, tickets, work } = run;
+  const given = { rows, mechanisms, tickets, work };
+  const remedies = {
+    rows: 'a list of rows, each a list of numbers',
+    mechanisms: 'createMechanisms(plan.events, secureNoise())',
+    tickets: 'secureNoise()',
+    work: 'seededWork(seed)',
+  };
+  for (const name of ['rows', 'mechanisms', 'tickets', 'work'] as const) {
+    if (typeof given[name] === 'object' && given[name] !== null) continue;
+    throw new InvalidParameterError(`${name} is ${kindOf(given[name])}: give ${remedies[name]}`);
+  }
 }
 
 /** Arrays, too, have something named values. */
@@ -56,15 +80,20 @@ export async function releaseGroups(
   groups: Groups,
   means: Pick<OfflineRun, 'mechanisms' | 'work' | 'compute'>,
 ): Promise<Outcome> {
+  checkPlan(plan);
+  checkObject(groups, 'groups are what createGroups(plan, dimension) returns');
+  checkObject(means, 'the third argument is { mechanisms, work }');
   const released = await plan.release(groups.finish(means.work), means.mechanisms, means.compute ?? inlineCompute());
   return released.value;
 }
 
 async function addRows(
-  groups: Groups, { tickets }: OfflineRun, rows: Iterable<ArrayLike<number>> | AsyncIterable<ArrayLike<number>>,
+  groups: Groups, { tickets, dimension }: OfflineRun,
+  rows: Iterable<ArrayLike<number>> | AsyncIterable<ArrayLike<number>>,
 ): Promise<void> {
   const ticket = new Uint8Array(ticketBytes);
   for await (const row of rows) {
+    checkRow(row, dimension);
     tickets.fill(ticket);
     groups.add(ticket, Float64Array.from(row));
   }

@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../base/errors.js';
+import { checkList, checkObject, kindOf } from '../base/given.js';
 
 /** Points of R^dimension, row-major: `count * dimension` values. */
 export interface PointSet {
@@ -10,11 +11,16 @@ export interface PointSet {
 /**
  * Copies rows of one length into a point set.
  * @param dimension - entries of each row; needed where there may be no row.
- * @throws InvalidInputError when a row has more or fewer entries.
+ * @throws InvalidInputError when a row has more or fewer entries, or one that is no number (NaN and
+ *   Infinity are numbers: functions that take points say what becomes of such rows).
  */
-export function pointSet(rows: readonly ArrayLike<number>[], dimension = rows[0]?.length ?? 0): PointSet {
+export function pointSet(
+  rows: readonly ArrayLike<number>[], dimension = widthOf(rows),
+): PointSet {
+  checkList(rows, 'rows are a list of rows, like [[1, 2], [3, 4]]');
   const values = new Float64Array(rows.length * dimension);
   rows.forEach((row, index) => {
+    checkNumbers(row, index);
     if (row.length !== dimension) {
       throw new InvalidInputError(
         `row ${index} has ${row.length} entries, and ${dimension} are expected: give every row as many`,
@@ -24,6 +30,23 @@ export function pointSet(rows: readonly ArrayLike<number>[], dimension = rows[0]
     values.set(row, index * dimension);
   });
   return { count: rows.length, dimension, values };
+}
+
+function widthOf(rows: readonly ArrayLike<number>[]): number {
+  return typeof rows === 'object' ? rows?.[0]?.length ?? 0 : 0;
+}
+
+/** Null and true would become 0 and 1. */
+function checkNumbers(row: ArrayLike<number>, index: number): void {
+  if (ArrayBuffer.isView(row)) return;
+  const remedy = 'give each row as a list of numbers';
+  if (!Array.isArray(row)) {
+    throw new InvalidInputError(`row ${index} is ${kindOf(row)}: ${remedy}`, { row: index });
+  }
+  const column = (row as readonly unknown[]).findIndex((entry) => typeof entry !== 'number');
+  if (column < 0) return;
+  const found = `row ${index} holds something else than a number in column ${column} (both from 0)`;
+  throw new InvalidInputError(`${found}: ${remedy}`, { row: index, column });
 }
 
 /** A view of one row; not a copy. */
@@ -59,7 +82,11 @@ export function meanAround(points: PointSet, origin: Float64Array, keep?: Uint8A
  * @throws InvalidInputError when there are not `count * dimension` values.
  */
 export function finiteRows(points: PointSet): PointSet {
+  checkObject(points, 'points are what pointSet(rows) returns');
   const { count, dimension, values } = points;
+  if (!(values instanceof Float64Array)) {
+    throw new InvalidInputError('points have no values: make them of rows with pointSet(rows)');
+  }
   if (values.length !== count * dimension) {
     throw new InvalidInputError(
       `${count} rows of ${dimension} columns have ${count * dimension} values, not ${values.length}: `

@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../base/errors.js';
+import { checkObject } from '../base/given.js';
 import { amountAtLeast, type Amount, type Ratio, ratioOfDouble } from './amount.js';
 import type { CohortComposition, PrivacyCost } from './cost.js';
 import type { AffineMaskEvent, MechanismEvent, WishartMaskEvent } from './events.js';
@@ -147,6 +148,7 @@ function combine(left: ExactCost, right: ExactCost, rule: (left: Ratio, right: R
  */
 export function costOfEvents(events: readonly MechanismEvent[], cohorts: CohortComposition): PrivacyCost {
   checkEvents(events);
+  checkObject(cohorts, 'the second argument is { disjoint }, names of cohorts');
   const order = orderOf(events);
   const byCohort = new Map<string, ExactCost>();
   for (const event of events) {
@@ -182,6 +184,8 @@ function orderOf(events: readonly MechanismEvent[]): number | null {
  * figure is within none.
  */
 export function costWithin(cost: PrivacyCost, limit: { readonly rho: number; readonly delta: number }): boolean {
+  checkObject(cost, 'cost is the cost of a plan or of its events');
+  checkObject(limit, 'the limit is { rho, delta }');
   return cost.renyi === undefined && cost.rho <= roundedUp(limit.rho) && cost.delta <= roundedUp(limit.delta);
 }
 

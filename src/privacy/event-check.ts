@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../base/errors.js';
+import { checkList, checkObject } from '../base/given.js';
 import type { MechanismEvent } from './events.js';
 import { maskDivergence } from './masking.js';
 
@@ -88,8 +89,10 @@ export function checkEvent(event: MechanismEvent): void {
 
 /** Checks every event, and that names are unique. @throws InvalidParameterError. */
 export function checkEvents(events: readonly MechanismEvent[]): void {
+  checkList(events, 'events are those of a plan, and an infeasible plan has none');
   const names = new Set<string>();
   for (const event of events) {
+    checkObject(event, 'an event is one of plan.events');
     checkEvent(event);
     if (names.has(event.name)) {
       throw new InvalidParameterError(`two mechanism events are called ${event.name}; names are unique in a plan`);

@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../base/errors.js';
+import { checkObject } from '../base/given.js';
 import { amountUnit, capOf, zeroAmount, type Amount } from './amount.js';
 import { chargeOf, chargeUnder, freshBalance, releasesThatFit, type Charge } from './budget.js';
 import { epsilonOfApproximateZcdp, rhoForApproximateZcdp, rhoOfPure } from './conversion.js';
@@ -40,7 +41,9 @@ export const epsilonRange = { atLeast: 1e-6, atMost: 100 } as const;
 /** zCDP of one release. */
 export const rhoRange = { atLeast: 1e-12, atMost: 1000 } as const;
 
-function checkStatement({ epsilon, delta }: Statement, deltaMayBeZero: boolean): void {
+function checkStatement(asked: Statement, deltaMayBeZero: boolean): void {
+  checkObject(asked, 'a statement is { epsilon, delta }');
+  const { epsilon, delta } = asked;
   const { atLeast, atMost } = epsilonRange;
   if (!(epsilon >= atLeast && epsilon <= atMost)) {
     throw new InvalidParameterError(
@@ -112,7 +115,11 @@ export function renyiAllowance(target: PrivacyTarget): { readonly order: number;
  * @throws InvalidParameterError when a number is outside its range, or the Renyi order leaves nothing to spend.
  */
 export function capsOf(budget: Statement & { readonly rule: BudgetRule['rule'] | BudgetRule }): BudgetCaps {
-  const rule = typeof budget.rule === 'string' ? budget.rule : budget.rule.rule;
+  checkObject(budget, 'a budget is { epsilon, delta, rule }');
+  const rule = typeof budget.rule === 'string' ? budget.rule : budget.rule?.rule;
+  if (!['zcdp', 'pure', 'renyi'].includes(rule)) {
+    throw new InvalidParameterError('the rule of a budget is none of zcdp, pure, renyi: give one');
+  }
   checkStatement(budget, rule === 'pure');
   if (rule === 'pure') return { rule: { rule }, rhoCap: capOf(budget.epsilon), deltaCap: zeroAmount };
   const deltaCap = capOf(budget.delta / 2);

@@ -1,4 +1,6 @@
 import { utf8 } from '../base/bytes.js';
+import { InvalidParameterError } from '../base/errors.js';
+import { kindOf } from '../base/given.js';
 import { ChachaStream, foldKey } from './chacha20.js';
 import type { WorkRandom } from './source.js';
 
@@ -39,5 +41,8 @@ class SeededWork implements WorkRandom {
  * one label are the same stream.
  */
 export function seededWork(seed: Uint8Array): WorkRandom {
+  if (!(seed instanceof Uint8Array)) {
+    throw new InvalidParameterError(`seed is ${kindOf(seed)}: give the bytes of a Uint8Array`);
+  }
   return new SeededWork(foldKey(seed));
 }

@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../base/errors.js';
+import { checkOptions } from '../base/given.js';
 import { normalMedianDeviation } from '../numerics/chi-square.js';
 import { createKernels, type Kernels } from '../numerics/kernels/index.js';
 import { columnOf, finiteRows, type PointSet } from '../numerics/points.js';
@@ -66,6 +67,7 @@ const corruptionFloor = 0.01;
  * @throws InvalidParameterError when an option is out of its range.
  */
 export function beginFiltering(given: PointSet, options: FilterOptions): Filtering {
+  checkOptions(options, ['corruption', 'scale'], 'the filter');
   const { corruption = 0.05, scale } = options;
   if (!(corruption >= 0 && corruption <= 0.45)) {
     throw new InvalidParameterError('the hostile share that a filter expects is in [0, 0.45]', { corruption });

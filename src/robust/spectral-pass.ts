@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../base/errors.js';
+import { checkOptions } from '../base/given.js';
 import { chiSquareAt, normalMedianDeviation } from '../numerics/chi-square.js';
 import { finiteRows, meanAround, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
@@ -47,7 +48,7 @@ export function hardSpectralPass(
   centre: Float64Array,
   options: SpectralPassOptions = {},
 ): SpectralPass {
-  checkOptions(options);
+  checkRanges(options);
   const points = finiteRows(given);
   const { count, dimension } = points;
   const cut = options.cut ?? 3;
@@ -99,7 +100,9 @@ function removeBeyond(sizes: Float64Array, limit: number, keep: Uint8Array, budg
   return removed;
 }
 
-function checkOptions({ cut, removedShareMax, scale }: SpectralPassOptions): void {
+function checkRanges(options: SpectralPassOptions): void {
+  checkOptions(options, ['cut', 'removedShareMax', 'scale'], 'the robust mean');
+  const { cut, removedShareMax, scale } = options;
   for (const [name, value] of Object.entries({ cut, scale })) {
     if (value === undefined || (value > 0 && Number.isFinite(value))) continue;
     throw new InvalidParameterError(`${name} of a spectral pass is a positive number`, { [name]: value });

@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../../base/errors.js';
+import { checkList, checkObject } from '../../base/given.js';
 import { checkEvents } from '../event-check.js';
 import type { MechanismEvent } from '../events.js';
 import { ComposedLoss } from './composition.js';
@@ -42,8 +43,10 @@ const nothing: StudyLoss = { epsilon: () => 0, delta: () => 0 };
  * @throws InvalidParameterError when an event is malformed or `times` is not a whole number of at least 1.
  */
 export function lossOfReleases(releases: readonly ChargedEvents[]): StudyLoss | null {
+  checkList(releases, 'releases are a list of { events, cohorts }');
   const pieces: Repeated[] = [];
   for (const release of releases) {
+    checkObject(release, 'a release is { events, cohorts }');
     const { times = 1 } = release;
     if (!(Number.isSafeInteger(times) && times >= 1)) {
       throw new InvalidParameterError('releases are counted in whole numbers from 1', { times });

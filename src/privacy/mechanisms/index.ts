@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.js';
 import { Released, Sensitive } from '../../base/brands.js';
 import { InvariantError } from '../../base/errors.js';
+import { checkList, checkObject } from '../../base/given.js';
 import { RandomBits } from '../../random/bits.js';
 import type { NoiseSource } from '../../random/source.js';
 import { checkEvents } from '../event-check.js';
@@ -154,5 +155,7 @@ function vector(value: Sensitive<Float64Array>, length: number): Float64Array {
  * unknown, exhausted or mismatched event and on values of another length or not finite.
  */
 export function createMechanisms(events: readonly MechanismEvent[], noise: NoiseSource): PreparedMechanisms {
+  checkList(events, 'events are those of a plan, and an infeasible plan has none');
+  checkObject(noise, 'noise is a source of noise, like secureNoise()');
   return new ChargedMechanisms(events, noise);
 }
