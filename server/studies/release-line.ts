@@ -1,6 +1,5 @@
 import type { Outcome } from '../../src/base/outcome.js';
 import { KeelsonError, StorageError, WireError } from '../../src/base/errors.js';
-import type { Plan } from '../../src/estimators/contract.js';
 import { eventsToJson } from '../../src/privacy/event-codec.js';
 import { interrupted } from '../epochs/outcome.js';
 import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
@@ -10,7 +9,7 @@ import { excludeFar } from './exclusion.js';
 import type { HeldEpoch } from './held-epoch.js';
 import { summarise } from './recovery.js';
 import { signRelease } from './release-body.js';
-import { Deadline, earlyMs, lastTick, plannedDuration, type PlannedWork } from './schedule.js';
+import { Deadline, earlyMs, lastTick, plannedDuration } from './schedule.js';
 
 /** A closed epoch on its way out. */
 export interface ClosedEpoch {
@@ -90,8 +89,8 @@ export class ReleaseLine {
 
   #deadline(fromMs?: number): Deadline {
     const { clock, releaseTickMs: tickMs } = this.context;
-    const plan: Plan & { readonly work?: PlannedWork } = this.definition.plan;
-    const plannedMs = plannedDuration(plan.work, this.definition.document.epoch, tickMs);
+    const { plan, document } = this.definition;
+    const plannedMs = plannedDuration(plan.work, document.epoch, tickMs);
     const beganMs = fromMs ?? lastTick(clock.nowMs() + earlyMs, tickMs);
     return new Deadline(clock, beganMs, tickMs, plannedMs);
   }

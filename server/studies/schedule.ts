@@ -1,3 +1,4 @@
+import type { PlannedWork } from '../../src/estimators/contract.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { Clock } from '../clock.js';
 
@@ -60,13 +61,6 @@ export function delayUntilClose(
 /** The last multiple of `tickMs` up to now; whole milliseconds without a tick. */
 export function lastTick(nowMs: number, tickMs: number): number {
   return tickMs > 0 ? Math.floor(nowMs / tickMs) * tickMs : Math.round(nowMs);
-}
-
-/** A plan's bound on its work, for every data set. */
-export interface PlannedWork {
-  readonly passes: number;
-  readonly rows: number;
-  readonly columns: number;
 }
 
 /** What a slow core multiplies in a millisecond. */
