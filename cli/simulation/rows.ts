@@ -94,9 +94,11 @@ async function readDataset(path: string, io: Io): Promise<Dataset> {
   let columns = 0;
   for await (const batch of readRows({ path, missing: 'refuse', flags: [] }, io.stdin)) {
     columns = batch.columns.length;
-    parts.push(batch.values.slice(0, batch.count * columns));
+    if (batch.count > 0) parts.push(batch.values.slice(0, batch.count * columns));
   }
-  if (parts.length === 0) throw new InvalidInputError(`${path} holds no rows`, { path });
+  if (parts.length === 0) {
+    throw new InvalidInputError(`${path} holds no rows: give one or more per person`, { path });
+  }
   const values = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;
   for (const part of parts) {

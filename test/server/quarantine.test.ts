@@ -113,7 +113,7 @@ it.each([
 
 it('compares nobody with an answer that is no row: a count of one column', async () => {
   const hub = await bench.start([define({
-    estimator: 'count', parameters: {}, columns: ['delay'], quarantine: { beyond: 8, automatic: true },
+    estimator: 'count', parameters: { side: 'at-least' }, columns: ['delay'], quarantine: { beyond: 8, automatic: true },
   })]);
   const { studyId } = hub.studies()[0]!;
   await Promise.all(Array.from({ length: 40 }, (_, key) =>

@@ -43,9 +43,10 @@ export function repairTimes(queries: Queries, nowMs: number, confirmed: boolean)
     const upTo = confirmed ? now : null;
     let changed = 0;
     for (const [table, column] of stamps) {
-      // 0 in released_at_ms means that there is no release yet.
-      changed += queries.database.prepare(`UPDATE ${table} SET ${column} = @now WHERE ${column} != 0
-        AND (${column} < @earliest OR ${column} > @upTo)`)
+      // There 0 means that there is no release yet.
+      const isSet = column === 'released_at_ms' ? 'released_at_ms != 0 AND' : '';
+      changed += queries.database.prepare(`UPDATE ${table} SET ${column} = @now
+        WHERE ${isSet} (${column} < @earliest OR ${column} > @upTo)`)
         .run({ now, earliest: BigInt(earliestTimeMs), upTo }).changes;
     }
     const renewing = queries.all(budgetRows().where('window_ms', 'is not', null));
