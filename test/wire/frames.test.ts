@@ -189,7 +189,7 @@ describe('frames and bodies', () => {
     const batch: fc.Arbitrary<wire.BatchBody> = fc.record({
       studyId: bytes(32),
       sequence: uint64.filter((sequence) => sequence > 0n),
-      epoch: uint64,
+      epoch: uint64.filter((epoch) => epoch > 0n),
       last: fc.boolean(),
       rows: uint32,
       columns: uint32,
