@@ -40,6 +40,7 @@ function planOf(name, raw) {
 }
 
 const covariancePlan = {
+  kind: 'plan',
   cohorts: [{ name: 'groups', share: 1, unit: 'row', mode: 'disjoint', groups: covarianceGroups }],
   summary: () => scatterSummary(dimension, covarianceOf),
 };

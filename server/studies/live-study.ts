@@ -15,7 +15,7 @@ import { freshEpoch, heldEpochOf, openingOf, setupOf, type HeldEpoch } from './h
 import { rebuildEpoch, recoveriesMax } from './recovery.js';
 import { ReleaseLine, type ClosedEpoch } from './release-line.js';
 import type { Retention } from './retention.js';
-import { closeTime, delayUntilClose, lastTick, nextTimes } from './schedule.js';
+import { closeTime, delayUntilClose, dueTime, lastTick, nextTimes } from './schedule.js';
 
 /** Closed epochs that may wait for their release; past it the open one stays open longer instead of adding to them. */
 const waitingMax = 2;
@@ -263,7 +263,9 @@ export class LiveStudy {
   #enqueue(held: HeldEpoch, kind: ClosedEpoch['kind'], fromMs: number): void {
     this.#retention.spare(held.epoch);
     const closedAtMs = closeTime(held.closesAtMs, fromMs);
-    this.#line.enqueue({ held, kind, closedAtMs, dueFromMs: Math.max(fromMs, closedAtMs) });
+    const { clock, releaseTickMs } = this.context;
+    const dueFromMs = dueTime(closedAtMs, fromMs, clock.nowMs(), releaseTickMs);
+    this.#line.enqueue({ held, kind, closedAtMs, dueFromMs });
   }
 
   #waitingMax(): number {

@@ -48,6 +48,16 @@ export function closeTime(closesAtMs: number, fromMs: number): number {
 }
 
 /**
+ * From when a release is planned and its charge counts: the scheduled close, or `fromMs` where the
+ * server came to the epoch later, or where a clock that was ahead had scheduled the close. A charge
+ * from the future would keep a budget from renewing.
+ */
+export function dueTime(closedAtMs: number, fromMs: number, nowMs: number, tickMs: number): number {
+  const isAhead = closedAtMs > nowMs + Math.max(tickMs, earlyMs);
+  return isAhead ? fromMs : Math.max(fromMs, closedAtMs);
+}
+
+/**
  * How long until an epoch closes. Never longer than its length: when the system's clock was set
  * back, an epoch that was open before the restart does not stay open for the difference.
  */

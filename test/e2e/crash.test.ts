@@ -137,7 +137,7 @@ it('keeps every acknowledged row, once, in journal and answer, when it is killed
   const watched = stage.start(['watch', url, '--study', 'crash', '--server-key', serverKey, '--json']);
   const rows = Array.from({ length: 400 }, (_, i) => `${(i % 9) / 10 - 0.4},${(i % 7) / 10 - 0.3}\n`).join('');
   const simulated = stage.start([
-    'simulate', url, '--study', 'crash', '--contributors', '40', '--rows', '1',
+    'simulate', url, '--retry', '--study', 'crash', '--contributors', '40', '--rows', '1',
     '--input', stage.write('rows.csv', rows), '--json',
   ]);
   const senders = Array.from({ length: people }, () =>

@@ -94,8 +94,7 @@ function engineOver(
   verifyLedger(queries);
   const spending = new ContributorSpending(folder.database);
   const nowMs = (): number => clock.nowMs();
-  const refund: epochs.Refund = (epochKey, budget, cost) =>
-    spending.refund(epochKey, budget.budget_id, budget.window_ms !== null, cost);
+  const refund = refundOf(spending);
   const rollback = { accept: acceptRollback, nowMs: nowMs(), refund };
   const highWater = settleMark(queries, directory, rollback);
   const admission = new Admission(queries, spending, nowMs);
@@ -103,7 +102,7 @@ function engineOver(
   purgeLapses(queries, journal);
   const latencies = new Latencies();
   const guard = new Guard(folder);
-  const secrets: epochs.ReadSecrets = (studyKey, epoch) => readSecrets(queries, studyKey, epoch);
+  const secrets: epochs.ReadSecrets = (study, epoch) => readSecrets(queries, study, epoch);
   const reads = <T>(action: () => T): T => guard.read(action);
   const writes = <T>(action: () => T): T => guard.write(() => {
     // Also after a failure: what the hot path remembers of studies must be read again.
@@ -159,6 +158,9 @@ function engineOver(
     close: () => folder.close(),
   };
 }
+
+const refundOf = (spending: ContributorSpending): epochs.Refund => (epochKey, budget, cost) =>
+  spending.refund(epochKey, budget.budget_id, budget.window_ms !== null, cost);
 
 /** Nobody reads these rows. Where a reader of the file blocks it, the next start goes on. */
 function purgeLapses(queries: Queries, journal: Journal): void {
