@@ -124,6 +124,10 @@ describe('an epoch that is rebuilt', () => {
     await bench.clock.advance(everyMs);
     await hub.settled();
     expect(hub.studies()[0]).toMatchObject({ epoch: 2n, releaseCount: 1 });
+    // Its close was scheduled for tomorrow; its charge counts from today.
+    const entries = await (await bench.store()).ledgerEntries('study:delays', 9);
+    const charge = entries.find(({ kind }) => kind === 'charged')!;
+    expect(charge.atMs).toBeLessThanOrEqual(bench.clock.nowMs());
     await hub.close();
   });
 
