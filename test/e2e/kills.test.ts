@@ -13,4 +13,4 @@ it('keeps its promises in every scope and rule when it is killed, changes its ke
   for (const name of ['acknowledged', 'withdrawn', 'releases'] as const) expect(figures[name]).toBeGreaterThan(0);
   // Folders that are damaged on purpose: the judge must see each damage.
   expect(await run.missedPlants()).toEqual([]);
-}, 300_000);
+});

@@ -151,10 +151,7 @@ function engineOver(
       return results;
     }),
     purgeStep: (studyId, epoch) => writes(() => journal.purgeStep(studyId, epoch)),
-    health: () => ({
-      ...latencies.summary(),
-      fileBytes: sizeOf(databaseFile(directory)), walBytes: sizeOf(`${databaseFile(directory)}-wal`),
-    }),
+    health: () => ({ ...latencies.summary(), ...fileSizes(directory) }),
     close: () => folder.close(),
   };
 }
@@ -170,6 +167,8 @@ function purgeLapses(queries: Queries, journal: Journal): void {
   }
 }
 
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+function fileSizes(directory: string): { fileBytes: number; walBytes: number } {
+  const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const path = databaseFile(directory);
+  return { fileBytes: sizeOf(path), walBytes: sizeOf(`${path}-wal`) };
 }
