@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { InvalidParameterError } from '../../src/base/errors.js';
-import { addressKey } from './rates.js';
+import { addressKey, canonicalAddress } from './rates.js';
 
 /** Who a request is from, as far as rates and limits per address go; see `addressKey`. */
 export type ClientAddress = (request: IncomingMessage) => string;
@@ -44,10 +44,10 @@ export function trustedProxyCheck(trustedProxies: readonly string[]): (address: 
   };
 }
 
-/** Without spaces, brackets, a port, and the prefix of IPv4 addresses in IPv6. */
+/** In one form, without spaces, brackets and a port. */
 function plainAddress(text: string): string {
-  const trimmed = text.trim().replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^::ffff:(?=\d+\.)/i, '');
-  return /^\d+\.\d+\.\d+\.\d+:\d+$/.test(trimmed) ? trimmed.replace(/:\d+$/, '') : trimmed;
+  const trimmed = text.trim().replace(/^\[(.*)\](?::\d+)?$/, '$1');
+  return canonicalAddress(trimmed.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1'));
 }
 
 function addProxy(proxies: BlockList, proxy: string): void {

@@ -88,6 +88,8 @@ function createHttpServer(context: ListenerContext, tls: TlsIdentity | undefined
   const server = tls === undefined ? createServer(settings) : checkedIdentity(() => createTlsServer({
     ...settings, cert: tls.certificate, key: tls.key, minVersion: 'TLSv1.2', handshakeTimeout: limits.handshakeTimeoutMs,
   }));
+  // Node leaves out headers past the thousandth in silence, and a proxy writes its own last: all are read, within the bytes above.
+  server.maxHeadersCount = 0;
   // A reader that takes nothing for this long is cut. WebSockets leave this behind at their upgrade.
   server.timeout = limits.subscriberStallMs;
   boundArrivals(server, context);

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIPv6, SocketAddress } from 'node:net';
 import type { Clock } from '../clock.js';
 
 interface Bucket {
@@ -48,14 +48,23 @@ export class AddressRates {
  * commonly owns all addresses of one.
  */
 export function addressKey(remoteAddress: string | undefined): string {
-  const address = (remoteAddress ?? 'unknown').replace(/%.*$/, '');
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped !== null) return mapped[1]!;
+  const address = canonicalAddress(remoteAddress ?? 'unknown');
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const missing = tail === undefined ? 0 : 8 - left.length - right.length;
-  const groups = [...left, ...Array.from({ length: Math.max(0, missing) }, () => '0'), ...right];
-  return `${groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+  const groups = [...left, ...Array.from({ length: missing }, () => '0'), ...right];
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}
+
+/**
+ * The one form of an address that has many: without a zone, IPv6 as short as it can be, IPv4 out of IPv6. What is no address
+ * comes back as it is. Cost: microseconds.
+ */
+export function canonicalAddress(text: string): string {
+  const address = text.replace(/%.*$/, '');
+  if (!isIPv6(address)) return address;
+  const short = new SocketAddress({ address, family: 'ipv6' }).address;
+  return short.replace(/^::ffff:(?=\d+\.)/, '');
 }

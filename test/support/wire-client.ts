@@ -13,6 +13,11 @@ import {
 type Kind = ServerFrame['kind'];
 type FrameOf<K extends Kind> = Extract<ServerFrame, { kind: K }>;
 
+/** A header with a list is sent as several; the types of ws know none of these. */
+interface WireClientOptions extends Omit<ClientOptions, 'headers'> {
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+}
+
 /** A client with no manners of its own: sends what it is told, keeps all that comes. */
 export class WireClient {
   readonly frames: ServerFrame[] = [];
@@ -35,8 +40,8 @@ export class WireClient {
     });
   }
 
-  static async open(port: number, options: ClientOptions = {}): Promise<WireClient> {
-    const ws = new WebSocket(`ws://127.0.0.1:${port}/`, subprotocol, { perMessageDeflate: false, ...options });
+  static async open(port: number, options: WireClientOptions = {}, url = `ws://127.0.0.1:${port}/`): Promise<WireClient> {
+    const ws = new WebSocket(url, subprotocol, { perMessageDeflate: false, ...options as ClientOptions });
     const client = new WireClient(ws);
     await once(ws, 'open');
     return client;
