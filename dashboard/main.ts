@@ -23,16 +23,36 @@ function toContent(event: Event): void {
 function Content(): VNode {
   const list = studies.value;
   if (list === null) return trouble.value === '' ? html`<${Loading} />` : html`<${Unreachable} />`;
-  if (list.length === 0) return html`<${NoStudies} />`;
   const { value: at } = route;
+  if (at.kind === 'unknown') return html`<${NoPage} asked=${at.asked} />`;
   // With one study there is nothing to choose.
   const only = list.length === 1 ? list[0] : undefined;
   const wanted = at.kind === 'study' ? list.find(({ entry }) => entry.id === at.id) : only;
   if (wanted !== undefined) return html`<${StudyPage} key=${wanted.entry.id} followed=${wanted} />`;
-  if (at.kind === 'list') return html`<${ListPage} list=${list} />`;
+  if (at.kind === 'study') return html`<${NoStudy} id=${at.id} />`;
+  return list.length === 0 ? html`<${NoStudies} />` : html`<${ListPage} list=${list} />`;
+}
+
+/** The address is of no study that this server has. */
+function NoStudy({ id }: { readonly id: string }): VNode {
   return html`<main class="page"><section class="card empty"><h1>There is no such study here</h1>
+    <p>No study of this server has the id that the address asks for:
+      ${' '}<code class="asked">${id}</code></p>
     <p class="quiet">A study whose facts were changed is a new one, with a new address.</p>
-    <a class="button" href="#/">All studies of this server</a></section></main>`;
+    <${ListLink} /></section></main>`;
+}
+
+/** The address is of no page at all. */
+function NoPage({ asked }: { readonly asked: string }): VNode {
+  return html`<main class="page"><section class="card empty"><h1>There is no such page</h1>
+    <p>The address asks for <code class="asked">${asked}</code></p>
+    <p class="quiet">The address of a study ends in <code>#/study/</code> and the study's id, which
+      has 64 digits from 0 to 9 and a to f. Perhaps a part of it was lost when it was copied.</p>
+    <${ListLink} /></section></main>`;
+}
+
+function ListLink(): VNode {
+  return html`<a class="button" href="#/">All studies of this server</a>`;
 }
 
 function Loading(): VNode {
@@ -54,13 +74,19 @@ function NoStudies(): VNode {
     <p class="quiet small">A study appears here by itself.</p></section></main>`;
 }
 
-/** The study that is looked at is followed, however many there are. */
+/** Follows the study that is looked at, and asks the server for it where it is not listed. */
 function followWanted(): void {
   effect(() => {
     const { value: at } = route;
     const wanted = at.kind === 'study' ? studies.value?.find(({ entry }) => entry.id === at.id) : undefined;
     if (wanted !== undefined) follow(wanted);
     document.title = wanted === undefined ? 'Keelson' : `${wanted.entry.name} – Keelson`;
+  });
+  // The server may have taken a study since the page asked for the list.
+  effect(() => {
+    const { value: at } = route;
+    if (at.kind !== 'study') return;
+    if (studies.peek()?.every(({ entry }) => entry.id !== at.id) === true) void refresh();
   });
 }
 

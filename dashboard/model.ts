@@ -6,6 +6,35 @@ export const releasesKept = 2000;
 /** Charts of one study at most: a matrix has more numbers than a page can show over time. */
 export const chartsMax = 12;
 
+/** Which page an address asks for. A study is `#/study/ID`, so that links and reloads keep it. */
+export type Route =
+  | { readonly kind: 'list' }
+  | { readonly kind: 'study'; readonly id: string }
+  /** `asked` is what stands after the `#`, shortened. There is no such page. */
+  | { readonly kind: 'unknown'; readonly asked: string };
+
+const askedLength = 100;
+
+/** @param hash as `location.hash` has it. */
+export function routeOf(hash: string): Route {
+  // The skip link leads to #content: it names a place on the page and no page.
+  if (['', '#', '#/', '#content'].includes(hash)) return { kind: 'list' };
+  const found = /^#\/study\/([0-9a-f]{64})\/?$/i.exec(hash);
+  if (found !== null) return { kind: 'study', id: found[1]!.toLowerCase() };
+  const asked = decoded(hash.slice(1));
+  const isLong = asked.length > askedLength;
+  return { kind: 'unknown', asked: isLong ? `${asked.slice(0, askedLength - 3)}...` : asked };
+}
+
+/** The text of an address as a person wrote it; unchanged where it cannot be decoded. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** What `/v1/studies` says of a study. */
 export interface StudyEntry {
   readonly id: string;

@@ -1,7 +1,5 @@
 import { signal } from '@preact/signals';
-
-/** Where the address says one is. Study pages are `#/study/ID`, so that links and reloads keep them. */
-export type Route = { readonly kind: 'list' } | { readonly kind: 'study'; readonly id: string };
+import { routeOf, type Route } from './model.js';
 
 export const route = signal<Route>(routeOf(location.hash));
 
@@ -16,9 +14,4 @@ export function startRouting(): void {
 
 export function studyAddress(id: string): string {
   return `#/study/${id}`;
-}
-
-function routeOf(hash: string): Route {
-  const found = /^#\/study\/([0-9a-f]{64})$/.exec(hash);
-  return found === null ? { kind: 'list' } : { kind: 'study', id: found[1]! };
 }

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { pictureOf, type MatrixPicture } from '../../dashboard/answer.js';
 import { budgetOf, guaranteeInWords } from '../../dashboard/budget.js';
 import { amount, decimalsFor, duration, exact, percent, roundTicks, shown, spoken } from '../../dashboard/format.js';
-import { History, intervalOf, labelsOf, reasonInWords, type StudyEntry } from '../../dashboard/model.js';
+import {
+  History, intervalOf, labelsOf, reasonInWords, routeOf, type StudyEntry,
+} from '../../dashboard/model.js';
 import { numbersOf } from '../../dashboard/numbers.js';
 import { pairsOf, summaryOf } from '../../dashboard/summary.js';
 import { refusalReasons } from '../../src/base/outcome.js';
@@ -15,6 +17,25 @@ const entry: StudyEntry = {
 };
 const release = (number: number, outcome: ReleaseBody['outcome']): ReleaseBody =>
   ({ ...releaseBody, epoch: BigInt(number), index: BigInt(number), outcome });
+
+describe('the address', () => {
+  it('asks for the list, for a study by its id, or for a page that there is not', () => {
+    for (const hash of ['', '#', '#/', '#content']) {
+      expect(routeOf(hash), hash).toEqual({ kind: 'list' });
+    }
+    const id = '0123456789abcdef'.repeat(4);
+    for (const hash of [`#/study/${id}`, `#/study/${id}/`, `#/study/${id.toUpperCase()}`]) {
+      expect(routeOf(hash), hash).toEqual({ kind: 'study', id });
+    }
+    const near = [`/study/${id.slice(1)}`, `/study/${id}0`, `/studies/${id}`];
+    for (const asked of [...near, '/study/flights', '/operator', '%']) {
+      expect(routeOf(`#${asked}`)).toEqual({ kind: 'unknown', asked });
+    }
+    expect(routeOf('#/study/d%C3%A9lai')).toEqual({ kind: 'unknown', asked: '/study/d\u00e9lai' });
+    const asked = `${'a'.repeat(97)}...`;
+    expect(routeOf(`#${'a'.repeat(1000)}`)).toEqual({ kind: 'unknown', asked });
+  });
+});
 
 describe('history', () => {
   it('keeps gaps where releases refused, from the first on', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Page } from 'puppeteer-core';
+import type { HTTPRequest, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../support/browser.js';
 import { refusal, Stage, valueOf } from './stage.js';
@@ -38,6 +38,14 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     (where, what) => [...document.querySelectorAll(where)].some((each) => each.textContent.includes(what)),
     { polling }, selector, text,
   );
+
+  /** Answers a request for the list of studies, with some of them. */
+  async function answerWith(request: HTTPRequest, keeps: (name: string) => boolean): Promise<void> {
+    const all = await (await fetch(request.url())).json() as { studies: { name: string }[] };
+    const studies = all.studies.filter(({ name }) => keeps(name));
+    const body = JSON.stringify({ ...all, studies });
+    await request.respond({ contentType: 'application/json', body });
+  }
 
   it('shows answers as they come, a refusal in words, and that the budget is used up', async () => {
     const stage = await Stage.start({});
@@ -100,6 +108,12 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     const stage = await Stage.start({});
     const { page: elsewhere } = await open(`${stage.address}/#/study/${'0'.repeat(64)}`);
     await says(elsewhere, '.empty', 'no such study');
+    await says(elsewhere, '.asked', '0'.repeat(64));
+    const { page: nowhere } = await open(`${stage.address}/#/study/flight-delays`);
+    await says(nowhere, '.empty h1', 'no such page');
+    await says(nowhere, '.asked', '/study/flight-delays');
+    await nowhere.click('.empty a');
+    await says(nowhere, 'h1', 'flight-delays');
     let isGone = true;
     const { page } = await open(stage.address, async (fresh) => {
       await fresh.setRequestInterception(true);
@@ -111,6 +125,22 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     isGone = false;
     await page.click('.empty button');
     await says(page, 'h1', 'flight-delays');
+  });
+
+  it('asks the server again when an address names a study that was not listed before', async () => {
+    const stage = await Stage.start({}, { study: 'second' });
+    let asked = 0;
+    const { page } = await open(stage.address, async (fresh) => {
+      await fresh.setRequestInterception(true);
+      fresh.on('request', (request) => {
+        if (!request.url().endsWith('/v1/studies') || asked++ > 0) return void request.continue();
+        void answerWith(request, (name) => name === 'flight-delays');
+      });
+    });
+    await says(page, 'h1', 'flight-delays');
+    await page.evaluate((id) => { location.hash = `#/study/${id}`; }, stage.id('second'));
+    await says(page, 'h1', 'second');
+    expect(asked).toBe(2);
   });
 
   it('follows a dozen studies, and any other when it is looked at', async () => {

@@ -159,6 +159,7 @@ export const dashboardScenes: Scenes = {
   }),
   'list-many': ofMany,
   'study-unknown': at(({ address }) => `${address}/#/study/${'0'.repeat(64)}`, '.empty'),
+  'page-unknown': at(({ address }) => `${address}/#/study/flights-mean`, '.empty'),
   'study-connecting': at((stage) => stage.page('flights'), '.dot.connecting', silentAfter(0)),
   'study-checking': ofCatchingUp,
   'study-empty': study({}, 0, '.empty'),
