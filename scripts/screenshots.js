@@ -17,7 +17,7 @@ const folder = resolve(process.argv[2] ?? join(root, 'screenshots'));
 const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 if (!existsSync(chromium)) throw new Error(`${chromium} is missing: apt-get install chromium, or set CHROMIUM_PATH`);
 
-/** Committed: the README shows them. */
+/** Committed: the README shows them. The study and the terminal are of one run of the demonstration. */
 const inReadme = ['study-1440-light', 'study-1440-dark', 'lab-1440-light', 'lab-1440-dark', 'demo'];
 const widths = [1440, 380];
 const themes = ['light', 'dark'];
@@ -27,23 +27,29 @@ const scratch = mkdtempSync(join(tmpdir(), 'keelson-screenshots-'));
 const running = [];
 const port = 20_000 + (createHash('sha256').update(scratch).digest().readUInt16BE(0) % 20_000);
 
-/** `keelson words...`; resolves with what `pattern` finds first in its output. */
-function keelson(words, pattern) {
+/** Starts `keelson words...`. `heard(pattern)` resolves with its first match in the output. */
+function start(words) {
   const stdio = ['ignore', 'pipe', 'pipe'];
   const child = spawn(process.execPath, [`${root}bin/keelson.js`, ...words], { cwd: scratch, stdio });
   running.push(child);
   let said = '';
-  return new Promise((found, failed) => {
-    const hear = (chunk) => {
-      said += chunk;
+  const streams = [child.stdout, child.stderr];
+  for (const stream of streams) stream.on('data', (chunk) => { said += chunk; });
+  const heard = (pattern) => new Promise((found, failed) => {
+    const look = () => {
       const match = pattern.exec(said);
       if (match !== null) found(match);
     };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
-    child.on('close', (status) => failed(new Error(`keelson ${words.join(' ')} ended with ${status}:\n${said}`)));
+    look();
+    for (const stream of streams) stream.on('data', look);
+    child.on('close', (status) =>
+      failed(new Error(`keelson ${words.join(' ')} ended with ${status}:\n${said}`)));
   });
+  return { heard };
 }
+
+/** Starts `keelson words...`, and resolves with the first match of `pattern` in its output. */
+const keelson = (words, pattern) => start(words).heard(pattern);
 
 /** Waits until `condition` of the document holds. */
 const until = (page, condition, value) => page.waitForFunction(condition, { timeout: 180_000, polling: 250 }, value);
@@ -55,8 +61,8 @@ async function newPage(browser) {
   return page;
 }
 
-async function take(page, name, height = 900) {
-  for (const width of widths) {
+async function take(page, name, height = 900, widthsTaken = widths) {
+  for (const width of widthsTaken) {
     for (const theme of themes) {
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
       await page.setViewport({ width, height, deviceScaleFactor: 1 });
@@ -92,7 +98,7 @@ async function ofServer(browser) {
   const { studies: listed } = await (await fetch(`${address}/v1/studies`)).json();
   await page.goto(`${address}/#/study/${listed[1].id}`);
   await until(page, () => document.querySelectorAll('.releases tbody tr').length >= 6);
-  await take(page, 'study');
+  await take(page, 'study-with-quarantine');
   await page.goto(`${address}/#/`);
   await until(page, () => document.querySelectorAll('.newest dd').length >= 4);
   await take(page, 'dashboard');
@@ -138,29 +144,49 @@ async function ofLab(browser) {
   await page.close();
 }
 
-/** Runs of the demonstration until the machine had time for everybody: a refusal tells about it, not about estimators. */
-async function demoInTime() {
+/**
+ * Runs the demonstration until no epoch refuses: a machine that is too busy makes epochs refuse.
+ * The README shows what it prints and, of the same run, the page of its robust study.
+ */
+async function ofDemo(browser) {
   for (let i = 0; i < triesMax; i++) {
-    const [said] = await keelson(['demo'], /^[^]*(?=\n+check the releases)/);
-    if (!said.includes('refused')) return said;
-    console.error('the machine was too busy for the demonstration: once more');
+    const said = await demoOnce(browser);
     for (const child of running.splice(0)) child.kill('SIGKILL');
+    if (said !== null) return takeTerminal(browser, said);
+    console.error('the machine was too busy for the demonstration: once more');
   }
   throw new Error(`the machine was too busy for the demonstration ${triesMax} times`);
 }
 
+/** One run. Null where an epoch had no answer, or the run was over before the page was taken. */
+async function demoOnce(browser) {
+  const demo = start(['demo', '--epochs', '5']);
+  const whole = demo.heard(/^[^]*?(?=\n+check the releases)/);
+  const [, address] = await demo.heard(/dashboard at (\S+)\/ /);
+  const page = await newPage(browser);
+  const { studies: listed } = await (await fetch(`${address}/v1/studies`)).json();
+  await page.goto(`${address}/#/study/${listed.find(({ name }) => name === 'flights-robust').id}`);
+  await until(page, () => document.querySelectorAll('.releases tbody tr').length === 4);
+  await take(page, 'study', 900, [1440]);
+  const isLive = await page.evaluate(() => document.querySelector('.dot.live') !== null
+    && document.querySelectorAll('.releases tbody tr').length === 4);
+  await page.close();
+  const [said] = await whole;
+  return isLive && !said.includes('refused') ? said : null;
+}
+
 /** What `keelson demo` prints, as a terminal shows it; the robust study's lines in green. */
-async function ofDemo(browser) {
-  const said = await demoInTime();
+async function takeTerminal(browser, said) {
   const escaped = said.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   const lines = escaped.split('\n').map((line) => (/^ *(\d+ )?flights-robust .*(of|closer)/.test(line) ? `<b>${line}</b>` : line));
   const page = await newPage(browser);
-  await page.setViewport({ width: 990, height: 200, deviceScaleFactor: 1.33 });
-  await page.setContent(`<style>body { margin: 0; background: #0d1117; }
+  await page.setViewport({ width: 840, height: 200, deviceScaleFactor: 1.33 });
+  await page.setContent(`<style>html { background: #0d1117; } body { margin: 0; }
     pre { margin: 0; padding: 30px; font: 16px/1.5 'DejaVu Sans Mono', monospace; color: #e6edf3; }
     b { font-weight: normal; color: #7ee2a8; } i { font-style: normal; color: #79b8ff; }</style>
     <pre><i>$ npm run demo</i>\n\n${lines.join('\n')}</pre>`);
   await page.screenshot({ path: join(folder, 'demo.png'), fullPage: true });
+  console.log(join(folder, 'demo.png'));
   await page.close();
 }
 
@@ -180,7 +206,7 @@ try {
     for (const child of running.splice(0)) child.kill('SIGKILL');
   }
   for (const name of inReadme) {
-    const part = name.startsWith('study') ? 'server' : name.split('-')[0];
+    const part = name.startsWith('lab') ? 'lab' : 'demo';
     const isTaken = parts.includes(part);
     if (isTaken) copyFileSync(join(folder, `${name}.png`), `${root}docs/images/${name}.png`);
   }
