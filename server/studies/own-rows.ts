@@ -1,3 +1,4 @@
+import type { Estimator, Plan } from '../../src/estimators/contract.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { batchRows, decodeBatchBody, decodeReleaseBody } from '../../src/wire/index.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
@@ -70,7 +71,8 @@ export interface PublishedPoint {
 export async function newestPoint(
   store: Store, { studyId, document }: Pick<StudyView, 'studyId' | 'document'>, count: number,
 ): Promise<PublishedPoint | null> {
-  if (!answersAreRows(document)) return null;
+  const estimator = estimators.find(({ name }) => name === document.estimator);
+  if (estimator === undefined || !namesColumns(document, estimator)) return null;
   const from = Math.max(0, count - releasesMax);
   const releases = await store.releases(studyId, from, count - from);
   for (const { index, epoch, body } of releases.toReversed()) {
@@ -84,12 +86,18 @@ export async function newestPoint(
 }
 
 /**
- * Whether a study's answers have one number for each column, about that column. A count of one column
- * has one number too, but no row is near it.
+ * Whether a study's answers can be compared with rows: one number for each column, about that
+ * column. A covariance has parts, and the count of one column is near no row of it.
  */
-function answersAreRows({ estimator: name, parameters, columns }: StudyDocument): boolean {
-  const estimator = estimators.find((candidate) => candidate.name === name);
-  if (estimator === undefined) return false;
+export function answersAreRows(
+  document: StudyDocument, estimator: Estimator, { outputShape, parts }: Plan,
+): boolean {
+  const isRow = outputShape.length === 1 && outputShape[0] === document.columns.length;
+  return isRow && parts === undefined && namesColumns(document, estimator);
+}
+
+/** Whether the numbers of an answer go by the names of the columns, in their order. */
+function namesColumns({ parameters, columns }: StudyDocument, estimator: Estimator): boolean {
   const labels = estimator.outputLabels?.(parameters, columns) ?? columns;
   return labels.length === columns.length && labels.every((label, i) => label === columns[i]);
 }

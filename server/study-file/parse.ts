@@ -8,6 +8,7 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 import { mayExclude } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
+import { answersAreRows } from '../studies/own-rows.js';
 import { checkText, type CheckedFile } from './check.js';
 import { digestOfKeys, parseKeyList } from './enrolled-keys.js';
 import type { Populations } from './populations.js';
@@ -37,11 +38,14 @@ export interface StudyTextOptions {
 export function parseStudyText(text: string, options: StudyTextOptions): StudyDefinition {
   const file = new StudyReader(checkText(studySchema, text, options.name), options);
   const { document, enrolled } = file.read();
+  let definition: StudyDefinition;
   try {
-    return defineStudy(document, enrolled, options.findEstimator);
+    definition = defineStudy(document, enrolled, options.findEstimator);
   } catch (error) {
     throw file.placed(error);
   }
+  file.checkQuarantine(definition);
+  return definition;
 }
 
 class StudyReader {
@@ -72,10 +76,19 @@ class StudyReader {
       }),
     };
     if (quarantine !== undefined && !mayExclude(document)) {
-      throw this.#refused('quarantine', undefined, 'who is left out would show, or cost, what they had sent',
+      throw this.#refused('quarantine', undefined,
+        'cannot be used here: who is left out would show, or cost, what they had sent',
         'leave it out, or use participation: secret with a budget that is not each contributor\'s own');
     }
     return { document, enrolled };
+  }
+
+  /** A rule that compares rows with answers needs answers that rows can be compared with. */
+  checkQuarantine({ document, estimator, plan }: StudyDefinition): void {
+    if (document.quarantine === undefined || answersAreRows(document, estimator, plan)) return;
+    throw this.#refused('quarantine', undefined,
+      `compares rows with answers, and an answer of ${estimator.name} is not one number for each column`,
+      'leave it out, or choose an estimator whose answers are, such as robust-mean');
   }
 
   /** An error that follows from the file's values, said in the file's terms. */
@@ -197,7 +210,9 @@ class StudyReader {
   }
 
   #refused(path: string, value: unknown, rule: string, remedy: string): KeelsonError {
-    return studyError(this.options.name, { path, value: shown(value), rule, remedy, line: this.#line(path) });
+    return studyError(this.options.name, {
+      path, rule, remedy, line: this.#line(path), ...(value !== undefined && { value: shown(value) }),
+    });
   }
 
   #line(path: string): number | undefined {

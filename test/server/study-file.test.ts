@@ -2,13 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { KeelsonError } from '../../src/base/errors.js';
 import type { Estimator } from '../../src/estimators/contract.js';
-import { findEstimator } from '../../src/estimators/registry.js';
+import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
 import { digestOfKeys, parseKeyList, parsePopulationsText, parseStudyText } from '../../server/study-file/index.js';
 import { parseDuration } from '../../server/study-file/durations.js';
 import { nearest } from '../../src/base/suggest.js';
 import { signing } from '../../src/signing/node.js';
 import { toHex } from '../../src/base/bytes.js';
+import { sampleParameters } from '../support/sample-parameters.js';
 
 const lines = {
   study: 'study: delays',
@@ -46,6 +47,32 @@ describe('a study file', () => {
     expect(rule('quarantine: { beyond: 8, automatic: true }')).toEqual({ beyond: 8, automatic: true });
     expect(() => rule('quarantine: { automatic: true }')).toThrow('beyond');
     expect(() => rule('quarantine: { beyond: 8, automatic: sometimes }')).toThrow('true or false');
+  });
+
+  it('excludes no keys where answers are not rows, so that nobody could be compared', () => {
+    const isRefused = (estimator: string): boolean => {
+      const text = fileWith({
+        estimator: `estimator: ${estimator}`, quarantine: 'quarantine: { beyond: 8 }',
+        parameters: `parameters: ${JSON.stringify(sampleParameters(estimator))}`,
+        columns: estimator === 'heavy-tailed-1d' ? 'columns: [minutes]' : 'columns: [minutes, miles]',
+        cohort: 'cohort: 1000000', privacy: 'privacy: { epsilon: 8, delta: 1e-6 }',
+        budget: 'budget: { epsilon: 80, delta: 1e-5 }',
+      });
+      try {
+        parse(text);
+        return false;
+      } catch (error) {
+        expect(String(error)).toContain(
+          'study.yaml, line 9: quarantine compares rows with answers, and an answer of '
+          + `${estimator} is not one number for each column; leave it out, or choose an`,
+        );
+        return true;
+      }
+    };
+    expect(estimators.map(({ name }) => name).filter(isRefused)).toEqual([
+      'count', 'histogram', 'quantile', 'subspace', 'covariance', 'stable-covariance',
+      'stable-moments', 'gaussian', 'select', 'mixture-1d', 'mixture',
+    ]);
   });
 
   it('becomes a study with its defaults filled in', () => {
