@@ -8,7 +8,8 @@ export const plants: Readonly<Record<string, (folder: string) => void>> = {
   'acknowledged rows are gone': inFullestJournal((journal) => `DELETE FROM ${journal}`),
   'a row counts twice': inFullestJournal((journal) => `INSERT INTO ${journal}
     SELECT position + 1000000000, contributor_id, sequence, complete, body, signature FROM ${journal}
-    WHERE contributor_id NOT IN (SELECT contributor_id FROM withdrawals) LIMIT 1`),
+    WHERE contributor_id NOT IN (SELECT contributor_id FROM withdrawals
+      WHERE epoch_key = ${journal.slice('journal_'.length)}) LIMIT 1`),
   'a withdrawal is forgotten': change('DELETE FROM withdrawals'),
   'a study has charged more than its cap': change(`UPDATE budgets SET rho_cap = '1' WHERE scope = 'study'`),
   'a population has charged more than its cap': change(`UPDATE budgets SET rho_cap = '1' WHERE scope = 'population'`),
