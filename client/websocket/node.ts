@@ -19,6 +19,11 @@ export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
     // Text is not part of the protocol; the decoder refuses the empty frame for us.
     handlers.onMessage(isBinary ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(0));
   });
+  socket.on('upgrade', ({ socket: raw }) => {
+    // A large release comes in many parts, and pings wait behind it: each part shows that the server is there. Not before ws
+    // itself listens, or the first bytes would be lost.
+    socket.once('open', () => raw.on('data', () => handlers.onActivity()));
+  });
   socket.on('ping', () => handlers.onActivity());
   socket.on('pong', () => handlers.onActivity());
   socket.on('error', (error: Error & { readonly code?: string }) => {

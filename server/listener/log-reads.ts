@@ -47,15 +47,25 @@ export class LogReads {
    * for longest are cut: a socket that reads is behind for a moment only.
    */
   note(socket: LogReader): void {
-    if (!this.isBehind(socket)) return this.forget(socket);
-    this.#bytes += socket.bufferedBytes - (this.#behind.get(socket) ?? 0);
-    this.#behind.set(socket, socket.bufferedBytes);
+    this.#count(socket);
+    if (this.#bytes <= this.limits.catchUpBytes) return;
+    // Counts from before may be too high by now.
+    for (const reader of [...this.#behind.keys()]) this.#count(reader);
     for (const [oldest] of this.#behind) {
       if (this.#bytes <= this.limits.catchUpBytes) return;
       this.forget(oldest);
       this.metrics.socketsClosed.add(1, { reason: 'log-unread' });
       oldest.terminate();
     }
+  }
+
+  /** What the socket has not taken now. One that has taken something since it was counted last comes last again. */
+  #count(socket: LogReader): void {
+    const { bufferedBytes } = socket;
+    if (!this.isBehind(socket) || bufferedBytes < (this.#behind.get(socket) ?? 0)) this.forget(socket);
+    if (!this.isBehind(socket)) return;
+    this.#bytes += bufferedBytes - (this.#behind.get(socket) ?? 0);
+    this.#behind.set(socket, bufferedBytes);
   }
 
   /** The socket is gone, or has taken what it was sent. */

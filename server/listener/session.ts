@@ -83,7 +83,7 @@ export class Session implements Voice, Member {
     if (this.#closed) return;
     const verdict = this.#wakefulness.check({
       useful: this.#contributions.size + this.#subscriptions.size > 0,
-      stuffed: this.#stuffed(),
+      waitingBytes: this.socket.bufferedBytes,
       paused: this.#paused,
       owes: this.#contributions.owes,
     });

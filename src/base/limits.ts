@@ -28,6 +28,8 @@ export const limits = {
   subscriberBufferBytes: 1024 * 1024,
   /** A subscriber that has not drained for this long is dropped, in milliseconds. */
   subscriberStallMs: 60_000,
+  /** The slowest reader that is waited for while a release larger than that is on its way, in bytes per second. */
+  readerBytesPerSecond: 16 * 1024,
   /** Hello messages per address and second, sustained and burst. */
   helloPerSecond: 2_000,
   helloBurst: 20_000,

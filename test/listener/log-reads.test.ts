@@ -59,6 +59,18 @@ describe('sockets that do not take the log', () => {
     expect(metrics.socketsClosed.total({ reason: 'log-unread' })).toBe(1);
   });
 
+  it('are counted anew before one is cut, and those that have read a part come last', () => {
+    const reads = new LogReads(bounds, createServerMetrics());
+    const [slow, silent, third] = [socket(60), socket(40), socket(40)];
+    reads.note(slow);
+    reads.note(silent);
+    Object.assign(slow, { bufferedBytes: 20 });
+    reads.note(third);
+    expect([slow.cut, silent.cut, third.cut]).toEqual([false, false, false]);
+    reads.note(socket(40));
+    expect([slow.cut, silent.cut, third.cut]).toEqual([false, true, false]);
+  });
+
   it('are forgotten when they have read, and when they are gone', () => {
     const reads = new LogReads(bounds, createServerMetrics());
     const [first, second, third] = [socket(60), socket(40), socket(60)];
