@@ -42,6 +42,8 @@ export class World {
   #broken!: StudyDefinition;
   /** The clock is ahead; or it is right again, and the folder has seen it ahead. */
   #clock: 'right' | 'ahead' | 'set right' = 'right';
+  /** The server was started with what its operator said of the time. */
+  #confirms = false;
   #restarting = false;
   #hostile: HostileCrowd | null = null;
   #received = 0;
@@ -200,6 +202,7 @@ export class World {
     const broken = chance.happens(this.rates.brokenStudy) ? this.#broken : null;
     if (broken !== null) this.counts['broken-study'] += 1;
     if (!confirmsClock) this.#setClock(chance);
+    this.#confirms = confirmsClock;
     try {
       this.server = new ServerProcess({
         scheduler: this.scheduler, chance: this.#chance.fork(`server ${this.scheduler.nowMs}`), disk: this.disk,
@@ -249,6 +252,8 @@ export class World {
   crashServer(): void {
     if (this.#restarting || this.server === null) return;
     this.#restarting = true;
+    // A start that died before it was up may not have used what its operator confirmed.
+    if (this.#confirms && this.server.hub === null) this.#clock = 'set right';
     this.server.kill();
     this.network.hangUp((connection) => connection.established, 'server');
     const { torn } = this.disk;
