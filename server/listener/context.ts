@@ -6,7 +6,7 @@ import type { Audience } from './audience.js';
 import type { ClientAddress } from './client-address.js';
 import type { LogReads } from './log-reads.js';
 import type { ListenerLimits, ListenerLogger } from './options.js';
-import type { AddressRates } from './rates.js';
+import type { AddressRates, AddressTurns } from './rates.js';
 import type { Signal } from './signal.js';
 
 /** What all sessions of a listener share. */
@@ -24,6 +24,8 @@ export interface ListenerContext {
   readonly channelsOf: AddressCounts;
   readonly helloRates: AddressRates;
   readonly subscribeRates: AddressRates;
+  /** When a socket that was refused something is read again. */
+  readonly rests: AddressTurns;
   readonly logReads: LogReads;
   /** Fires when a batch is settled or a socket is gone. */
   readonly settled: Signal;

@@ -7,7 +7,7 @@ import { claimedSequence, judgeBatch } from './batches.js';
 import { Channel } from './channel.js';
 import type { ListenerContext, SessionSocket } from './context.js';
 import { noticeOf } from './event-frames.js';
-import { judgeHello, readyFrom, type Admitted } from './hello.js';
+import { judgeHello, readyFrom, type Admitted, type NotAdmitted } from './hello.js';
 import { rejection } from './refusal-texts.js';
 import type { Voice } from './voice.js';
 
@@ -46,11 +46,10 @@ export class Contributions {
     const { context, voice } = this;
     const subject = { studyId: hello.studyId, publicKey: hello.publicKey };
     if (context.stopping) return voice.refuse('shutting-down', subject);
-    if (!context.helloRates.take(this.socket.address)) return voice.refuse('rate-limited', subject);
-    if (this.#full()) return voice.refuse('too-many-channels', subject);
-    const judged = judgeHello(context, hello, this.serverNonce);
+    const judged = this.#judge(hello);
     if ('code' in judged) {
       voice.refuse(judged.code, subject);
+      voice.rest();
       if (judged.forged) voice.strike('badSignature');
       return;
     }
@@ -63,6 +62,14 @@ export class Contributions {
       .finally(() => {
         this.#pendingHellos -= 1;
       });
+  }
+
+  /** What needs no store. A refused Hello is no strike, since a fleet sends thousands when it comes back all at once. */
+  #judge(hello: Hello): Admitted | NotAdmitted {
+    const { context } = this;
+    if (!context.helloRates.take(this.socket.address)) return { code: 'rate-limited', forged: false };
+    if (this.#full()) return { code: 'too-many-channels', forged: false };
+    return judgeHello(context, hello, this.serverNonce);
   }
 
   batch(frame: SignedBatch): void {

@@ -7,7 +7,7 @@ import type { ListenerContext } from './context.js';
 import { eventFrame } from './event-frames.js';
 import { LogReads } from './log-reads.js';
 import type { ListenerOptions } from './options.js';
-import { AddressRates } from './rates.js';
+import { AddressRates, AddressTurns } from './rates.js';
 import { Signal } from './signal.js';
 
 /** What the sessions of one listener share, made from what a listener is told. */
@@ -31,6 +31,7 @@ export function contextOf(options: ContextOptions): ListenerContext {
     channelsOf: new AddressCounts(),
     helloRates: new AddressRates(clock, limits.helloPerSecond, limits.helloBurst, rateAddresses),
     subscribeRates: new AddressRates(clock, limits.subscribePerSecond, limits.subscribeBurst, rateAddresses),
+    rests: new AddressTurns(clock, limits.pauseMs, limits.subscriberStallMs, rateAddresses),
     logReads: new LogReads(limits, metrics),
     settled: new Signal(clock),
     stopping: false,

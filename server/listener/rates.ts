@@ -43,6 +43,33 @@ export class AddressRates {
   }
 }
 
+/** Times at which those of one address may go on, one after the other: so it costs as much with many sockets as with one. */
+export class AddressTurns {
+  readonly #nextMs = new Map<string, number>();
+
+  /**
+   * @param everyMs between two turns of an address.
+   * @param mostMs the longest wait: turns that nobody takes any more must not hold up others for ever.
+   * @param addressesMax past it the address unused longest is forgotten.
+   */
+  constructor(
+    private readonly clock: Clock,
+    private readonly everyMs: number,
+    private readonly mostMs: number,
+    private readonly addressesMax: number,
+  ) {}
+
+  /** @returns milliseconds until the turn that the address takes now. */
+  take(address: string): number {
+    const nowMs = this.clock.monotonicMs();
+    const atMs = Math.min(nowMs + this.mostMs, Math.max(nowMs, this.#nextMs.get(address) ?? 0) + this.everyMs);
+    this.#nextMs.delete(address);
+    this.#nextMs.set(address, atMs);
+    if (this.#nextMs.size > this.addressesMax) this.#nextMs.delete(this.#nextMs.keys().next().value!);
+    return atMs - nowMs;
+  }
+}
+
 /**
  * What counts as one address: an IPv4 address, or a 64-bit IPv6 network, since a single host
  * commonly owns all addresses of one.

@@ -32,6 +32,7 @@ export class Session implements Voice, Member {
   readonly #untold = new Map<string, () => Uint8Array>();
   #paused = false;
   #looking = false;
+  #resting = false;
   #closed = false;
 
   constructor(private readonly context: ListenerContext, private readonly socket: SessionSocket) {
@@ -62,7 +63,8 @@ export class Session implements Voice, Member {
 
   /** One WebSocket message. */
   receive(bytes: Uint8Array, isBinary: boolean): void {
-    if (this.#closed) return;
+    // Who was told to go sends on until it has read that, and all of it is unpacked before it gets here.
+    if (this.#closed) return this.rest();
     this.#wakefulness.heard();
     if (!isBinary) return this.#close(1003, 'text', 'keelson.v1 has binary messages only');
     try {
@@ -84,7 +86,7 @@ export class Session implements Voice, Member {
     const verdict = this.#wakefulness.check({
       useful: this.#contributions.size + this.#subscriptions.size > 0,
       waitingBytes: this.socket.bufferedBytes,
-      paused: this.#paused,
+      paused: this.#paused || this.#resting,
       owes: this.#contributions.owes,
     });
     if (verdict === 'ping') this.socket.ping();
@@ -132,6 +134,17 @@ export class Session implements Voice, Member {
       channel: subject.channel ?? 0,
       studyId: subject.studyId ?? noBytes,
       publicKey: subject.publicKey ?? noBytes,
+    });
+  }
+
+  rest(): void {
+    if (this.#resting) return;
+    this.#resting = true;
+    this.socket.pause();
+    const { clock, rests } = this.context;
+    clock.after(rests.take(this.socket.address), () => {
+      this.#resting = false;
+      if (!this.#paused || this.#closed) this.socket.resume();
     });
   }
 
@@ -201,7 +214,7 @@ export class Session implements Voice, Member {
       if (!this.#stuffed()) this.#tellMissed();
       if (this.#paused && !this.#mustWait()) {
         this.#paused = false;
-        this.socket.resume();
+        if (!this.#resting) this.socket.resume();
       }
       if (this.#paused || this.#untold.size > 0) this.#lookAgain();
     });
@@ -232,7 +245,7 @@ export class Session implements Voice, Member {
     this.context.logger.debug({ address: this.socket.address, reason: why }, 'closing a socket');
     this.ended();
     // A paused socket would never see the other side's goodbye.
-    if (this.#paused) this.socket.resume();
+    if (this.#paused && !this.#resting) this.socket.resume();
     this.socket.close(code, reason);
   }
 

@@ -71,7 +71,8 @@ export class Subscriptions {
   unsubscribe(frame: Unsubscribe): void {
     const studyId = toHex(frame.studyId);
     if (this.context.hub.study(studyId) === undefined) {
-      return this.voice.refuse('unknown-study', { studyId: frame.studyId });
+      this.voice.refuse('unknown-study', { studyId: frame.studyId });
+      return this.voice.rest();
     }
     this.#drop(studyId);
   }

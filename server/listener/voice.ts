@@ -17,6 +17,8 @@ export interface Voice {
   readonly closed: boolean;
   send(frame: ServerFrame): void;
   refuse(code: WireCode, subject?: Subject): void;
+  /** Reads no further for a moment: for what costs the server and helps nobody, and that an honest client may do too. */
+  rest(): void;
   /** Counts a fault of the other side; too many close the socket. */
   strike(kind: StrikeKind): void;
   /** Hears of the study from now on, and at once how it stands. */

@@ -293,3 +293,57 @@ describe('a handler that fails', () => {
     expect(rig.socket.end).toBe('1011');
   });
 });
+
+describe('a socket that is refused something', () => {
+  const nobodys = fromHex('33'.repeat(32));
+  const refused = encodeClientFrame({ kind: 'unsubscribe', studyId: nobodys });
+  const hello = encodeClientFrame({
+    kind: 'hello', studyId: nobodys, publicKey: nobodys, clientNonce: nobodys, signature: new Uint8Array(64),
+  });
+
+  it.each([['Hello', hello], ['Unsubscribe', refused]])('is read again a moment later: %s', async (_, frame) => {
+    const { clock, session, socket } = await bench();
+    session.receive(frame, true);
+    session.receive(frame, true);
+    expect(socket.sent.filter(({ kind }) => kind === 'refusal')).toHaveLength(2);
+    clock.advance(limits.pauseMs - 1);
+    expect(socket.paused).toBe(true);
+    clock.advance(1);
+    expect(socket.paused).toBe(false);
+  });
+
+  it('waits for its turn among those of its address, and for no other address', async () => {
+    const { clock, context, session, socket } = await bench();
+    const [second, elsewhere] = [new HandSocket(), new HandSocket()];
+    Object.assign(elsewhere, { address: 'elsewhere' });
+    const sessions = [session, new Session(context, second), new Session(context, elsewhere)];
+    for (const one of sessions) one.receive(hello, true);
+    const paused = (): boolean[] => [socket, second, elsewhere].map((one) => one.paused);
+    expect(paused()).toEqual([true, true, true]);
+    clock.advance(limits.pauseMs);
+    expect(paused()).toEqual([false, true, false]);
+    clock.advance(limits.pauseMs);
+    expect(paused()).toEqual([false, false, false]);
+  });
+
+  it('is not read while the other side does not read its answers, and the other way round', async () => {
+    const { clock, session, socket } = await bench();
+    socket.bufferedBytes = full;
+    session.receive(hello, true);
+    clock.advance(limits.pauseMs);
+    expect(socket.paused).toBe(true);
+    socket.bufferedBytes = 0;
+    clock.advance(limits.pauseMs);
+    expect(socket.paused).toBe(false);
+  });
+
+  it('is unpacked slowly when it was told to go and sends on', async () => {
+    const { clock, session, socket } = await bench();
+    for (let i = 0; i < 3; i++) session.receive(Uint8Array.of(255), true);
+    expect([socket.end, socket.paused]).toEqual(['1002', false]);
+    session.receive(Uint8Array.of(255), true);
+    expect(socket.paused).toBe(true);
+    clock.advance(limits.pauseMs);
+    expect(socket.paused).toBe(false);
+  });
+});
