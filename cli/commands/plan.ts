@@ -20,7 +20,8 @@ export const plan = defineCommand({
     'Errors are the root of the expected squared distance from the truth, in units of the scale unless the plan '
     + 'names others (errorsAreIn). With --error the smallest cohort is found that reaches it, under --corruption. With '
     + '--budget-epsilon it says how many releases a budget lasts. Study files in place of a name: the plan of each study, '
-    + 'from the file alone. Exit status 1: no plan for these numbers, with the reason and what would help.',
+    + 'from the file alone. Exit status 1: no plan for these numbers, or a budget that does not '
+    + 'pay for one release, with the reason and what would help.',
   ],
   args: {
     name: {
@@ -87,6 +88,10 @@ export const plan = defineCommand({
     const parameters = parseParameters(estimator.parameters, raw, { dimension });
     const corruption = hostile ?? (typeof parameters['corruption'] === 'number' ? parameters['corruption'] : 0);
     const { target, budget } = targets(args);
+    if (budget !== undefined && budget.releases < 1) {
+      const header = { estimator: estimator.name, parameters, dimension, budget };
+      return infeasible(tooSmall(budget, target), header, output);
+    }
     const participation = args.participation === 'public' ? 'public' : 'secret';
     const planFor = plannerOf(estimator, parameters, { dimension, target, participation });
     const minimumCohort = smallestPlan(planFor);
@@ -166,6 +171,19 @@ interface TargetFlags {
   readonly rho?: string | undefined;
   readonly 'budget-epsilon'?: string | undefined;
   readonly 'budget-delta'?: string | undefined;
+}
+
+/** A budget that does not pay for one release. */
+function tooSmall(budget: BudgetFacts, target: PrivacyTarget): Infeasible {
+  const sizeOf = (epsilon: number, delta: number): string =>
+    `epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)}`;
+  return {
+    kind: 'infeasible',
+    reason: 'not one release fits the budget: '
+      + `a release costs ${sizeOf(target.epsilon, target.deltaTotal)}, `
+      + `and the budget is ${sizeOf(budget.epsilon, budget.delta)}`,
+    remedy: 'raise --budget-epsilon or --budget-delta, or lower --epsilon or --delta',
+  };
 }
 
 /** What one release may cost; within a budget its chargeable delta is also bounded by the budget's. */
@@ -279,5 +297,6 @@ function noiseText(noise: readonly number[], scaleIsFound: boolean): string {
 
 function budgetText({ epsilon, delta, releases, binds }: BudgetFacts): string {
   const size = `epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)}`;
-  return `${size} lasts ${releases} releases; ${binds} runs out first`;
+  const count = releases === 1 ? '1 release' : `${releases} releases`;
+  return `${size} lasts ${count}; ${binds} runs out first`;
 }

@@ -96,6 +96,29 @@ describe('keelson plan', () => {
     expect(text.stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
   });
 
+  it('says that not one release fits a small budget, with status 1', async () => {
+    const mean = ['plan', 'mean', '--cohort', '3000', '--dimension', '2', '--set', 'scale=1'];
+    const approximate = ['--epsilon', '2', '--delta', '1e-6'];
+    for (const budget of [['1'], ['2', '--budget-delta', '1e-9']]) {
+      const words = [...mean, ...approximate, '--budget-epsilon', ...budget];
+      const { status, stdout } = await keelson(words);
+      expect(status).toBe(1);
+      expect(stdout).toContain('not one release fits the budget: a release costs epsilon 2, delta');
+      expect(stdout).toContain('raise --budget-epsilon');
+      expect(stdout).not.toContain('lasts');
+      const asJson = await keelson([...words, '--json']);
+      expect(asJson.status).toBe(1);
+      expect(JSON.parse(asJson.stdout))
+        .toMatchObject({ outcome: 'infeasible', budget: { releases: 0 } });
+    }
+    const base = ['--cohort', '99', '--dimension', '2', '--epsilon', '2', '--delta', '0'];
+    const pure = ['plan', 'count', ...base];
+    const { status, stdout } = await keelson([...pure, '--budget-epsilon', '1']);
+    expect([status, stdout]).toEqual([1, expect.stringContaining('not one release fits')]);
+    const one = await keelson([...mean, ...approximate, '--budget-epsilon', '2.5']);
+    expect([one.status, one.stdout]).toEqual([0, expect.stringContaining('lasts 1 release; ')]);
+  });
+
   it('grows the noise as epsilon shrinks and accepts rho in its place', async () => {
     const one = ['--dimension', '1', '--delta', '1e-6', '--set', 'scale=1'];
     const at = (words: readonly string[]) => plan(['mean', '--cohort', '3000', ...one, ...words]);
