@@ -10,7 +10,7 @@ import type { Io } from '../io.js';
 import { publicKeyFlag } from '../keys.js';
 import { listFlag, numberFlag } from '../numbers.js';
 import type { Output } from '../output.js';
-import { rowsOfStudies } from '../simulation/rows.js';
+import { readRowsFile, rowsOfStudies } from '../simulation/rows.js';
 import { readWelcome } from '../simulation/welcome.js';
 
 /** At most one note of lost connections in this time. */
@@ -66,6 +66,8 @@ export const simulate = defineCommand({
     const attack = args.attack ?? 'shift';
     const hostileShare = numberFlag(args.hostile, '--hostile', { atLeast: 0, below: 1 }) ?? 0;
     const note = (reason: string, retryInMs: number): void => output.note(notConnected(reason, retryInMs));
+    // What is wrong with a file is said before anybody is asked.
+    const file = args.input === undefined ? undefined : await readRowsFile(args.input, io);
     const welcome = await readWelcome({
       url, signal: stop.signal,
       ...(serverKey !== undefined && { serverKey }),
@@ -73,7 +75,7 @@ export const simulate = defineCommand({
     });
     if (welcome === null) return 0;
     const documents = studies.map((study) => findStudy(welcome, study).document);
-    const rows = await rowsOfStudies(documents, { input: args.input, rows: rowsPer, contributors, seed }, io);
+    const rows = rowsOfStudies(documents, { file, rows: rowsPer, contributors, seed });
     rows.forEach(({ origin, rows: count }, i) =>
       output.note(`${studies[i]!}: ${origin}, ${count === 1 ? '1 row' : `${count} rows`} a contribution`));
     const sources = new Map(studies.map((study, i) => [study, rows[i]!.source]));

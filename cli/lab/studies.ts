@@ -1,5 +1,8 @@
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
+import { answersAreRows } from '../../server/studies/own-rows.js';
 import { toHex } from '../../src/base/bytes.js';
+import { InvalidParameterError } from '../../src/base/errors.js';
+import type { Estimator } from '../../src/estimators/contract.js';
 import { parseParameters } from '../../src/estimators/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import type { Signer } from '../../src/signing/index.js';
@@ -24,33 +27,63 @@ const budget = { epsilon: 100, delta: 1e-4, rule: 'zcdp', scope: 'study' } as co
 
 /**
  * One study per estimator, alike in everything else.
- * @throws KeelsonError('plan-infeasible') when some estimator cannot answer for so few people; it says how many do.
+ * @throws KeelsonError('plan-infeasible') when some estimator cannot answer for so few people.
+ *   InvalidParameterError for one that is not there, or whose answers are not means.
  */
 export function labStudies(facts: LabFacts, estimators: readonly string[]): readonly StudyDefinition[] {
+  return estimators.map((name) => labStudy(facts, findEstimator(name)));
+}
+
+function labStudy(facts: LabFacts, estimator: Estimator): StudyDefinition {
+  const { name } = estimator;
+  // Only answers that are not about the columns have names of their own.
+  if (estimator.outputLabels !== undefined) throw notAMean(name);
+  let definition: StudyDefinition;
+  try {
+    definition = defineStudy(documentOf(facts, estimator));
+  } catch (error) {
+    if (!(error instanceof InvalidParameterError)) throw error;
+    throw new InvalidParameterError(error.details['path'] === 'parameters.corruption'
+      ? `${error.message}; lower --promise, or leave ${name} out`
+      : `the lab gives ${name} a scale and a hostile share, and that is not enough: `
+        + `${error.message}; ${remedy}`);
+  }
+  const { document, plan } = definition;
+  const isInScales = plan.facts['errorsAreIn'] === undefined;
+  if (!isInScales || !answersAreRows(document, estimator, plan)) throw notAMean(name);
+  return definition;
+}
+
+const remedy = 'leave it out, or choose a mean such as mean, robust-mean or populous-mean';
+
+function notAMean(name: string): InvalidParameterError {
+  return new InvalidParameterError(
+    `the lab compares means, and an answer of ${name} is not one number for each column: ${remedy}`,
+  );
+}
+
+function documentOf(facts: LabFacts, { name, parameters }: Estimator): StudyDocument {
   const { data, contributors, epochMs, epsilon, promise, issuer } = facts;
-  return estimators.map((name) => {
-    const { parameters } = findEstimator(name);
-    const given = {
-      ...(parameters.some((spec) => spec.name === 'scale') && { scale: [...data.scale] }),
-      ...(parameters.some((spec) => spec.name === 'corruption') && { corruption: promise }),
-    };
-    const document: StudyDocument = {
-      version: 1,
-      study: `lab-${name}`,
-      columns: [...data.columns],
-      cohort: contributors,
-      participation: 'secret',
-      epoch: { everyMs: epochMs },
-      contribution: { reduce: 'mean', rowsMax: data.rows },
-      privacy: { epsilon, delta: 1e-6 },
-      budget,
-      admission: issuer === undefined ? { kind: 'open' } : { kind: 'enrolment', issuer: toHex(issuer.publicKey) },
-      // A late row would count in a round of which the lab does not know it, with what the last round's liars did.
-      late: 'drop',
-      retention: { kind: 'release' },
-      estimator: name,
-      parameters: parseParameters(parameters, given, { dimension: data.columns.length }),
-    };
-    return defineStudy(document);
-  });
+  const given = {
+    ...(parameters.some((spec) => spec.name === 'scale') && { scale: [...data.scale] }),
+    ...(parameters.some((spec) => spec.name === 'corruption') && { corruption: promise }),
+  };
+  return {
+    version: 1,
+    study: `lab-${name}`,
+    columns: [...data.columns],
+    cohort: contributors,
+    participation: 'secret',
+    epoch: { everyMs: epochMs },
+    contribution: { reduce: 'mean', rowsMax: data.rows },
+    privacy: { epsilon, delta: 1e-6 },
+    budget,
+    admission: issuer === undefined
+      ? { kind: 'open' } : { kind: 'enrolment', issuer: toHex(issuer.publicKey) },
+    // A late row would count in the next round, of which the lab does not know it.
+    late: 'drop',
+    retention: { kind: 'release' },
+    estimator: name,
+    parameters: parseParameters(parameters, given, { dimension: data.columns.length }),
+  };
 }

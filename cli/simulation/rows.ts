@@ -8,8 +8,8 @@ import { readRows } from '../input/open.js';
 import type { Io } from '../io.js';
 
 export interface RowsRequest {
-  /** A file of rows; undefined: flights, or made-up rows. */
-  readonly input: string | undefined;
+  /** Undefined: flights, or made-up rows. */
+  readonly file: RowsFile | undefined;
   /** Rows per contribution; undefined: 8, or as many as the study takes where that is less. */
   readonly rows: number | undefined;
   readonly contributors: number;
@@ -30,6 +30,11 @@ interface Dataset {
   readonly columns: number;
 }
 
+/** The rows of a file. */
+export interface RowsFile extends Dataset {
+  readonly path: string;
+}
+
 const rowsUsual = 8;
 /** What studies call the columns of the flights. */
 const flightsByName: Readonly<Record<string, keyof Flights['columns']>> = {
@@ -41,10 +46,10 @@ const flightsByName: Readonly<Record<string, keyof Flights['columns']>> = {
  * all columns are theirs by name, or else made-up ones.
  * @throws UsageError for more rows than a study takes; InvalidInputError for a file that does not fit a study.
  */
-export async function rowsOfStudies(
-  documents: readonly StudyDocument[], request: RowsRequest, io: Io,
-): Promise<readonly StudyRows[]> {
-  const file = request.input === undefined ? null : await readDataset(request.input, io);
+export function rowsOfStudies(
+  documents: readonly StudyDocument[], request: RowsRequest,
+): readonly StudyRows[] {
+  const { file } = request;
   return documents.map((document) => {
     const rows = rowsFor(document, request.rows);
     const { contributors } = request;
@@ -52,9 +57,9 @@ export async function rowsOfStudies(
     const seed = new Uint8Array(32);
     seededWork(request.seed).fork('dataset').fill(seed);
     const deal = (data: Dataset): RowSource => datasetSource({ ...data, rows, contributors, seed });
-    if (file !== null) {
-      checkColumns(file, request.input!, document);
-      return { source: deal(file), rows, origin: `rows of ${request.input === '-' ? 'standard input' : request.input!}` };
+    if (file !== undefined) {
+      checkColumns(file, document);
+      return { source: deal(file), rows, origin: `rows of ${nameOf(file.path)}` };
     }
     const flights = flightsFor(document);
     if (flights !== null) return { source: deal(flights), rows, origin: 'real flights' };
@@ -71,10 +76,16 @@ function rowsFor({ study, contribution: { rowsMax } }: StudyDocument, asked: num
     + `give at most ${rowsMax}`);
 }
 
-function checkColumns({ columns }: Dataset, path: string, { study, columns: wanted }: StudyDocument): void {
+function nameOf(path: string): string {
+  return path === '-' ? 'standard input' : path;
+}
+
+function checkColumns(file: RowsFile, { study, columns: wanted }: StudyDocument): void {
+  const { columns, path } = file;
   if (columns === wanted.length) return;
   throw new InvalidInputError(
-    `${path} has ${columns} column${columns === 1 ? '' : 's'}, and ${study} has ${wanted.length} (${wanted.join(', ')}): `
+    `${nameOf(path)} has ${columns} column${columns === 1 ? '' : 's'}, and ${study} has `
+    + `${wanted.length} (${wanted.join(', ')}): `
     + 'give a file with the columns of the study', { path },
   );
 }
@@ -89,7 +100,8 @@ function flightsFor({ columns: names }: StudyDocument): Dataset | null {
   return { values, columns: names.length };
 }
 
-async function readDataset(path: string, io: Io): Promise<Dataset> {
+/** @throws InvalidInputError for a file that cannot be read, or holds no rows. */
+export async function readRowsFile(path: string, io: Io): Promise<RowsFile> {
   const parts: Float64Array[] = [];
   let columns = 0;
   for await (const batch of readRows({ path, missing: 'refuse', flags: [] }, io.stdin)) {
@@ -100,10 +112,13 @@ async function readDataset(path: string, io: Io): Promise<Dataset> {
     throw new InvalidInputError(`${path} holds no rows: give one or more per person`, { path });
   }
   const values = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
+  if (values.length === 0) {
+    throw new InvalidInputError(`${nameOf(path)} holds no rows: give at least one`, { path });
+  }
   let offset = 0;
   for (const part of parts) {
     values.set(part, offset);
     offset += part.length;
   }
-  return { values, columns };
+  return { values, columns, path };
 }

@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
     expect((await order('/lab/setting', setting)).status).toBe(200);
     expect((await order('/lab/setting', setting, { Origin: 'http://elsewhere.example' })).status).toBe(403);
     for (const [path, body, said] of [
-      ['/lab/setting', '{"attack":"shfit","hostileShare":0.1}', 'use one of shift'],
+      ['/lab/setting', '{"attack":"shfit","hostileShare":0.1}', 'did you mean'],
       ['/lab/setting', '{"attack":"shift","hostileShare":"0.1"}', 'hostile share'],
       ['/lab/setting', 'nonsense', 'JSON object'],
       ['/lab/setting', ' '.repeat(5000), 'at most 4096'],

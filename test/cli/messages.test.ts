@@ -61,6 +61,14 @@ describe('did you mean', () => {
       .toContain('parameters.scal is not a parameter of this estimator: did you mean "scale"?');
     expect(await refusal('estimators', 'zzz')).toContain('choose one of mean, robust-mean');
   });
+
+  it('is said of attacks by every command that takes them', async () => {
+    const simulate = ['simulate', 'ws://127.0.0.1:9', '--study', 's', '--contributors', '1'];
+    const asked = [['lab', '--epochs', '1'], ['demo'], simulate];
+    for (const words of asked) {
+      expect(await refusal(...words, '--attack', 'shft')).toContain(': did you mean "shift"?');
+    }
+  });
 });
 
 describe('columns of a file', () => {
@@ -100,7 +108,9 @@ describe('commands advise only the flags that they have', () => {
     const words =
       ['simulate', 'ws://127.0.0.1:9', '--study', 's', '--contributors', '2', '--input'];
     for (const text of ['x,y\n1,\n', 'x,y\n1,b\n']) {
-      expect(await refusal(...words, write('bad.csv', text))).not.toMatch(/--missing|--columns/);
+      const message = await refusal(...words, write('bad.csv', text));
+      expect(message).toContain('bad.csv');
+      expect(message).not.toMatch(/--missing|--columns/);
     }
   });
 });

@@ -53,7 +53,7 @@ describe('keelson lab --json', () => {
 
   it('refuses what it cannot play, before it starts', async () => {
     for (const [words, status, said] of [
-      [['--attack', 'shfit'], 2, 'use one of shift'],
+      [['--attack', 'shfit'], 2, 'did you mean "shift"'],
       [['--hostile', '0.6'], 2, '--hostile'],
       [['--estimators', 'mean,mean'], 2, 'twice'],
       [['--estimators', 'populous-mean', '--contributors', '100'], 1, 'cannot be planned'],

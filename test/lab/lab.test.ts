@@ -4,6 +4,7 @@ import { labData } from '../../cli/lab/data.js';
 import { EpochRows, scaledDistance } from '../../cli/lab/reckoning.js';
 import { Rounds, type Answer, type Round } from '../../cli/lab/rounds.js';
 import { labStudies } from '../../cli/lab/studies.js';
+import { estimators } from '../../src/estimators/registry.js';
 import { Hands, Script, type Setting } from '../../cli/lab/setting.js';
 
 const setting: Setting = { attack: 'shift', hostileShare: 0.1 };
@@ -54,6 +55,25 @@ describe('the studies of a lab', () => {
     const studies = labStudies(
       { data: labData[0]!, contributors: 4000, epochMs: 5000, epsilon: 2, promise: 0.1 }, ['mean', 'robust-mean']);
     expect(studies.map(({ document }) => document.late)).toEqual(['drop', 'drop']);
+  });
+
+  it('are of means only: other answers are refused with what they are', () => {
+    const planned = { contributors: 4000, epochMs: 5000, epsilon: 2, promise: 0.1 };
+    const facts = { data: labData[0]!, ...planned };
+    const others = [
+      'count', 'histogram', 'quantile', 'subspace', 'covariance', 'stable-covariance',
+      'stable-moments', 'gaussian', 'heavy-tailed-1d', 'select', 'mixture-1d', 'mixture',
+    ];
+    for (const name of others) {
+      expect(() => labStudies(facts, ['mean', name]), name).toThrow(
+        `an answer of ${name} is not one number for each column: leave it out`);
+    }
+    expect(() => labStudies(facts, ['heavy-tailed-pure'])).toThrow(
+      /^the lab gives heavy-tailed-pure a scale.*parameters.radius is missing.*; leave it out/);
+    expect(() => labStudies({ ...facts, promise: 0.45 }, ['prime'])).toThrow('; lower --promise');
+    const rest = estimators.map(({ name }) => name)
+      .filter((name) => name !== 'heavy-tailed-pure' && !others.includes(name));
+    expect(labStudies(facts, rest)).toHaveLength(rest.length);
   });
 });
 

@@ -130,7 +130,8 @@ describe('attacks on the numbers', () => {
       'shift', 'direction', 'coordinate', 'far', 'inliers', 'krum-evader', 'slow-drift', 'sybil', 'noise', 'nan',
       'malformed', 'replay',
     ]);
-    expect(() => findAttack('shfit')).toThrow(/use one of shift, direction/);
+    expect(() => findAttack('shfit')).toThrow('there is no attack "shfit": did you mean "shift"?');
+    expect(() => findAttack('zzz')).toThrow('no attack "zzz": choose one of shift, direction');
   });
 });
 

@@ -248,7 +248,7 @@ describe('a fleet against the real listener', () => {
     expect(() => start({ contributors: 0 })).toThrow(/at least 1/);
     expect(() => start({ hostileShare: 1 })).toThrow(/\[0, 1\)/);
     expect(() => start({ studies: [] })).toThrow(/studies/);
-    expect(() => start({ attack: 'none' })).toThrow(/use one of/);
+    expect(() => start({ attack: 'none' })).toThrow(/no attack "none"/);
     expect(() => start({ serverKey: fromHex('00') })).toThrow(/32/);
     fleet = undefined;
   });

@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../../../src/base/errors.js';
+import { didYouMean } from '../../../src/base/suggest.js';
 import type { RowAttack } from './contract.js';
 import { abuses, type Abuse } from './malformed.js';
 import {
@@ -43,9 +44,11 @@ export function isProtocolAttack(attack: RowAttack | ProtocolAttack): attack is 
   return 'abuses' in attack;
 }
 
-/** @throws InvalidParameterError naming the attacks that there are. */
+/** @throws InvalidParameterError naming the attack that was meant, or those that there are. */
 export function findAttack(name: string): RowAttack | ProtocolAttack {
   const found = [...rowAttacks, ...protocolAttacks].find((attack) => attack.name === name);
   if (found !== undefined) return found;
-  throw new InvalidParameterError(`there is no attack ${name}: use one of ${attackNames.join(', ')}`);
+  const near = typeof name === 'string' ? didYouMean(name, attackNames) : '';
+  const remedy = near === '' ? `: choose one of ${attackNames.join(', ')}` : near;
+  throw new InvalidParameterError(`there is no attack ${JSON.stringify(name)}${remedy}`);
 }
