@@ -4,7 +4,7 @@ import { parsePopulationsText, parseStudyText } from '../server/study-file/index
 import type { StudyDefinition } from '../server/studies/definition.js';
 import type { RefusedStudy } from '../server/studies/refused-study.js';
 import { fromUtf8 } from '../src/base/bytes.js';
-import { InvalidInputError } from '../src/base/errors.js';
+import { InvalidInputError, KeelsonError } from '../src/base/errors.js';
 import { asInputError } from './errors.js';
 
 /** What the study files of a command line hold. */
@@ -15,23 +15,50 @@ export interface StudyFiles {
 }
 
 /**
- * Studies from their files, each file by itself; files that they name are relative to theirs.
+ * Studies from their files, each file by itself, for a server: two of one name are both refused; files that they name are relative to theirs.
  * @param populations - file of the budgets that studies share; undefined when there is none. When it cannot be used,
  *   the studies that name a population are refused, and no others.
  */
 export function readStudyFiles(files: readonly string[], populations: string | undefined): StudyFiles {
-  const studies: StudyDefinition[] = [];
+  const { studies, refused } = readEach(files, populations);
+  const names = studies.map(({ document }) => document.study);
+  const filesOf = (name: string): readonly string[] =>
+    studies.filter(({ document }) => document.study === name).map(({ file }) => file);
+  const twice = [...new Set(names)].filter((name) => filesOf(name).length > 1);
+  return {
+    studies: studies.filter(({ document }) => !twice.includes(document.study)),
+    refused: [...refused, ...twice.map((study) => ({ study, error: givenTwice(study, filesOf(study)) }))],
+  };
+}
+
+function givenTwice(study: string, files: readonly string[]): KeelsonError {
+  const where = new Set(files).size === 1
+    ? `${files[0]!} is given ${files.length} times` : `${files.join(' and ')} both name it`;
+  return new KeelsonError(
+    'invalid-study',
+    `the study ${study} is there twice: ${where}; give one file for each name`, { details: { study, files } },
+  );
+}
+
+interface ReadStudy extends StudyDefinition {
+  readonly file: string;
+}
+
+function readEach(
+  files: readonly string[], populations: string | undefined,
+): { readonly studies: readonly ReadStudy[]; readonly refused: readonly RefusedStudy[] } {
+  const studies: ReadStudy[] = [];
   const refused: RefusedStudy[] = [];
   for (const file of files) {
     try {
-      studies.push(parseStudyText(readText(file), {
+      studies.push({ file, ...parseStudyText(readText(file), {
         name: file,
         // Read only by a study that names a population, so that the reason is told where it matters.
         get populations() {
           return populations === undefined ? undefined : parsePopulationsText(readText(populations), populations);
         },
         readText: (path) => readText(resolve(join(dirname(file), path)), keyListBytesMax),
-      }));
+      }) });
     } catch (error) {
       refused.push({ study: file, error: error instanceof Error ? error : new Error(String(error)) });
     }
@@ -40,12 +67,12 @@ export function readStudyFiles(files: readonly string[], populations: string | u
 }
 
 /**
- * Like `readStudyFiles`, where every file must hold a study.
+ * Like `readStudyFiles`, where every file must hold a study, and several may hold one of the same name.
  * @throws the first reason: InvalidInputError when a file cannot be read, KeelsonError when a study in it cannot run.
  */
 export function readStudies(files: readonly string[], populations: string | undefined): readonly StudyDefinition[] {
   if (populations !== undefined) parsePopulationsText(readText(populations), populations);
-  const { studies, refused } = readStudyFiles(files, populations);
+  const { studies, refused } = readEach(files, populations);
   if (refused.length > 0) throw refused[0]!.error;
   return studies;
 }

@@ -68,9 +68,12 @@ export const serve = defineCommand({
     refuseInsecureSeed(io, 'serve');
     const files = [args.studies, ...args._.slice(1)];
     const strict = args.strict === true;
-    const read = (): StudyFiles => (strict
-      ? { studies: readStudies(files, args.populations), refused: [] }
-      : readStudyFiles(files, args.populations));
+    const read = (): StudyFiles => {
+      if (strict) readStudies(files, args.populations);
+      const found = readStudyFiles(files, args.populations);
+      if (strict && found.refused.length > 0) throw found.refused[0]!.error;
+      return found;
+    };
     const { studies, refused } = read();
     // Before the data folder is made.
     if (studies.length === 0) throw noStudyStarts(refused);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readStudies, readText } from '../../cli/study-files.js';
+import { readStudies, readStudyFiles, readText } from '../../cli/study-files.js';
 import { meanStudy } from '../support/study-files.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-files-'));
@@ -24,6 +24,20 @@ describe('files of studies, keys and certificates', () => {
   it('are refused when they are not UTF-8', () => {
     const latin = written('latin.yaml', Buffer.from(meanStudy('delai').replace('delai', 'd\u00e9lai'), 'latin1'));
     expect(() => readStudies([latin], undefined)).toThrow(`${latin} is not UTF-8 text: check the path, or save it so`);
+  });
+
+  it('are refused for a server where two of them hold a study of one name', () => {
+    const [one, other, third] = ['one', 'other', 'third'].map((name) =>
+      written(`${name}.yaml`, meanStudy(name === 'third' ? 'third' : 'same')));
+    const both = readStudyFiles([one!, other!, third!], undefined);
+    expect(both.studies.map(({ document }) => document.study)).toEqual(['third']);
+    expect(both.refused.map(({ error }) => error.message)).toEqual([
+      `the study same is there twice: ${one} and ${other} both name it; give one file for each name`,
+    ]);
+    const again = readStudyFiles([one!, one!], undefined);
+    expect(again.studies).toEqual([]);
+    expect(again.refused[0]!.error.message).toContain(`${one} is given 2 times; give one file`);
+    expect(readStudies([one!, other!], undefined)).toHaveLength(2);
   });
 
   it('are not waited for where they are pipes, and have an end where they are devices', () => {
