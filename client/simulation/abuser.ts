@@ -68,10 +68,10 @@ export class AbuseGroup {
     this.connection.close();
   }
 
-  /** Lets one contributor do its next abuse. @param rows honest ones, row-major. False when it has no channel now. */
+  /** Lets one contributor do its next abuse. @param rows honest ones, row-major. False when it has no channel or epoch now. */
   act(index: number, epoch: bigint, rows: Float64Array): boolean {
     const abuser = this.abusers[index]!;
-    if (this.welcome === null || abuser.channel === 0) return false;
+    if (this.welcome === null || abuser.channel === 0 || epoch === 0n) return false;
     const study = findStudy(this.welcome, this.options.study);
     const { abuses } = this.options;
     const { frames, consumed } = abuseFrames(abuses[abuser.turn % abuses.length]!, {
