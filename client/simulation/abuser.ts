@@ -79,8 +79,7 @@ export class AbuseGroup {
       studyId: study.studyId,
       signer: abuser.signer,
       channel: abuser.channel,
-      // A body must name an epoch, also while none is open.
-      epoch: epoch === 0n ? 1n : epoch,
+      epoch,
       columns: study.document.columns.length,
       sequence: abuser.sequence,
       rows,
