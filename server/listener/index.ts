@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { limits as defaultLimits } from '../../src/base/limits.js';
 import { createHttpHandler } from '../operator/http.js';
@@ -93,6 +94,8 @@ function createHttpServer(context: ListenerContext, tls: TlsIdentity | undefined
   // A reader that takes nothing for this long is cut. WebSockets leave this behind at their upgrade.
   server.timeout = limits.subscriberStallMs;
   boundArrivals(server, context);
+  // A handshake that failed or took too long. An answer would wait for its end, which may never come.
+  server.on('tlsClientError', (_error: Error, raw: TLSSocket) => raw.destroy());
   server.on('clientError', (error: Error, raw) => {
     logger.debug({ reason: error.name }, 'a request could not be read');
     if (!raw.writable) return void raw.destroy();
