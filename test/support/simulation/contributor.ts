@@ -46,6 +46,15 @@ export class SimulatedContributor {
     return this.#owed;
   }
 
+  /** Its study has no open epoch. */
+  get waitsForEpoch(): boolean {
+    return this.#client.state.kind === 'waiting-for-epoch';
+  }
+
+  get studyId(): string {
+    return this.world.studyId;
+  }
+
   /** How it stands, for reports. */
   get standing(): string {
     const { state } = this.#client;

@@ -123,7 +123,10 @@ export class World {
   unfinished(target: ReadonlyMap<string, bigint>): string | null {
     const hub = this.server?.hub ?? null;
     if (hub === null || !this.isUp) return 'the server is not up';
-    const owing = this.contributors.filter((contributor) => contributor.owed > 0);
+    // Of studies that share a small renewing budget one may get no epoch for long: nobody is promised a turn.
+    const mayWait = (contributor: SimulatedContributor): boolean => contributor.waitsForEpoch
+      && hub.study(contributor.studyId)!.document.budget.scope === 'population';
+    const owing = this.contributors.filter((contributor) => contributor.owed > 0 && !mayWait(contributor));
     if (owing.length > 0) return `no answer for ${owing.map((contributor) => contributor.standing).join(', ')}`;
     for (const [studyId, epoch] of target) {
       const view = hub.study(studyId)!;
