@@ -134,8 +134,8 @@ export class World {
     }
     // A study that shares a small budget may find all of it spent by the others.
     const isOut = (studyId: string): boolean => {
-      const { state, document } = hub.study(studyId)!;
-      return state === 'exhausted' && document.budget.scope === 'population';
+      const { epoch, document } = hub.study(studyId)!;
+      return epoch === 0n && document.budget.scope === 'population';
     };
     if (this.studyIds.some((studyId) => this.model.count(studyId) === 0 && !isOut(studyId))) return 'nothing was released';
     const published = this.studyIds.reduce((sum, studyId) => sum + this.model.count(studyId), 0);
