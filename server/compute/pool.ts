@@ -98,7 +98,7 @@ class Member {
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    // Keeps the process alive until the thread has ended, so that whoever waits for close() goes on.
+    // Keeps the process alive until the thread has ended, so that the caller of close() goes on.
     await this.#worker.terminate();
   }
 

@@ -133,7 +133,7 @@ export class ReleaseLine {
   }
 
   /**
-   * Waits until the release may show. Before the bytes are stored, because whoever asks for the log
+   * Waits until the release may show. Before the bytes are stored, because a reader of the log
    * sees what is stored.
    * @returns the planned Unix time that was reached.
    */
