@@ -8,8 +8,7 @@ export const plants: Readonly<Record<string, (folder: string) => void>> = {
   'acknowledged rows are gone': inFullestJournal((journal) => `DELETE FROM ${journal}`),
   'a row counts twice': inFullestJournal((journal) => `INSERT INTO ${journal}
     SELECT position + 1000000000, contributor_id, sequence, complete, body, signature FROM ${journal}
-    WHERE contributor_id NOT IN (SELECT contributor_id FROM withdrawals
-      WHERE epoch_key = ${journal.slice('journal_'.length)}) LIMIT 1`),
+    WHERE ${counts(journal)} LIMIT 1`),
   'a withdrawal is forgotten': change('DELETE FROM withdrawals'),
   'a study has charged more than its cap': change(`UPDATE budgets SET rho_cap = '1' WHERE scope = 'study'`),
   'a population has charged more than its cap': change(`UPDATE budgets SET rho_cap = '1' WHERE scope = 'population'`),
@@ -21,22 +20,32 @@ export const plants: Readonly<Record<string, (folder: string) => void>> = {
   'the server has another key': (folder) => writeFileSync(join(folder, 'server.key'), `${'ab'.repeat(32)}\n`),
 };
 
+/** @throws Error when there was nothing to damage: the judge would then rightly find no fault. */
 function change(statement: string): (folder: string) => void {
   return (folder) => {
     const database = new Database(databaseFile(folder));
-    database.exec(statement);
+    const { changes } = database.prepare(statement).run();
     database.close();
+    if (changes === 0) throw new Error(`nothing in the folder was changed by: ${statement}`);
   };
 }
 
-/** @param statement for the journal with the most rows. */
+/** Condition for rows that nobody took back. */
+function counts(journal: string): string {
+  const key = journal.slice('journal_'.length);
+  return `contributor_id NOT IN (SELECT contributor_id FROM withdrawals WHERE epoch_key = ${key})`;
+}
+
+/** @param statement for the journal with the most rows that count. */
 function inFullestJournal(statement: (journal: string) => string): (folder: string) => void {
   return (folder) => {
     const database = new Database(databaseFile(folder), { readonly: true });
     const names = database.prepare<[], { name: string }>(
       `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'journal_[0-9]*'`).all();
     const counted = names.map(({ name }) => ({
-      name, rows: database.prepare<[], { rows: number }>(`SELECT count(*) AS rows FROM ${name}`).get()!.rows,
+      name,
+      rows: database.prepare<[], { rows: number }>(
+        `SELECT count(*) AS rows FROM ${name} WHERE ${counts(name)}`).get()!.rows,
     }));
     database.close();
     const [fullest] = counted.sort((left, right) => right.rows - left.rows);
