@@ -3,7 +3,7 @@ import { fromHex, toHex } from '../dist/src/base/bytes.js';
 import { signStatement } from '../dist/src/signing/index.js';
 import { signing } from '../dist/src/signing/node.js';
 import { encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId } from '../dist/src/wire/index.js';
-import { systemClock } from '../dist/server/clock.js';
+import { systemClock } from '../dist/server/base/clock.js';
 import { createListener } from '../dist/server/listener/index.js';
 
 const unit = 2n ** 64n;

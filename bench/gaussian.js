@@ -2,11 +2,11 @@
 // Needs the build: npm run bench:gaussian [-- --part whole | plane | robust]. Same seeds, same figures.
 import { utf8 } from '../dist/src/base/bytes.js';
 import { findEstimator } from '../dist/src/estimators/registry.js';
-import { parseParameters } from '../dist/src/estimators/parameters.js';
+import { parseParameters } from '../dist/src/estimators/contract/parameters.js';
 import { runOffline } from '../dist/src/estimators/run.js';
 import { createKernels } from '../dist/src/numerics/kernels/index.js';
 import { createMechanisms } from '../dist/src/privacy/mechanisms/index.js';
-import { resolveTarget } from '../dist/src/privacy/target.js';
+import { resolveTarget } from '../dist/src/privacy/accounting/target.js';
 import { seededNoise } from '../dist/src/random/insecure.js';
 import { seededWork } from '../dist/src/random/work.js';
 import { optionsOf } from './options.js';

@@ -5,10 +5,10 @@
 import { randomFillSync } from 'node:crypto';
 import { createGroups } from '../dist/src/estimators/run.js';
 import { findEstimator } from '../dist/src/estimators/registry.js';
-import { parseParameters } from '../dist/src/estimators/parameters.js';
+import { parseParameters } from '../dist/src/estimators/contract/parameters.js';
 import { scatterSummary } from '../dist/src/estimators/summaries/scatter.js';
 import { covarianceOf } from '../dist/src/numerics/scatter.js';
-import { resolveTarget } from '../dist/src/privacy/target.js';
+import { resolveTarget } from '../dist/src/privacy/accounting/target.js';
 import { createMechanisms } from '../dist/src/privacy/mechanisms/index.js';
 import { secureNoise } from '../dist/src/random/secure.js';
 import { seededWork } from '../dist/src/random/work.js';

@@ -3,10 +3,10 @@
 import { utf8 } from '../dist/src/base/bytes.js';
 import { loadFlights } from '../dist/cli/data/flights.js';
 import { findEstimator } from '../dist/src/estimators/registry.js';
-import { parseParameters } from '../dist/src/estimators/parameters.js';
+import { parseParameters } from '../dist/src/estimators/contract/parameters.js';
 import { runOffline } from '../dist/src/estimators/run.js';
 import { createMechanisms } from '../dist/src/privacy/mechanisms/index.js';
-import { resolvePureTarget, resolveTarget } from '../dist/src/privacy/target.js';
+import { resolvePureTarget, resolveTarget } from '../dist/src/privacy/accounting/target.js';
 import { seededNoise } from '../dist/src/random/insecure.js';
 import { seededWork } from '../dist/src/random/work.js';
 import { optionsOf } from './options.js';

@@ -10,7 +10,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { systemClock } from '../dist/server/clock.js';
+import { systemClock } from '../dist/server/base/clock.js';
 import { openSqliteStore } from '../dist/server/store/sqlite/open.js';
 import { appendAndSync, rawWebSocket, verifySignatures } from './ceilings.js';
 import { memoryOf, report, verdictsOf } from './ingest-report.js';

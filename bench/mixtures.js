@@ -2,7 +2,7 @@
 // npm run bench:mixtures [-- --seeds 10] [-- --only 'd = 2'].
 import { randomOf } from './accuracy/data.js';
 import { loadFlights } from '../dist/cli/data/flights.js';
-import { lineDistribution } from '../dist/src/estimators/mixtures/line.js';
+import { lineDistribution } from '../dist/src/estimators/distributions/candidates/line.js';
 import { closePool, planOf, release } from './accuracy/private.js';
 import { optionsOf } from './options.js';
 

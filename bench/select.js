@@ -2,8 +2,8 @@
 // npm run bench:select [-- --rows 1000000] [-- --problems 100]; --rows 0: no timing.
 import { randomOf } from './accuracy/data.js';
 import { closePool, planOf, release } from './accuracy/private.js';
-import { lineDistribution } from '../dist/src/estimators/mixtures/line.js';
-import { readLineShape } from '../dist/src/estimators/mixtures/shapes.js';
+import { lineDistribution } from '../dist/src/estimators/distributions/candidates/line.js';
+import { readLineShape } from '../dist/src/estimators/distributions/candidates/shapes.js';
 import { optionsOf } from './options.js';
 
 const { rows, problems, length } = optionsOf('Time of select for long lists, and how often its promise holds.', {

@@ -1,10 +1,10 @@
 // What one row can do to projected weights, and how long the solver takes. Needs the build:
 // npm run bench:stability [-- --pairs 100000] [-- --contributors 100000]. Same seeds, same figures.
-import { inlineCompute } from '../dist/src/estimators/compute.js';
-import { stepRows } from '../dist/src/estimators/stable/dual-rows.js';
-import { gapMax, sensitivitiesOf } from '../dist/src/estimators/stable/mean-design.js';
-import { passesAtMost, projectOnBound, roundingGap } from '../dist/src/estimators/stable/projection.js';
-import { clipBall } from '../dist/src/privacy/clip.js';
+import { inlineCompute } from '../dist/src/estimators/contract/compute.js';
+import { stepRows } from '../dist/src/estimators/mean/stable-mean-dual/dual-rows.js';
+import { gapMax, sensitivitiesOf } from '../dist/src/estimators/mean/stable-mean/design.js';
+import { passesAtMost, projectOnBound, roundingGap } from '../dist/src/estimators/mean/stable-mean/projection.js';
+import { clipBall } from '../dist/src/privacy/stages/clip.js';
 import { attacks, makeRows, randomOf } from './accuracy/data.js';
 import { optionsOf } from './options.js';
 

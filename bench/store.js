@@ -4,7 +4,7 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../dist/server/clock.js';
+import { systemClock } from '../dist/server/base/clock.js';
 import { openSqliteStore } from '../dist/server/store/sqlite/open.js';
 import { optionsOf } from './options.js';
 

@@ -1,5 +1,5 @@
-import type { Command } from './command.js';
-import type { Io } from './io.js';
+import type { Command } from './base/command.js';
+import type { Io } from './base/io.js';
 import { runCommandLine } from './run.js';
 
 /** 128 + the signal's number, as shells expect. */

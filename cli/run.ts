@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { parseCommandArguments, type Command } from './command.js';
+import { parseCommandArguments, type Command } from './base/command.js';
 import { commandTable } from './commands/table.js';
-import { errorText, exitStatusOf, UsageError } from './errors.js';
-import { commandHelp, overviewHelp } from './help.js';
-import type { ExitStatus, Io } from './io.js';
-import { createOutput } from './output.js';
+import { errorText, exitStatusOf, UsageError } from './base/errors.js';
+import { commandHelp, overviewHelp } from './base/help.js';
+import type { ExitStatus, Io } from './base/io.js';
+import { createOutput } from './base/output.js';
 import { didYouMean } from '../src/base/suggest.js';
 
 /**

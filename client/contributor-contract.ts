@@ -2,7 +2,7 @@ import type { BatchBody, Spend } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import type { Outbox } from './outbox/contract.js';
 import type { RowsInput } from './rows.js';
-import type { ClientRuntime } from './runtime.js';
+import type { ClientRuntime } from './base/runtime.js';
 import type { Settled } from './session/settled.js';
 import type { ContributorState, ContributorStatus, OpenEpochNews } from './status.js';
 import type { OpenTransport } from './websocket/contract.js';

@@ -5,7 +5,7 @@ import { InvalidParameterError, KeelsonError, WireError } from '../src/base/erro
 import type { Spend } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import type { Contributor, ContributorOptions } from './contributor-contract.js';
-import { clientDefaults, systemRuntime } from './defaults.js';
+import { clientDefaults, systemRuntime } from './base/defaults.js';
 import type { Outbox, OutboxItem } from './outbox/contract.js';
 import { memoryOutbox } from './outbox/memory.js';
 import { flattenRows, type RowsInput } from './rows.js';

@@ -29,12 +29,12 @@ export type { HeadBody, ReleaseBody, SignedRelease, Spend } from '../src/wire/me
 export type { StudyDocument } from '../src/wire/study-document.js';
 export { createContributor, publicKeyOf } from './contributor.js';
 export type { Contributor, ContributorOptions } from './contributor-contract.js';
-export { clientDefaults, systemRuntime } from './defaults.js';
+export { clientDefaults, systemRuntime } from './base/defaults.js';
 export type { Outbox, OutboxBatch, OutboxContents, OutboxItem, OutboxPin } from './outbox/contract.js';
 export { memoryOutbox } from './outbox/memory.js';
 export type { RowsInput } from './rows.js';
-export type { ClientRuntime } from './runtime.js';
-export { readSeed } from './seed.js';
+export type { ClientRuntime } from './base/runtime.js';
+export { readSeed } from './base/seed.js';
 export type { Settled } from './session/settled.js';
 export type { ContributorState, ContributorStatus, OpenEpochNews } from './status.js';
 export { subscribe } from './subscriber.js';

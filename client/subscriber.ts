@@ -9,8 +9,8 @@ import {
   type ServerFrame, type SignedHead, type SignedRelease,
 } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
-import { clientDefaults, systemRuntime } from './defaults.js';
-import type { ClientRuntime } from './runtime.js';
+import { clientDefaults, systemRuntime } from './base/defaults.js';
+import type { ClientRuntime } from './base/runtime.js';
 import { Connection } from './session/connection.js';
 import { checkedKey, findStudy, type VerifiedStudy, type VerifiedWelcome } from './session/handshake.js';
 import type { OpenTransport } from './websocket/contract.js';

@@ -1,10 +1,10 @@
 import { effect } from '@preact/signals';
 import { render, type VNode } from 'preact';
-import { html } from './html.js';
-import { route, startRouting } from './route.js';
-import { follow, refresh, studies, trouble } from './session.js';
-import { Badge, Header } from './shell.js';
-import { startTheme } from './theme.js';
+import { html } from './base/html.js';
+import { route, startRouting } from './base/route.js';
+import { follow, refresh, studies, trouble } from './base/session.js';
+import { Badge, Header } from './base/shell.js';
+import { startTheme } from './base/theme.js';
 import { ListPage } from './views/list.js';
 import { StudyPage } from './views/study.js';
 

@@ -15,9 +15,9 @@ export type { Released, Sensitive } from './base/brands.js';
 export type {
   Citation, CohortPlan, Compute, Estimator, ExpectedError, Guarantee, Infeasible, ParameterSpec, ParameterValue,
   ParameterValues, Participation, Plan, PrivacyTarget, StudyFacts,
-} from './estimators/contract.js';
+} from './estimators/contract/estimator.js';
 export { estimators, findEstimator } from './estimators/registry.js';
-export { parseParameters } from './estimators/parameters.js';
+export { parseParameters } from './estimators/contract/parameters.js';
 export {
   createGroups, decodeGroups, inlineCompute, mergeGroups, releaseGroups, runOffline, ticketBytes,
   type ByteSource, type Groups, type GroupsProgress, type OfflineRun,
@@ -37,16 +37,16 @@ export type { NoiseSource, WorkRandom } from './random/source.js';
 export { secureNoise } from './random/secure.js';
 export { seededWork } from './random/work.js';
 
-export { amountOf, amountToNumber, parseAmount, type Amount } from './privacy/amount.js';
-export type { BudgetRule, PrivacyCost } from './privacy/cost.js';
-export type { MechanismEvent } from './privacy/events.js';
+export { amountOf, amountToNumber, parseAmount, type Amount } from './privacy/accounting/amount.js';
+export type { BudgetRule, PrivacyCost } from './privacy/accounting/cost.js';
+export type { MechanismEvent } from './privacy/accounting/events.js';
 export type { Mechanisms } from './privacy/mechanisms/contract.js';
 export { createMechanisms, type PreparedMechanisms } from './privacy/mechanisms/index.js';
-export { costOfEvents, costWithin } from './privacy/composition.js';
-export { eventsFromJson, eventsToJson } from './privacy/event-codec.js';
-export { analyticGaussianDelta, analyticGaussianSigma } from './privacy/analytic-gaussian.js';
+export { costOfEvents, costWithin } from './privacy/accounting/composition.js';
+export { eventsFromJson, eventsToJson } from './privacy/accounting/event-codec.js';
+export { analyticGaussianDelta, analyticGaussianSigma } from './privacy/accounting/analytic-gaussian.js';
 export {
   deltaOfZcdp, epsilonOfApproximateZcdp, epsilonOfZcdp, rhoForApproximateZcdp, rhoForZcdp,
-} from './privacy/conversion.js';
-export { lossOfReleases, type ChargedEvents, type StudyLoss } from './privacy/loss-distribution/index.js';
-export { capsOf, perReleaseTarget, resolveTarget, targetFromRho } from './privacy/target.js';
+} from './privacy/accounting/conversion.js';
+export { lossOfReleases, type ChargedEvents, type StudyLoss } from './privacy/accounting/loss-distribution/index.js';
+export { capsOf, perReleaseTarget, resolveTarget, targetFromRho } from './privacy/accounting/target.js';

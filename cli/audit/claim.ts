@@ -1,10 +1,10 @@
 import type { Claim } from '../../src/audit/index.js';
-import type { Plan, PrivacyTarget } from '../../src/estimators/contract.js';
-import { amountToNumber } from '../../src/privacy/amount.js';
-import { costOfEvents } from '../../src/privacy/composition.js';
-import { epsilonOfApproximateZcdp } from '../../src/privacy/conversion.js';
-import { UsageError } from '../errors.js';
-import { statementOf } from '../statement.js';
+import type { Plan, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
+import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { costOfEvents } from '../../src/privacy/accounting/composition.js';
+import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
+import { UsageError } from '../base/errors.js';
+import { statementOf } from '../base/statement.js';
 
 /**
  * The plan's events that were asked for: by name, or by what stands before the slash, as in "mean" for "mean/sum" and

@@ -1,5 +1,5 @@
 import { largestPair, type PairFacts, type TrialPool } from '../../src/audit/index.js';
-import type { Io } from '../io.js';
+import type { Io } from '../base/io.js';
 
 /** Share of what time is left that searching for pairs may take, and about how many glances that is. */
 const searchShare = 0.1;

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { OutputBlock, TrialPool, TrialRequest } from '../../src/audit/index.js';
-import { workerUrl } from '../../server/worker-url.js';
+import { workerUrl } from '../../server/base/worker-url.js';
 import type { WorkerCall, WorkerStart } from './worker.js';
 
 /** Trials on worker threads. */

@@ -3,8 +3,8 @@ import { limits } from '../../src/base/limits.js';
 import {
   audit as runAudit, auditTrialsMin, searchPairs, type AuditResult, type PairFacts,
 } from '../../src/audit/index.js';
-import type { Estimator, Infeasible, StudyFacts } from '../../src/estimators/contract.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import type { Estimator, Infeasible, StudyFacts } from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { secureNoise } from '../../src/random/secure.js';
@@ -12,15 +12,15 @@ import { claimOf, eventsAsked } from '../audit/claim.js';
 import { Pace } from '../audit/pace.js';
 import { startAuditPool } from '../audit/pool.js';
 import type { AuditSubject } from '../audit/subject.js';
-import { defineCommand } from '../command.js';
-import type { Io } from '../io.js';
-import { insecureSeedOf } from '../noise.js';
-import { numberFlag } from '../numbers.js';
-import { settingsFlag } from '../settings.js';
-import { formatNumber, type Output } from '../output.js';
-import { plannerOf, smallestPlan } from '../planning.js';
-import { privacyArguments, privacyTarget } from '../privacy-flags.js';
-import { startProgress } from '../progress.js';
+import { defineCommand } from '../base/command.js';
+import type { Io } from '../base/io.js';
+import { insecureSeedOf } from '../base/noise.js';
+import { numberFlag } from '../base/numbers.js';
+import { settingsFlag } from '../base/settings.js';
+import { formatNumber, type Output } from '../base/output.js';
+import { plannerOf, smallestPlan } from '../base/planning.js';
+import { privacyArguments, privacyTarget } from '../base/privacy-flags.js';
+import { startProgress } from '../base/progress.js';
 
 const defaultSeconds = 30;
 

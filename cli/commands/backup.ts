@@ -1,6 +1,6 @@
 import { backupStore } from '../../server/store/sqlite/backup.js';
 import { openSqliteReader } from '../../server/store/sqlite/reader.js';
-import { defineCommand } from '../command.js';
+import { defineCommand } from '../base/command.js';
 
 export const backup = defineCommand({
   name: 'backup',

@@ -1,16 +1,16 @@
 import { createContributor, openOutbox, publicKeyOf, type Contributor } from '../../client/index.js';
 import type { Settled } from '../../client/index.js';
 import { InvalidInputError, KeelsonError, WireError } from '../../src/base/errors.js';
-import { aggregatorUrl } from '../address.js';
-import { defineCommand } from '../command.js';
+import { aggregatorUrl } from '../base/address.js';
+import { defineCommand } from '../base/command.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readRows } from '../input/open.js';
-import type { Io } from '../io.js';
-import { UsageError } from '../errors.js';
-import { readEnrolmentFile } from '../enrolments.js';
-import { publicKeyFlag, readKeyFile } from '../keys.js';
-import { listFlag } from '../numbers.js';
-import type { Output } from '../output.js';
+import type { Io } from '../base/io.js';
+import { UsageError } from '../base/errors.js';
+import { readEnrolmentFile } from '../base/enrolments.js';
+import { publicKeyFlag, readKeyFile } from '../base/keys.js';
+import { listFlag } from '../base/numbers.js';
+import type { Output } from '../base/output.js';
 
 export const contribute = defineCommand({
   name: 'contribute',

@@ -1,15 +1,15 @@
 import { statSync } from 'node:fs';
 import type { ArgsDef } from 'citty';
-import { attackNames } from '../../client/simulation/index.js';
-import { defineCommand } from '../command.js';
+import { attackNames } from '../../simulation/index.js';
+import { defineCommand } from '../base/command.js';
 import { fitDemo, measureHandshakes, type Fit, type FitRequest } from '../demo/fit.js';
 import { createReport } from '../demo/report.js';
 import { runDemo, type DemoOptions } from '../demo/run.js';
 import { flightsPerContribution } from '../demo/studies.js';
-import { UsageError } from '../errors.js';
-import type { Io } from '../io.js';
-import { openRandomness } from '../noise.js';
-import { numberFlag } from '../numbers.js';
+import { UsageError } from '../base/errors.js';
+import type { Io } from '../base/io.js';
+import { openRandomness } from '../base/noise.js';
+import { numberFlag } from '../base/numbers.js';
 
 const defaults = { epsilon: 2, hostile: 0.1, port: 0, logs: 'demo-data' } as const;
 

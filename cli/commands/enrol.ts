@@ -3,12 +3,12 @@ import { parseDuration } from '../../server/study-file/durations.js';
 import { parseKeyList } from '../../server/study-file/enrolled-keys.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { issueEnrolment, type Signer } from '../../src/signing/index.js';
-import { defineCommand } from '../command.js';
-import { UsageError } from '../errors.js';
-import { makeKeyFile, publicKeyFlag, readKeyFile } from '../keys.js';
-import { parseTime } from '../numbers.js';
-import type { Output } from '../output.js';
-import { readText } from '../study-files.js';
+import { defineCommand } from '../base/command.js';
+import { UsageError } from '../base/errors.js';
+import { makeKeyFile, publicKeyFlag, readKeyFile } from '../base/keys.js';
+import { parseTime } from '../base/numbers.js';
+import type { Output } from '../base/output.js';
+import { readText } from '../base/study-files.js';
 
 export const enrol = defineCommand({
   name: 'enrol',

@@ -1,10 +1,10 @@
 import { limits } from '../../src/base/limits.js';
-import type { Estimator, ParameterSpec } from '../../src/estimators/contract.js';
+import type { Estimator, ParameterSpec } from '../../src/estimators/contract/estimator.js';
 import { estimators as registry, findEstimator } from '../../src/estimators/registry.js';
-import { defineCommand } from '../command.js';
-import { entries, wrap } from '../help.js';
-import { terminalColumns } from '../io.js';
-import type { Output } from '../output.js';
+import { defineCommand } from '../base/command.js';
+import { entries, wrap } from '../base/help.js';
+import { terminalColumns } from '../base/io.js';
+import type { Output } from '../base/output.js';
 
 export const estimators = defineCommand({
   name: 'estimators',

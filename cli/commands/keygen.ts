@@ -1,6 +1,6 @@
 import { toHex } from '../../src/base/bytes.js';
-import { defineCommand } from '../command.js';
-import { makeKeyFile } from '../keys.js';
+import { defineCommand } from '../base/command.js';
+import { makeKeyFile } from '../base/keys.js';
 
 const defaultFile = 'contributor.key';
 

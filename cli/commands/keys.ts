@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { signing } from '#signing';
-import { systemClock } from '../../server/clock.js';
-import { rotateServerKey, type RotationStore } from '../../server/key-rotation.js';
+import { systemClock } from '../../server/base/clock.js';
+import { rotateServerKey, type RotationStore } from '../../server/keys/key-rotation.js';
 import { openSqliteStore } from '../../server/store/sqlite/open.js';
 import { toHex } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { keyFingerprint, keysOfRotation } from '../../src/signing/index.js';
-import { defineCommand } from '../command.js';
-import { UsageError } from '../errors.js';
+import { defineCommand } from '../base/command.js';
+import { UsageError } from '../base/errors.js';
 
 export const keys = defineCommand({
   name: 'keys',

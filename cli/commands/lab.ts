@@ -1,12 +1,12 @@
 import type { ArgsDef } from 'citty';
 import { signing } from '#signing';
-import { rowAttacks, protocolAttacks, findAttack, type Fleet } from '../../client/simulation/index.js';
-import { defineCommand } from '../command.js';
+import { rowAttacks, protocolAttacks, findAttack, type Fleet } from '../../simulation/index.js';
+import { defineCommand } from '../base/command.js';
 import { connected } from '../demo/connecting.js';
 import { fitDemo, measureHandshakes } from '../demo/fit.js';
-import { UsageError } from '../errors.js';
+import { UsageError } from '../base/errors.js';
 import { KeelsonError } from '../../src/base/errors.js';
-import type { Io } from '../io.js';
+import type { Io } from '../base/io.js';
 import { breakdown, breakdownTable } from '../lab/breakdown.js';
 import { labData } from '../lab/data.js';
 import { labFiles } from '../lab/files.js';
@@ -16,9 +16,9 @@ import { Script, type Setting } from '../lab/setting.js';
 import { labStudies, type LabFacts } from '../lab/studies.js';
 import { Theatre } from '../lab/theatre.js';
 import { serveLab } from '../lab/web.js';
-import { refuseInsecureSeed } from '../noise.js';
-import { listFlag, numberFlag } from '../numbers.js';
-import type { Output } from '../output.js';
+import { refuseInsecureSeed } from '../base/noise.js';
+import { listFlag, numberFlag } from '../base/numbers.js';
+import type { Output } from '../base/output.js';
 
 const defaults = {
   contributors: 4000, epsilon: 2, promise: 0.1, epochs: 1, port: 0, page: 8790,

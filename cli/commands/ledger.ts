@@ -1,14 +1,14 @@
-import { amountToNumber } from '../../src/privacy/amount.js';
-import { epsilonOfSpent } from '../../src/privacy/spent.js';
+import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
 import type {
   LedgerBalance, LedgerEntry, Rollback, StudyRecord,
 } from '../../server/store/contract.js';
 import { openSqliteReader, type SqliteReader } from '../../server/store/sqlite/reader.js';
 import { durationText } from '../../server/studies/guarantee.js';
-import { defineCommand } from '../command.js';
-import { numberFlag } from '../numbers.js';
-import { formatNumber, type Output } from '../output.js';
-import { lossOfBudget } from '../spent-loss.js';
+import { defineCommand } from '../base/command.js';
+import { numberFlag } from '../base/numbers.js';
+import { formatNumber, type Output } from '../base/output.js';
+import { lossOfBudget } from '../base/spent-loss.js';
 
 const entriesShown = 20;
 

@@ -1,17 +1,17 @@
 import { limits } from '../../src/base/limits.js';
-import type { ExpectedError, Infeasible, Plan, PrivacyTarget } from '../../src/estimators/contract.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import type { ExpectedError, Infeasible, Plan, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
-import { epsilonRange, perReleaseTarget } from '../../src/privacy/target.js';
-import { defineCommand } from '../command.js';
-import { UsageError } from '../errors.js';
-import { numberFlag } from '../numbers.js';
-import { settingsFlag } from '../settings.js';
-import { formatNumber, type Output } from '../output.js';
-import { plannerOf, smallestCohort, smallestPlan, type PlanFor } from '../planning.js';
-import { privacyArguments, privacyTarget } from '../privacy-flags.js';
-import { statementOf, type PrivacyStatement } from '../statement.js';
-import { readStudies } from '../study-files.js';
+import { epsilonRange, perReleaseTarget } from '../../src/privacy/accounting/target.js';
+import { defineCommand } from '../base/command.js';
+import { UsageError } from '../base/errors.js';
+import { numberFlag } from '../base/numbers.js';
+import { settingsFlag } from '../base/settings.js';
+import { formatNumber, type Output } from '../base/output.js';
+import { plannerOf, smallestCohort, smallestPlan, type PlanFor } from '../base/planning.js';
+import { privacyArguments, privacyTarget } from '../base/privacy-flags.js';
+import { statementOf, type PrivacyStatement } from '../base/statement.js';
+import { readStudies } from '../base/study-files.js';
 
 export const plan = defineCommand({
   name: 'plan',

@@ -1,17 +1,17 @@
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import type { TlsIdentity } from '../../server/listener/index.js';
-import { createLogger, type Logger } from '../../server/logger.js';
+import { createLogger, type Logger } from '../../server/base/logger.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { noStudyStarts } from '../../server/studies/refused-study.js';
 import { reloadStudies } from '../../server/studies/reload.js';
 import { durationText } from '../../server/studies/guarantee.js';
 import { toHex } from '../../src/base/bytes.js';
-import { defineCommand } from '../command.js';
-import { UsageError } from '../errors.js';
-import { refuseInsecureSeed } from '../noise.js';
-import { listFlag, numberFlag, timeFlag } from '../numbers.js';
-import type { Output } from '../output.js';
-import { readStudies, readStudyFiles, readText, type StudyFiles } from '../study-files.js';
+import { defineCommand } from '../base/command.js';
+import { UsageError } from '../base/errors.js';
+import { refuseInsecureSeed } from '../base/noise.js';
+import { listFlag, numberFlag, timeFlag } from '../base/numbers.js';
+import type { Output } from '../base/output.js';
+import { readStudies, readStudyFiles, readText, type StudyFiles } from '../base/study-files.js';
 
 const defaults = { data: 'keelson-data', port: 8787, host: '127.0.0.1' } as const;
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;

@@ -1,17 +1,17 @@
 import { signing } from '#signing';
 import { findStudy } from '../../client/session/handshake.js';
-import { attackNames, createFleet, type Fleet } from '../../client/simulation/index.js';
+import { attackNames, createFleet, type Fleet } from '../../simulation/index.js';
 import { utf8 } from '../../src/base/bytes.js';
 import type { KeelsonError } from '../../src/base/errors.js';
-import { aggregatorUrl } from '../address.js';
-import { defineCommand } from '../command.js';
+import { aggregatorUrl } from '../base/address.js';
+import { defineCommand } from '../base/command.js';
 import { connected } from '../demo/connecting.js';
-import type { Io } from '../io.js';
-import { publicKeyFlag } from '../keys.js';
-import { listFlag, numberFlag } from '../numbers.js';
-import type { Output } from '../output.js';
-import { readRowsFile, rowsOfStudies } from '../simulation/rows.js';
-import { readWelcome } from '../simulation/welcome.js';
+import type { Io } from '../base/io.js';
+import { publicKeyFlag } from '../base/keys.js';
+import { listFlag, numberFlag } from '../base/numbers.js';
+import type { Output } from '../base/output.js';
+import { readRowsFile, rowsOfStudies } from '../simulate/rows.js';
+import { readWelcome } from '../simulate/welcome.js';
 
 /** At most one note of lost connections in this time. */
 const noteEveryMs = 5_000;

@@ -1,10 +1,10 @@
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { InvalidInputError, KeelsonError } from '../../src/base/errors.js';
-import { aggregatorUrl } from '../address.js';
-import { defineCommand } from '../command.js';
-import { UsageError } from '../errors.js';
-import { readText } from '../study-files.js';
+import { aggregatorUrl } from '../base/address.js';
+import { defineCommand } from '../base/command.js';
+import { UsageError } from '../base/errors.js';
+import { readText } from '../base/study-files.js';
 
 interface Listed {
   readonly id: string;

@@ -1,4 +1,4 @@
-import type { Command } from '../command.js';
+import type { Command } from '../base/command.js';
 
 /** A command that is loaded when it runs, so that starting `keelson` stays fast. */
 export interface CommandEntry {

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { signing } from '#signing';
 import { logLines, verifyReleaseLog, type LogReport } from '../../src/log/index.js';
-import { defineCommand } from '../command.js';
-import { asInputError } from '../errors.js';
-import type { Io } from '../io.js';
-import { publicKeyFlag } from '../keys.js';
-import type { Output } from '../output.js';
+import { defineCommand } from '../base/command.js';
+import { asInputError } from '../base/errors.js';
+import type { Io } from '../base/io.js';
+import { publicKeyFlag } from '../base/keys.js';
+import type { Output } from '../base/output.js';
 
 export const verify = defineCommand({
   name: 'verify',

@@ -1,13 +1,13 @@
 import { partsByName, subscribe, type VerifiedRelease } from '../../client/index.js';
 import { toHex } from '../../src/base/bytes.js';
-import { aggregatorUrl } from '../address.js';
-import { defineCommand } from '../command.js';
-import { publicKeyFlag } from '../keys.js';
-import { labelsOf } from '../labels.js';
-import { tablesOf } from '../matrices.js';
-import { numberFlag } from '../numbers.js';
-import { terminalColumns } from '../io.js';
-import { formatNumber, type Output } from '../output.js';
+import { aggregatorUrl } from '../base/address.js';
+import { defineCommand } from '../base/command.js';
+import { publicKeyFlag } from '../base/keys.js';
+import { labelsOf } from '../base/labels.js';
+import { tablesOf } from '../base/matrices.js';
+import { numberFlag } from '../base/numbers.js';
+import { terminalColumns } from '../base/io.js';
+import { formatNumber, type Output } from '../base/output.js';
 
 export const watch = defineCommand({
   name: 'watch',

@@ -1,6 +1,6 @@
-import type { Fleet } from '../../client/simulation/index.js';
-import type { Io } from '../io.js';
-import { startProgress } from '../progress.js';
+import type { Fleet } from '../../simulation/index.js';
+import type { Io } from '../base/io.js';
+import { startProgress } from '../base/progress.js';
 
 const redrawMs = 100;
 

@@ -1,6 +1,6 @@
 import { signing } from '#signing';
 import { signHello, signReady, verifyHello, verifyReady } from '../../src/signing/index.js';
-import type { Io } from '../io.js';
+import type { Io } from '../base/io.js';
 
 /** How many people, for how long each epoch takes their rows, and how many epochs are shown. */
 export interface Fit {

@@ -1,6 +1,6 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { durationText } from '../../server/studies/guarantee.js';
-import { formatNumber, type Output } from '../output.js';
+import { formatNumber, type Output } from '../base/output.js';
 import type { Score, StudySummary } from './scoreboard.js';
 
 /** What the demonstration is about to do. */

@@ -1,6 +1,6 @@
 import type { ReleaseBody } from '../../src/wire/messages.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import type { Truth } from '../../client/simulation/index.js';
+import type { Truth } from '../../simulation/index.js';
 
 /** One release beside what the demonstration knows: the honest contributors' true mean. */
 export interface Score {

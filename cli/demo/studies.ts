@@ -1,9 +1,9 @@
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
-import { perReleaseTarget } from '../../src/privacy/target.js';
+import { perReleaseTarget } from '../../src/privacy/accounting/target.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import { UsageError } from '../errors.js';
+import { UsageError } from '../base/errors.js';
 
 /** Public facts that both demonstration studies share. */
 export interface DemoFacts {

@@ -3,7 +3,7 @@ import { isLittleEndian } from '../../src/base/byte-order.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { limits } from '../../src/base/limits.js';
 import { sharedDoubles } from '../../src/numerics/kernels/shards.js';
-import { asInputError } from '../errors.js';
+import { asInputError } from '../base/errors.js';
 import { selectColumns } from './columns.js';
 import { headerBytesMax, npyHeaderBytes, npyMagic, parseNpyHeader, type NpyHeader } from './npy-header.js';
 import type { InputRequest } from './open.js';

@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { asInputError } from '../errors.js';
+import { asInputError } from '../base/errors.js';
 import { readCsv } from './csv.js';
 import { readNdjson } from './ndjson.js';
 import { readNpy } from './npy.js';

@@ -1,4 +1,4 @@
-import { formatNumber } from '../output.js';
+import { formatNumber } from '../base/output.js';
 import { baselines, type Baseline } from './reckoning.js';
 import type { Round } from './rounds.js';
 

@@ -1,9 +1,9 @@
 import { signing } from '#signing';
-import { datasetSource, type RowSource } from '../../client/simulation/index.js';
+import { datasetSource, type RowSource } from '../../simulation/index.js';
 import { utf8 } from '../../src/base/bytes.js';
 import type { WorkRandom } from '../../src/random/source.js';
 import { seededWork } from '../../src/random/work.js';
-import { gaussianVector } from '../../client/simulation/gaussian.js';
+import { gaussianVector } from '../../simulation/data/gaussian.js';
 import { loadFlights } from '../data/flights.js';
 
 /** What honest people of the lab hold. */

@@ -2,8 +2,8 @@ import { defineStudy, type StudyDefinition } from '../../server/studies/definiti
 import { answersAreRows } from '../../server/studies/own-rows.js';
 import { toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
-import type { Estimator } from '../../src/estimators/contract.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import type { Estimator } from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import type { Signer } from '../../src/signing/index.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';

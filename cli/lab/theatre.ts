@@ -1,4 +1,4 @@
-import { attackNames, findAttack, isProtocolAttack, protocolAttacks, rowAttacks } from '../../client/simulation/index.js';
+import { attackNames, findAttack, isProtocolAttack, protocolAttacks, rowAttacks } from '../../simulation/index.js';
 import type { Aggregator } from '../../server/aggregator.js';
 import { toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';

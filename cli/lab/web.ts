@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
 import { KeelsonError } from '../../src/base/errors.js';
-import { toJson } from '../output.js';
+import { toJson } from '../base/output.js';
 import type { Scene, Theatre, TheatreNews } from './theatre.js';
 import type { Setting } from './setting.js';
 

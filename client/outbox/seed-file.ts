@@ -4,7 +4,7 @@ import { platform } from 'node:os';
 import { resolve } from 'node:path';
 import { toHex } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { readSeed } from '../seed.js';
+import { readSeed } from '../base/seed.js';
 import { syncFolder } from './folder.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { ClientRuntime } from '../runtime.js';
+import type { ClientRuntime } from '../base/runtime.js';
 
 /** Waits that double up to a maximum. Jitter takes up to half off, so that many clients do not return together. */
 export class Backoff {

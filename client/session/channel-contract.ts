@@ -3,7 +3,7 @@ import type { KeelsonError } from '../../src/base/errors.js';
 import type { Signer } from '../../src/signing/index.js';
 import type { BatchBody, Ready, Spend } from '../../src/wire/index.js';
 import type { Outbox } from '../outbox/contract.js';
-import type { ClientRuntime } from '../runtime.js';
+import type { ClientRuntime } from '../base/runtime.js';
 import type { VerifiedWelcome } from './handshake.js';
 
 /** The socket that a channel lives on at the moment. */

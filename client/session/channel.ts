@@ -6,7 +6,7 @@ import {
   encodeClientFrame, type Ack, type Notice, type Ready, type Refusal, type Rejection,
   type WireStudyState,
 } from '../../src/wire/index.js';
-import { clientDefaults } from '../defaults.js';
+import { clientDefaults } from '../base/defaults.js';
 import { Backoff } from './backoff.js';
 import type { ChannelLink, ChannelOptions } from './channel-contract.js';
 import type { Batch, Contribution, SigningContext } from './contribution.js';

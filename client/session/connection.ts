@@ -1,12 +1,12 @@
 import { KeelsonError, WireError } from '../../src/base/errors.js';
 import { decodeServerFrame, subprotocol, type ServerFrame } from '../../src/wire/index.js';
-import { clientDefaults } from '../defaults.js';
-import type { ClientRuntime } from '../runtime.js';
+import { clientDefaults } from '../base/defaults.js';
+import type { ClientRuntime } from '../base/runtime.js';
 import type { OpenTransport, Transport } from '../websocket/contract.js';
 import { Backoff } from './backoff.js';
 import { verifyWelcome, type VerifiedWelcome } from './handshake.js';
 
-/** The times and surroundings of a connection; client/defaults.ts says what each default is for. */
+/** The times and surroundings of a connection; client/base/defaults.ts says what each default is for. */
 export interface ConnectionOptions {
   readonly url: string;
   readonly runtime: ClientRuntime;

@@ -1,7 +1,7 @@
 import { toHex } from '../../src/base/bytes.js';
 import type { KeelsonError } from '../../src/base/errors.js';
 import type { Ready, Refusal, ServerFrame } from '../../src/wire/index.js';
-import { clientDefaults } from '../defaults.js';
+import { clientDefaults } from '../base/defaults.js';
 import type { Channel } from './channel.js';
 import type { ChannelLink, Pumped } from './channel-contract.js';
 import { Connection, type ConnectionOptions } from './connection.js';

@@ -1,4 +1,4 @@
-import type { ClientRuntime } from '../runtime.js';
+import type { ClientRuntime } from '../base/runtime.js';
 import type { OpenTransport } from './contract.js';
 
 /** What waits for its turn. */

@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import type { Series } from '../model.js';
+import type { Series } from '../base/model.js';
 import { marksOf, type Mark } from './thin.js';
 
 /** Few enough releases that each may be told from the next. */

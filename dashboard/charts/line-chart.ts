@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
-import { coloursOf } from '../theme.js';
-import { shown } from '../format.js';
-import type { Series } from '../model.js';
+import { coloursOf } from '../base/theme.js';
+import { shown } from '../base/format.js';
+import type { Series } from '../base/model.js';
 import { drawAnswers, drawRefusals } from './draw.js';
 import { extentOf } from './thin.js';
 

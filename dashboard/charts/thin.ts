@@ -1,4 +1,4 @@
-import type { Series } from '../model.js';
+import type { Series } from '../base/model.js';
 
 /** What is drawn in one column of pixels, from left to right. Several releases there are one mark that covers them all. */
 export interface Mark {

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { html } from '../html.js';
+import { html } from '../base/html.js';
 import { percent, type Programme, type State } from './model.js';
 import { programme, sendScene, sendSetting, state } from './session.js';
 

@@ -1,9 +1,9 @@
 import { render, type VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { shown, whole } from '../format.js';
-import { html } from '../html.js';
-import { Badge, Header, Notice } from '../shell.js';
-import { paint, startTheme } from '../theme.js';
+import { shown, whole } from '../base/format.js';
+import { html } from '../base/html.js';
+import { Badge, Header, Notice } from '../base/shell.js';
+import { paint, startTheme } from '../base/theme.js';
 import { Controls } from './controls.js';
 import { createErrorChart } from './error-chart.js';
 import { linesOf, percent, short, verdictOf, type Answer, type Line, type Round, type State } from './model.js';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { amount, whole } from '../format.js';
-import { html } from '../html.js';
+import { amount, whole } from '../base/format.js';
+import { html } from '../base/html.js';
 import type { Evidence, StudyProgress } from './model.js';
 import { Quarantine, Quarantined } from './quarantine.js';
 import { askEvidence, Refused } from './session.js';

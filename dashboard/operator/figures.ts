@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
-import { percent, whole } from '../format.js';
-import { html } from '../html.js';
-import { Notice } from '../shell.js';
+import { percent, whole } from '../base/format.js';
+import { html } from '../base/html.js';
+import { Notice } from '../base/shell.js';
 import { bytes, latency, meaningOf, refusalsOf, type Health } from './model.js';
 
 /** A figure with its name; `note` is said smaller beneath it. */

@@ -1,7 +1,7 @@
 import { render, type VNode } from 'preact';
-import { html } from '../html.js';
-import { Badge, Header, Notice } from '../shell.js';
-import { startTheme } from '../theme.js';
+import { html } from '../base/html.js';
+import { Badge, Header, Notice } from '../base/shell.js';
+import { startTheme } from '../base/theme.js';
 import { EvidenceCard } from './evidence.js';
 import { Refusals, Server } from './figures.js';
 import { refusalsOf } from './model.js';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { amount, clockTime, whole } from '../format.js';
-import { html } from '../html.js';
+import { amount, clockTime, whole } from '../base/format.js';
+import { html } from '../base/html.js';
 import type { Evidence, StudyProgress } from './model.js';
 import { exclude, Refused } from './session.js';
 

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { html } from '../html.js';
+import { html } from '../base/html.js';
 import { signIn } from './session.js';
 
 /** The door: the token, and where to find it. */

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
-import { duration, whole } from '../format.js';
-import { html } from '../html.js';
-import { Badge } from '../shell.js';
+import { duration, whole } from '../base/format.js';
+import { html } from '../base/html.js';
+import { Badge } from '../base/shell.js';
 import { useNow } from '../views/status.js';
 import { Figure, Meter, Refusals, Track } from './figures.js';
 import type { StudyProgress } from './model.js';

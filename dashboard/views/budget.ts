@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
-import { budgetOf, guaranteeInWords, type BudgetState } from '../budget.js';
-import { amount, counted, duration, percent, sentence } from '../format.js';
-import { html } from '../html.js';
-import { historyOf, isUnread, type Followed } from '../session.js';
+import { budgetOf, guaranteeInWords, type BudgetState } from '../base/budget.js';
+import { amount, counted, duration, percent, sentence } from '../base/format.js';
+import { html } from '../base/html.js';
+import { historyOf, isUnread, type Followed } from '../base/session.js';
 
 /** How much privacy the study has lost, and how long what is left lasts. */
 export function Budget({ followed }: { readonly followed: Followed }): VNode {

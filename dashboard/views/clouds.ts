@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Cloud } from '../answer.js';
-import { amount, percent, roundTicks, shown, spoken } from '../format.js';
-import { html } from '../html.js';
+import type { Cloud } from '../base/answer.js';
+import { amount, percent, roundTicks, shown, spoken } from '../base/format.js';
+import { html } from '../base/html.js';
 import { PairChoice } from './matrix.js';
 import { Mixture } from './mixture.js';
 

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { createLineChart, type LineChart } from '../charts/line-chart.js';
-import { shown, spoken, whole } from '../format.js';
-import { html } from '../html.js';
-import { reasonInWords, type Series } from '../model.js';
-import { paint } from '../theme.js';
+import { shown, spoken, whole } from '../base/format.js';
+import { html } from '../base/html.js';
+import { reasonInWords, type Series } from '../base/model.js';
+import { paint } from '../base/theme.js';
 
 /** A number of the estimate: what it is now, how sure that is, and how it went over epochs. */
 export function Column({ name, series }: { readonly name: string; readonly series: Series }): VNode {

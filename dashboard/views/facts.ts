@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { signing, type StudyDocument } from '../../client/index.js';
-import { listIn } from '../answer.js';
-import { duration, exact, spoken, whole } from '../format.js';
-import { html } from '../html.js';
-import { historyOf, isUnread, serverKey, type Followed } from '../session.js';
+import { listIn } from '../base/answer.js';
+import { duration, exact, spoken, whole } from '../base/format.js';
+import { html } from '../base/html.js';
+import { historyOf, isUnread, serverKey, type Followed } from '../base/session.js';
 
 /** Whether what is shown is what the server signed, and by which key. */
 export function Verification({ followed }: { readonly followed: Followed }): VNode {

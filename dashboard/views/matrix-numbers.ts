@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
-import type { MatrixPicture } from '../answer.js';
-import { amount, counted, shown } from '../format.js';
-import { html } from '../html.js';
-import { pairsOf } from '../summary.js';
+import type { MatrixPicture } from '../base/answer.js';
+import { amount, counted, shown } from '../base/format.js';
+import { html } from '../base/html.js';
+import { pairsOf } from '../base/summary.js';
 
 /** A table of more pairs than this is for the log. */
 const pairsShown = 8;

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { MatrixPicture } from '../answer.js';
-import { amount, counted, percent, spoken } from '../format.js';
-import { html } from '../html.js';
-import { coloursOf, paint } from '../theme.js';
+import type { MatrixPicture } from '../base/answer.js';
+import { amount, counted, percent, spoken } from '../base/format.js';
+import { html } from '../base/html.js';
+import { coloursOf, paint } from '../base/theme.js';
 import { ManyVariances, Pairs, Variances } from './matrix-numbers.js';
 
 /** More columns than this are drawn without their numbers. */

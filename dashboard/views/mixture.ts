@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
-import type { Component } from '../answer.js';
-import { amount, percent, roundTicks, shown, spoken } from '../format.js';
-import { html } from '../html.js';
+import type { Component } from '../base/answer.js';
+import { amount, percent, roundTicks, shown, spoken } from '../base/format.js';
+import { html } from '../base/html.js';
 
 const points = 320;
 /** In standard deviations. */

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
-import type { Bin, Picture } from '../answer.js';
-import { binText, spoken, whole } from '../format.js';
-import { html } from '../html.js';
+import type { Bin, Picture } from '../base/answer.js';
+import { binText, spoken, whole } from '../base/format.js';
+import { html } from '../base/html.js';
 import { Clouds } from './clouds.js';
 import { Matrix } from './matrix.js';
 import { Mixture } from './mixture.js';

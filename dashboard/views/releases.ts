@@ -1,9 +1,9 @@
 import { Component, type VNode } from 'preact';
-import { clockTime, counted, shown, spoken, whole } from '../format.js';
-import { html } from '../html.js';
-import { chartsMax, intervalOf, reasonInWords, type History, type Row } from '../model.js';
-import { numbersOf } from '../numbers.js';
-import { historyOf, isUnread, type Followed } from '../session.js';
+import { clockTime, counted, shown, spoken, whole } from '../base/format.js';
+import { html } from '../base/html.js';
+import { chartsMax, intervalOf, reasonInWords, type History, type Row } from '../base/model.js';
+import { numbersOf } from '../base/numbers.js';
+import { historyOf, isUnread, type Followed } from '../base/session.js';
 
 const rowsShown = 50;
 /** More columns than this are in the log, not on the page. */

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { systemRuntime } from '../../client/index.js';
-import { counted, duration, sentence, whole } from '../format.js';
-import { html } from '../html.js';
-import { historyOf, type Followed, type Link } from '../session.js';
-import { Badge, Notice } from '../shell.js';
+import { counted, duration, sentence, whole } from '../base/format.js';
+import { html } from '../base/html.js';
+import { historyOf, type Followed, type Link } from '../base/session.js';
+import { Badge, Notice } from '../base/shell.js';
 
 /** How often a clock on the page is looked at. */
 const tickMs = 250;

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { InvariantError } from '../../src/base/errors.js';
-import type { Compute } from '../../src/estimators/contract.js';
-import { workerUrl } from '../worker-url.js';
+import type { Compute } from '../../src/estimators/contract/estimator.js';
+import { workerUrl } from '../base/worker-url.js';
 import type { ComputeCall, ComputeReply, ComputeSetup } from './worker.js';
 
 /** Worker threads for row kernels. */

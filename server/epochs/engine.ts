@@ -1,7 +1,7 @@
 import { assert } from '../../src/base/assert.js';
 import { InvariantError } from '../../src/base/errors.js';
 import type { Outcome } from '../../src/base/outcome.js';
-import type { Compute, Estimator, Plan } from '../../src/estimators/contract.js';
+import type { Compute, Estimator, Plan } from '../../src/estimators/contract/estimator.js';
 import { createGroups, type Groups } from '../../src/estimators/run.js';
 import { createMechanisms, type PreparedMechanisms } from '../../src/privacy/mechanisms/index.js';
 import type { NoiseSource, WorkRandom } from '../../src/random/source.js';

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { InvariantError, KeelsonError } from '../../src/base/errors.js';
-import { workerUrl } from '../worker-url.js';
+import { workerUrl } from '../base/worker-url.js';
 import { errorOfParts, type EpochRequest, type EpochResponse } from './messages.js';
 
 type Distribute<Request> = Request extends unknown ? Omit<Request, 'id'> : never;

@@ -1,7 +1,7 @@
 import { InvariantError } from '../../src/base/errors.js';
 import type { Outcome } from '../../src/base/outcome.js';
-import { inlineCompute } from '../../src/estimators/compute.js';
-import type { Compute } from '../../src/estimators/contract.js';
+import { inlineCompute } from '../../src/estimators/contract/compute.js';
+import type { Compute } from '../../src/estimators/contract/estimator.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { secureNoise } from '../../src/random/secure.js';
 import type { NoiseSource } from '../../src/random/source.js';

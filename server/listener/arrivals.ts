@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { AddressCounts } from './address-counts.js';
+import { AddressCounts } from '../network/address-counts.js';
 import type { ListenerContext } from './context.js';
-import { addressKey } from './rates.js';
+import { addressKey } from '../network/rates.js';
 
 /**
  * Bounds TCP connections before a byte of them is read: over all, and from one address, whatever they are or become. A WebSocket

@@ -1,4 +1,4 @@
-import type { HubEvent, StudyHub } from '../hub.js';
+import type { HubEvent, StudyHub } from '../studies/contract.js';
 
 /** One who wants to hear what happens in a study. */
 export interface Member {

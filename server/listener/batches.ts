@@ -4,7 +4,7 @@ import { equalBytes } from '../../src/base/bytes.js';
 import { WireError } from '../../src/base/errors.js';
 import { verifyBatch } from '../../src/signing/index.js';
 import { decodeBatchBody, firstNonFinite, viewBatchRows, type BatchBody, type SignedBatch } from '../../src/wire/index.js';
-import type { VerifiedBatch } from '../hub.js';
+import type { VerifiedBatch } from '../studies/contract.js';
 import type { ChannelSetup } from './channel.js';
 
 /** A batch is ready for the hub, or its body cannot be read at all; then there is no sequence to settle. */

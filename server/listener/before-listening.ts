@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { InvalidInputError, InvalidParameterError } from '../../src/base/errors.js';
-import { trustedProxyCheck } from './client-address.js';
-import type { ListenerOptions } from './options.js';
+import { trustedProxyCheck } from '../network/client-address.js';
+import type { ListenerOptions } from '../network/options.js';
 
 /** What can be checked before a data folder is made: no hub and no keys are needed for it. */
 export type NetworkOptions = Pick<ListenerOptions,

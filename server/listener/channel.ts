@@ -1,7 +1,7 @@
 import { encodeServerFrame } from '../../src/wire/index.js';
 import type { Rejection, Spend } from '../../src/wire/messages.js';
 import type { SignatureContext, Verifier } from '../../src/signing/index.js';
-import type { SubmitResult } from '../hub.js';
+import type { SubmitResult } from '../studies/contract.js';
 import type { TextFacts } from './refusal-texts.js';
 
 /** What stays the same for a channel. */

@@ -6,7 +6,7 @@ import type { ListenerContext } from './context.js';
 import { Sessions } from './sessions.js';
 import { connectSession, sessionSocket } from './socket.js';
 import { UnfinishedMessages } from './unfinished.js';
-import { judgeUpgrade, type BrowserRules, type UpgradeRefusal } from './upgrade.js';
+import { judgeUpgrade, type BrowserRules, type UpgradeRefusal } from '../network/upgrade.js';
 
 /** The WebSocket connections of a listener. */
 export class Connections {

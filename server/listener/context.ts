@@ -1,12 +1,12 @@
-import type { Clock } from '../clock.js';
-import type { StudyHub } from '../hub.js';
-import type { ServerMetrics } from '../operator/server-metrics.js';
-import type { AddressCounts } from './address-counts.js';
+import type { Clock } from '../base/clock.js';
+import type { StudyHub } from '../studies/contract.js';
+import type { ServerMetrics } from '../metrics/server-metrics.js';
+import type { AddressCounts } from '../network/address-counts.js';
 import type { Audience } from './audience.js';
-import type { ClientAddress } from './client-address.js';
-import type { LogReads } from './log-reads.js';
-import type { ListenerLimits, ListenerLogger } from './options.js';
-import type { AddressRates, AddressTurns } from './rates.js';
+import type { ClientAddress } from '../network/client-address.js';
+import type { LogReads } from '../network/log-reads.js';
+import type { ListenerLimits, ListenerLogger } from '../network/options.js';
+import type { AddressRates, AddressTurns } from '../network/rates.js';
 import type { Signal } from './signal.js';
 
 /** What all sessions of a listener share. */

@@ -2,7 +2,7 @@ import type { WireCode } from '../../src/base/error-codes.js';
 import { toHex } from '../../src/base/bytes.js';
 import { verifyWithdrawal } from '../../src/signing/index.js';
 import type { Hello, SignedBatch, Withdraw } from '../../src/wire/messages.js';
-import type { SubmitResult, VerifiedBatch } from '../hub.js';
+import type { SubmitResult, VerifiedBatch } from '../studies/contract.js';
 import { claimedSequence, judgeBatch } from './batches.js';
 import { Channel } from './channel.js';
 import type { ListenerContext, SessionSocket } from './context.js';

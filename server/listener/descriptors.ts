@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ListenerLimits } from './options.js';
+import type { ListenerLimits } from '../network/options.js';
 
 /** Left to the process itself: the store's files, and threads that load their code while strangers connect. */
 const ownDescriptors = 512;

@@ -1,6 +1,6 @@
 import { fromHex } from '../../src/base/bytes.js';
 import { encodeServerFrame, type Notice } from '../../src/wire/index.js';
-import type { HubEvent, StudyHub, StudyView } from '../hub.js';
+import type { HubEvent, StudyHub, StudyView } from '../studies/contract.js';
 import type { ReleaseRecord } from '../store/contract.js';
 
 /** How a study stands now, for those who follow it. */

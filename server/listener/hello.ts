@@ -1,10 +1,10 @@
 import { signing } from '#signing';
 import { toHex } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
-import { amountToNumber } from '../../src/privacy/amount.js';
+import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { keysOfRotation, verifyHello, type Verifier } from '../../src/signing/index.js';
 import type { Hello, Spend } from '../../src/wire/messages.js';
-import type { StudyView } from '../hub.js';
+import type { StudyView } from '../studies/contract.js';
 import type { ContributorState } from '../store/contract.js';
 import type { ListenerContext } from './context.js';
 import type { ChannelSetup } from './channel.js';

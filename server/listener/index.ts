@@ -5,16 +5,16 @@ import type { TLSSocket } from 'node:tls';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { limits as defaultLimits } from '../../src/base/limits.js';
 import { createHttpHandler } from '../operator/http.js';
-import { observeServer } from '../operator/server-metrics.js';
+import { observeServer } from '../metrics/server-metrics.js';
 import { boundArrivals } from './arrivals.js';
 import { checkedIdentity } from './before-listening.js';
 import { Connections } from './connections.js';
 import type { ListenerContext } from './context.js';
 import { descriptorLimit, withinDescriptors } from './descriptors.js';
 import { contextOf, followHub } from './new-context.js';
-import type { Listener, ListenerLimits, ListenerOptions, TlsIdentity } from './options.js';
+import type { Listener, ListenerLimits, ListenerOptions, TlsIdentity } from '../network/options.js';
 
-export type { Listener, ListenerLimits, ListenerLogger, ListenerOptions, TlsIdentity } from './options.js';
+export type { Listener, ListenerLimits, ListenerLogger, ListenerOptions, TlsIdentity } from '../network/options.js';
 
 /**
  * Opens the server's one port: WebSocket sessions (subprotocol keelson.v1) at /, HTTP beside them.

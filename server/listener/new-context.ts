@@ -1,13 +1,13 @@
 import { limits as defaultLimits } from '../../src/base/limits.js';
-import { createServerMetrics } from '../operator/server-metrics.js';
-import { AddressCounts } from './address-counts.js';
+import { createServerMetrics } from '../metrics/server-metrics.js';
+import { AddressCounts } from '../network/address-counts.js';
 import { Audience } from './audience.js';
-import { clientAddressOf, trustedProxyCheck } from './client-address.js';
+import { clientAddressOf, trustedProxyCheck } from '../network/client-address.js';
 import type { ListenerContext } from './context.js';
 import { eventFrame } from './event-frames.js';
-import { LogReads } from './log-reads.js';
-import type { ListenerOptions } from './options.js';
-import { AddressRates, AddressTurns } from './rates.js';
+import { LogReads } from '../network/log-reads.js';
+import type { ListenerOptions } from '../network/options.js';
+import { AddressRates, AddressTurns } from '../network/rates.js';
 import { Signal } from './signal.js';
 
 /** What the sessions of one listener share, made from what a listener is told. */

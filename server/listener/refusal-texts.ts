@@ -1,7 +1,7 @@
 import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js';
 import type { Rejection } from '../../src/wire/messages.js';
 import { durationText } from '../studies/guarantee.js';
-import type { ListenerLimits } from './options.js';
+import type { ListenerLimits } from '../network/options.js';
 
 /** Public facts that a text may name. */
 export interface TextFacts {

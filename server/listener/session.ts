@@ -3,7 +3,7 @@ import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js
 import { toHex } from '../../src/base/bytes.js';
 import { WireError } from '../../src/base/errors.js';
 import { decodeClientFrame, encodeServerFrame, type ClientFrame, type ServerFrame } from '../../src/wire/index.js';
-import type { HubEvent } from '../hub.js';
+import type { HubEvent } from '../studies/contract.js';
 import type { Member } from './audience.js';
 import type { ListenerContext, SessionSocket } from './context.js';
 import { Contributions } from './contributions.js';

@@ -1,7 +1,7 @@
-import { AddressCounts } from './address-counts.js';
+import { AddressCounts } from '../network/address-counts.js';
 import type { ListenerContext, SessionSocket } from './context.js';
 import { Session } from './session.js';
-import type { UpgradeRefusal } from './upgrade.js';
+import type { UpgradeRefusal } from '../network/upgrade.js';
 
 interface Held {
   readonly socket: SessionSocket;

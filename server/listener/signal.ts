@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../base/clock.js';
 
 /** Lets a waiter look again when something happened, instead of polling. */
 export class Signal {

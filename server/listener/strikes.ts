@@ -1,4 +1,4 @@
-import type { ListenerLimits } from './options.js';
+import type { ListenerLimits } from '../network/options.js';
 
 export type StrikeKind = 'malformed' | 'badSignature' | 'stray' | 'hastySubscribe';
 

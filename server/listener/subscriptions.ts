@@ -1,6 +1,6 @@
 import { toHex } from '../../src/base/bytes.js';
 import type { Subscribe, Unsubscribe } from '../../src/wire/messages.js';
-import type { HubEvent } from '../hub.js';
+import type { HubEvent } from '../studies/contract.js';
 import type { ListenerContext, SessionSocket } from './context.js';
 import { Subscription } from './subscription.js';
 import type { Voice } from './voice.js';

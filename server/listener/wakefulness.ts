@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.js';
-import type { ListenerLimits } from './options.js';
+import type { Clock } from '../base/clock.js';
+import type { ListenerLimits } from '../network/options.js';
 
 export type WakefulnessVerdict = 'fine' | 'ping' | 'idle' | 'silent' | 'stalled' | 'replaced';
 

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { didYouMean } from '../../src/base/suggest.js';
-import type { Clock } from '../clock.js';
-import type { StudyHub, StudyView } from '../hub.js';
-import type { ClientAddress } from '../listener/client-address.js';
-import type { LogReads } from '../listener/log-reads.js';
-import type { ListenerLimits, ListenerLogger } from '../listener/options.js';
+import type { Clock } from '../base/clock.js';
+import type { StudyHub, StudyView } from '../studies/contract.js';
+import type { ClientAddress } from '../network/client-address.js';
+import type { LogReads } from '../network/log-reads.js';
+import type { ListenerLimits, ListenerLogger } from '../network/options.js';
 import type { StoreHealth } from '../store/contract.js';
 import { HttpError } from './http-error.js';
-import type { ServerMetrics } from './server-metrics.js';
+import type { ServerMetrics } from '../metrics/server-metrics.js';
 import type { OperatorSessions } from './sessions.js';
 
 /** What HTTP answers from. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { AddressRates } from '../listener/rates.js';
-import { hasOneHost, isOwnHost } from '../listener/upgrade.js';
+import { AddressRates } from '../network/rates.js';
+import { hasOneHost, isOwnHost } from '../network/upgrade.js';
 import { createOperatorCheck } from './auth.js';
 import type { Exchange, HttpOptions } from './exchange.js';
 import { HttpError } from './http-error.js';

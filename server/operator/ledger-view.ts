@@ -1,7 +1,7 @@
-import { amountToNumber, type Amount } from '../../src/privacy/amount.js';
-import { remaining } from '../../src/privacy/budget.js';
+import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
+import { remaining } from '../../src/privacy/accounting/budget.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
-import type { StudyHub, StudyView } from '../hub.js';
+import type { StudyHub, StudyView } from '../studies/contract.js';
 import type { LedgerBalance } from '../store/contract.js';
 
 /**

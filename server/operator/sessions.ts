@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../base/clock.js';
 
 /** A browser in which the operator is signed in stays so for this long. */
 const lifetimeMs = 12 * 3_600_000;

@@ -1,5 +1,5 @@
-import type { Amount } from '../../src/privacy/amount.js';
-import type { BudgetRule } from '../../src/privacy/cost.js';
+import type { Amount } from '../../src/privacy/accounting/amount.js';
+import type { BudgetRule } from '../../src/privacy/accounting/cost.js';
 import type { KeyRotation } from '../../src/signing/index.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 

@@ -1,9 +1,9 @@
 import type { Signer } from '../../src/signing/index.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../base/clock.js';
 import type { EpochRunner } from '../epochs/contract.js';
 import type { FindEstimator } from '../epochs/engine.js';
-import type { HubEvent } from '../hub.js';
-import type { Logger } from '../logger.js';
+import type { HubEvent } from './contract.js';
+import type { Logger } from '../base/logger.js';
 import type { Store } from '../store/contract.js';
 
 /** What every study of a server shares. */

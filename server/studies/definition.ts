@@ -1,9 +1,9 @@
 import { InvalidParameterError, KeelsonError } from '../../src/base/errors.js';
-import type { Estimator, Infeasible, Plan, PrivacyTarget } from '../../src/estimators/contract.js';
+import type { Estimator, Infeasible, Plan, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
-import { chargeUnder, freshBalance, releasesThatFit, type Charge } from '../../src/privacy/budget.js';
-import { amountToNumber } from '../../src/privacy/amount.js';
-import { capsOf, lessFor, perReleaseTarget, resolvePureTarget, type BudgetCaps } from '../../src/privacy/target.js';
+import { chargeUnder, freshBalance, releasesThatFit, type Charge } from '../../src/privacy/accounting/budget.js';
+import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { capsOf, lessFor, perReleaseTarget, resolvePureTarget, type BudgetCaps } from '../../src/privacy/accounting/target.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import type { BudgetSpec } from '../store/contract.js';

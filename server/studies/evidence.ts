@@ -1,5 +1,5 @@
 import { toHex } from '../../src/base/bytes.js';
-import type { StudyView } from '../hub.js';
+import type { StudyView } from './contract.js';
 import type { Store } from '../store/contract.js';
 import type { ContributorEvidence, EpochEvidence } from './evidence-contract.js';
 import { journalPages } from './journal-pages.js';

@@ -1,4 +1,4 @@
-import type { StudyView } from '../hub.js';
+import type { StudyView } from './contract.js';
 import type { Quarantine } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import { journalPages } from './journal-pages.js';

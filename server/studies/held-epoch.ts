@@ -1,5 +1,5 @@
 import { signing } from '#signing';
-import type { Amount } from '../../src/privacy/amount.js';
+import type { Amount } from '../../src/privacy/accounting/amount.js';
 import type { EpochSetup } from '../epochs/contract.js';
 import type { EpochRecord, OpenEpoch } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';

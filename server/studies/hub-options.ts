@@ -1,10 +1,10 @@
 import type { KeelsonError } from '../../src/base/errors.js';
 import type { KeyRotation, Signer } from '../../src/signing/index.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../base/clock.js';
 import type { EpochRunner } from '../epochs/contract.js';
 import type { FindEstimator } from '../epochs/engine.js';
-import type { StudyHub } from '../hub.js';
-import type { Logger } from '../logger.js';
+import type { StudyHub } from './contract.js';
+import type { Logger } from '../base/logger.js';
 import type { Store } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
 import type { RefusedStudy } from './refused-study.js';

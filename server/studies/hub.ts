@@ -4,7 +4,7 @@ import { limits } from '../../src/base/limits.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { signReady, type KeyRotation } from '../../src/signing/index.js';
 import type { EpochProgress, EpochRunner } from '../epochs/contract.js';
-import type { HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch } from '../hub.js';
+import type { HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch } from './contract.js';
 import type {
   AdmissionRequest, ContributorState, LedgerBalance, Quarantine, ReleaseRecord, Rollback,
   WithdrawalRequest, WithdrawalResult,

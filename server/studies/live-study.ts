@@ -2,11 +2,11 @@ import { assert } from '../../src/base/assert.js';
 import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import type { EpochProgress } from '../epochs/contract.js';
 import { reduceBatch } from '../epochs/reduction.js';
-import type { StudyView, SubmitResult, VerifiedBatch } from '../hub.js';
+import type { StudyView, SubmitResult, VerifiedBatch } from './contract.js';
 import type {
   AdmissionResult, EpochRecord, OpenEpochResult, StudyRecord, StudyStateName, WithdrawalRequest, WithdrawalResult,
 } from '../store/contract.js';
-import { amountToNumber, type Amount } from '../../src/privacy/amount.js';
+import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
 import type { Spend } from '../../src/wire/messages.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';

@@ -1,8 +1,8 @@
-import type { Estimator, Plan } from '../../src/estimators/contract.js';
+import type { Estimator, Plan } from '../../src/estimators/contract/estimator.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { batchRows, decodeBatchBody, decodeReleaseBody } from '../../src/wire/index.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import type { StudyView } from '../hub.js';
+import type { StudyView } from './contract.js';
 import { clipped } from '../epochs/reduction.js';
 import type { Store } from '../store/contract.js';
 import type { EpochEvidence } from './evidence-contract.js';

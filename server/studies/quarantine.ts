@@ -1,4 +1,4 @@
-import type { StudyView } from '../hub.js';
+import type { StudyView } from './contract.js';
 import type { Store } from '../store/contract.js';
 import type { QuarantineOutcome } from './evidence-contract.js';
 import { gatherEvidence } from './evidence.js';

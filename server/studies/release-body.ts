@@ -2,9 +2,9 @@ import { signing } from '#signing';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { canonicalJson } from '../../src/base/canonical-json.js';
 import type { Outcome } from '../../src/base/outcome.js';
-import { amountToNumber, type Amount } from '../../src/privacy/amount.js';
-import { epsilonOfApproximateZcdp } from '../../src/privacy/conversion.js';
-import { epsilonOfSpent } from '../../src/privacy/spent.js';
+import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
+import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
+import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
 import { signStatement, type Signer } from '../../src/signing/index.js';
 import { encodeHeadBody, encodeReleaseBody } from '../../src/wire/index.js';
 import type { LedgerPosition, ReleaseCost, WireStudyState } from '../../src/wire/messages.js';
@@ -12,7 +12,7 @@ import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
 import { guaranteeOf } from './guarantee.js';
 
-export { epsilonOfSpent as epsilonOf } from '../../src/privacy/spent.js';
+export { epsilonOfSpent as epsilonOf } from '../../src/privacy/accounting/spent.js';
 
 /** What a release says besides the facts of its study. All of it public. */
 export interface ReleaseFacts {

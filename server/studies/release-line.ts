@@ -1,6 +1,6 @@
 import type { Outcome } from '../../src/base/outcome.js';
 import { KeelsonError, StorageError, WireError } from '../../src/base/errors.js';
-import { eventsToJson } from '../../src/privacy/event-codec.js';
+import { eventsToJson } from '../../src/privacy/accounting/event-codec.js';
 import { interrupted } from '../epochs/outcome.js';
 import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
 import type { HubContext } from './context.js';

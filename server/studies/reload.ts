@@ -1,4 +1,4 @@
-import type { Logger } from '../logger.js';
+import type { Logger } from '../base/logger.js';
 import type { StudyDefinition } from './definition.js';
 import type { RunningHub } from './hub-options.js';
 import { isOwnFault, type RefusedStudy } from './refused-study.js';

@@ -1,6 +1,6 @@
-import type { PlannedWork } from '../../src/estimators/contract.js';
+import type { PlannedWork } from '../../src/estimators/contract/estimator.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../base/clock.js';
 
 /*
  * The public times of a study: when epochs open and close, and when releases and what follows from

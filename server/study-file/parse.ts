@@ -1,7 +1,7 @@
 import { fromHex } from '../../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError } from '../../src/base/errors.js';
-import type { Estimator } from '../../src/estimators/contract.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import type { Estimator } from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { checkPublicKey } from '../../src/signing/index.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';

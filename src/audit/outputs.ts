@@ -1,5 +1,5 @@
 import { refusalReasons, type Outcome } from '../base/outcome.js';
-import type { Plan } from '../estimators/contract.js';
+import type { Plan } from '../estimators/contract/estimator.js';
 
 /** Entries of an estimate that an audit looks at; the rest of a larger one is left out. */
 const entriesMax = 32;

@@ -1,6 +1,6 @@
 import { utf8 } from '../base/bytes.js';
-import { assign, ticketBytes, type Assignment } from '../estimators/assignment.js';
-import type { ParameterValues, Plan, StudyFacts } from '../estimators/contract.js';
+import { assign, ticketBytes, type Assignment } from '../estimators/summaries/assignment.js';
+import type { ParameterValues, Plan, StudyFacts } from '../estimators/contract/estimator.js';
 import { normalQuantile } from '../numerics/normal.js';
 import { seededWork } from '../random/work.js';
 import type { Contributors, NeighbourPair } from './contract.js';

@@ -1,8 +1,8 @@
 import { utf8 } from '../base/bytes.js';
-import { inlineCompute } from '../estimators/compute.js';
-import type { FinishedSummaries, Plan } from '../estimators/contract.js';
+import { inlineCompute } from '../estimators/contract/compute.js';
+import type { FinishedSummaries, Plan } from '../estimators/contract/estimator.js';
 import { createGroups, ticketBytes } from '../estimators/run.js';
-import type { MechanismEvent } from '../privacy/events.js';
+import type { MechanismEvent } from '../privacy/accounting/events.js';
 import type { Mechanisms } from '../privacy/mechanisms/contract.js';
 import { createMechanisms } from '../privacy/mechanisms/index.js';
 import type { NoiseSource } from '../random/source.js';

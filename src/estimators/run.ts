@@ -3,17 +3,17 @@ import { checkObject, kindOf } from '../base/given.js';
 import type { Outcome } from '../base/outcome.js';
 import type { Mechanisms } from '../privacy/mechanisms/contract.js';
 import type { WorkRandom } from '../random/source.js';
-import { ticketBytes } from './assignment.js';
-import { inlineCompute } from './compute.js';
-import type { Compute, Plan } from './contract.js';
-import { adoptRows, type ByteSource, type OwnedRows } from './adopted-rows.js';
-import { checkDimension, checkPlan, checkRow } from './given.js';
-import { createGroups, type Groups } from './groups.js';
+import { ticketBytes } from './summaries/assignment.js';
+import { inlineCompute } from './contract/compute.js';
+import type { Compute, Plan } from './contract/estimator.js';
+import { adoptRows, type ByteSource, type OwnedRows } from './summaries/adopted-rows.js';
+import { checkDimension, checkPlan, checkRow } from './contract/given.js';
+import { createGroups, type Groups } from './summaries/groups.js';
 
-export type { ByteSource, OwnedRows } from './adopted-rows.js';
-export { createGroups, decodeGroups, mergeGroups, type Groups, type GroupsProgress } from './groups.js';
-export { inlineCompute, type Kernels } from './compute.js';
-export { assign, ticketBytes, type Assignment } from './assignment.js';
+export type { ByteSource, OwnedRows } from './summaries/adopted-rows.js';
+export { createGroups, decodeGroups, mergeGroups, type Groups, type GroupsProgress } from './summaries/groups.js';
+export { inlineCompute, type Kernels } from './contract/compute.js';
+export { assign, ticketBytes, type Assignment } from './summaries/assignment.js';
 
 export interface OfflineRun {
   readonly plan: Plan;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { labelsOf } from '../../cli/labels.js';
+import { labelsOf } from '../../cli/base/labels.js';
 import { keelson } from '../support/command.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-everyday-'));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { signing } from '#signing';
-import { publicKeyFlag, readKeyFile } from '../../cli/keys.js';
+import { publicKeyFlag, readKeyFile } from '../../cli/base/keys.js';
 import { toHex } from '../../src/base/bytes.js';
 import { keelson } from '../support/command.js';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aggregatorUrl } from '../../cli/address.js';
+import { aggregatorUrl } from '../../cli/base/address.js';
 import { didYouMean, nearest } from '../../src/base/suggest.js';
 import { keelson } from '../support/command.js';
 

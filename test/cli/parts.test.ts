@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tablesOf } from '../../cli/matrices.js';
+import { tablesOf } from '../../cli/base/matrices.js';
 import { partsByName, partsFault, sameParts } from '../../src/base/parts.js';
 
 const mean = { name: 'mean', shape: [2] };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { refuseInsecureSeed } from '../../cli/noise.js';
-import { plannerOf, smallestCohort, smallestPlan } from '../../cli/planning.js';
+import { refuseInsecureSeed } from '../../cli/base/noise.js';
+import { plannerOf, smallestCohort, smallestPlan } from '../../cli/base/planning.js';
 import { limits } from '../../src/base/limits.js';
-import type { Io } from '../../cli/io.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import type { Io } from '../../cli/base/io.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
-import { resolveTarget } from '../../src/privacy/target.js';
+import { resolveTarget } from '../../src/privacy/accounting/target.js';
 import { keelson } from '../support/command.js';
 import { sampleParameters, sampleSettings } from '../support/sample-parameters.js';
 

@@ -1,10 +1,10 @@
 import type { ArgsDef } from 'citty';
 import { describe, expect, it } from 'vitest';
-import { checkArguments } from '../../cli/arguments.js';
+import { checkArguments } from '../../cli/base/arguments.js';
 import { commandTable } from '../../cli/commands/table.js';
-import { errorText, exitStatusOf, UsageError } from '../../cli/errors.js';
-import { commandHelp } from '../../cli/help.js';
-import { renderTable, toJson } from '../../cli/output.js';
+import { errorText, exitStatusOf, UsageError } from '../../cli/base/errors.js';
+import { commandHelp } from '../../cli/base/help.js';
+import { renderTable, toJson } from '../../cli/base/output.js';
 import { nearest } from '../../src/base/suggest.js';
 import { InvalidInputError, InvariantError, KeelsonError } from '../../src/base/errors.js';
 import { keelson } from '../support/command.js';

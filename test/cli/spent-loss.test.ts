@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { lossOfBudget } from '../../cli/spent-loss.js';
+import { lossOfBudget } from '../../cli/base/spent-loss.js';
 import type { LedgerBalance, LedgerEntry } from '../../server/store/contract.js';
-import { addAmounts, amountToNumber, zeroAmount } from '../../src/privacy/amount.js';
-import { gaussianEvent, gaussianHistogramEvent, laplaceEvent } from '../../src/privacy/calibration.js';
-import { chargeUnder } from '../../src/privacy/budget.js';
-import { costOfEvents } from '../../src/privacy/composition.js';
-import { epsilonOfApproximateZcdp } from '../../src/privacy/conversion.js';
-import type { BudgetRule } from '../../src/privacy/cost.js';
-import { eventsToJson } from '../../src/privacy/event-codec.js';
-import type { MechanismEvent } from '../../src/privacy/events.js';
-import { lossOfReleases } from '../../src/privacy/loss-distribution/index.js';
+import { addAmounts, amountToNumber, zeroAmount } from '../../src/privacy/accounting/amount.js';
+import { gaussianEvent, gaussianHistogramEvent, laplaceEvent } from '../../src/privacy/accounting/calibration.js';
+import { chargeUnder } from '../../src/privacy/accounting/budget.js';
+import { costOfEvents } from '../../src/privacy/accounting/composition.js';
+import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
+import type { BudgetRule } from '../../src/privacy/accounting/cost.js';
+import { eventsToJson } from '../../src/privacy/accounting/event-codec.js';
+import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
+import { lossOfReleases } from '../../src/privacy/accounting/loss-distribution/index.js';
 
 const zcdp: BudgetRule = { rule: 'zcdp' };
 const left: MechanismEvent = gaussianEvent({ name: 'a', cohort: 'left', dimension: 2, sensitivity: 1, rho: 0.02 });

@@ -4,14 +4,14 @@ import { InvalidParameterError } from '../../src/base/errors.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import type {
   Estimator, ParameterValues, Plan, PrivacyTarget, StudyFacts,
-} from '../../src/estimators/contract.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+} from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { createGroups, decodeGroups, releaseGroups, type Groups } from '../../src/estimators/run.js';
-import { amountToNumber } from '../../src/privacy/amount.js';
-import { costOfEvents, costWithin } from '../../src/privacy/composition.js';
+import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { costOfEvents, costWithin } from '../../src/privacy/accounting/composition.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
-import { resolveTarget } from '../../src/privacy/target.js';
+import { resolveTarget } from '../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { seededWork } from '../../src/random/work.js';
 import { dataSource, shuffled, type DataSource } from '../support/data.js';

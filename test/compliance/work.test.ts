@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/base/bytes.js';
-import type { Plan } from '../../src/estimators/contract.js';
+import type { Plan } from '../../src/estimators/contract/estimator.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { createGroups, releaseGroups } from '../../src/estimators/run.js';
 import { seededWork } from '../../src/random/work.js';
 import { countedCompute, countingMath, mechanismsByEvent, type Pass } from '../support/counted-work.js';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { pictureOf, type MatrixPicture } from '../../dashboard/answer.js';
-import { budgetOf, guaranteeInWords } from '../../dashboard/budget.js';
-import { amount, decimalsFor, duration, exact, percent, roundTicks, shown, spoken } from '../../dashboard/format.js';
+import { pictureOf, type MatrixPicture } from '../../dashboard/base/answer.js';
+import { budgetOf, guaranteeInWords } from '../../dashboard/base/budget.js';
+import { amount, decimalsFor, duration, exact, percent, roundTicks, shown, spoken } from '../../dashboard/base/format.js';
 import {
   History, intervalOf, labelsOf, reasonInWords, routeOf, type StudyEntry,
-} from '../../dashboard/model.js';
-import { numbersOf } from '../../dashboard/numbers.js';
-import { pairsOf, summaryOf } from '../../dashboard/summary.js';
+} from '../../dashboard/base/model.js';
+import { numbersOf } from '../../dashboard/base/numbers.js';
+import { pairsOf, summaryOf } from '../../dashboard/base/summary.js';
 import { refusalReasons } from '../../src/base/outcome.js';
 import type { ReleaseBody } from '../../src/wire/index.js';
 import { document, releaseBody } from '../support/wire-samples.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { extentOf, marksOf } from '../../dashboard/charts/thin.js';
-import type { Series } from '../../dashboard/model.js';
+import type { Series } from '../../dashboard/base/model.js';
 
 const seriesOf = (values: readonly (number | null)[], half = 1): Series => ({
   epochs: values.map((_, i) => i), values, refusals: values.map((value) => (value === null ? 'interrupted' : null)),

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { createContributor } from '../../client/index.js';
-import { systemClock } from '../../server/clock.js';
+import { systemClock } from '../../server/base/clock.js';
 import type { JournalEntry } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';

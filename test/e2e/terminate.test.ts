@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { systemClock } from '../../server/clock.js';
+import { systemClock } from '../../server/base/clock.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import { toHex } from '../../src/base/bytes.js';
 import { Stage } from '../support/live-command.js';

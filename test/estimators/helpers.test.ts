@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Released } from '../../src/base/brands.js';
 import { InvalidParameterError, InvariantError } from '../../src/base/errors.js';
-import { assign } from '../../src/estimators/assignment.js';
-import type { CohortPlan, ParameterSpec, Plan, PooledRows } from '../../src/estimators/contract.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import { assign } from '../../src/estimators/summaries/assignment.js';
+import type { CohortPlan, ParameterSpec, Plan, PooledRows } from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { createGroups, decodeGroups, inlineCompute } from '../../src/estimators/run.js';
 import { meanSummary } from '../../src/estimators/summaries/mean.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { estimators } from '../../src/estimators/registry.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
-import { lessFor, resolvePureTarget, resolveTarget } from '../../src/privacy/target.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
+import { lessFor, resolvePureTarget, resolveTarget } from '../../src/privacy/accounting/target.js';
 import { sampleParameters } from '../support/sample-parameters.js';
 
 /** Study files may name any epsilon. A plan for a square that vanished looked for a grid of infinite width, for ever. */

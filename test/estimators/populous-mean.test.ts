@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { findEstimator } from '../../src/estimators/registry.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { chiSquareCdf } from '../../src/numerics/chi-square.js';
-import { AgreementModel, robustLocal, sizeFactor } from '../../src/estimators/populous/spread.js';
+import { AgreementModel, robustLocal, sizeFactor } from '../../src/estimators/mean/populous-mean/deviation.js';
 import { contaminated, dataSource, type DataSource } from '../support/data.js';
 import { factsOf, planOf, releaseOf } from '../support/offline.js';
 

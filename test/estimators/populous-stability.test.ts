@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   agreeingPairs, agreementCounts, weightedAverage, type GroupPoints,
-} from '../../src/estimators/populous/agreement.js';
-import { averageSensitivity, pairsFloor } from '../../src/estimators/populous/design.js';
-import { stabilityConstant, thresholdChoices, weightOf, type Thresholds } from '../../src/estimators/populous/stability.js';
+} from '../../src/estimators/mean/populous-mean/agreement.js';
+import { averageSensitivity, pairsFloor } from '../../src/estimators/mean/populous-mean/design.js';
+import { stabilityConstant, thresholdChoices, weightOf, type Thresholds } from '../../src/estimators/mean/populous-mean/stability.js';
 import { dataSource, type DataSource } from '../support/data.js';
 
 const radius = 1;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Infeasible } from '../../src/estimators/contract.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import type { Infeasible } from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
-import { resolvePureTarget } from '../../src/privacy/target.js';
+import { resolvePureTarget } from '../../src/privacy/accounting/target.js';
 import { dataSource } from '../support/data.js';
 import { factsOf, planOf, releaseOf } from '../support/offline.js';
 

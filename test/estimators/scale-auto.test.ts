@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
 import { countPairBins } from '../../src/numerics/kernels/column-counts.js';
-import { pairsOf } from '../../src/privacy/scale-pairs.js';
+import { pairsOf } from '../../src/privacy/stages/scale-pairs.js';
 import {
   privateScale, privateScaleOn, scaleEvent, slotsFor, slotsForScale, type RowsToPair,
-} from '../../src/privacy/scale.js';
-import { inlineCompute } from '../../src/estimators/compute.js';
+} from '../../src/privacy/stages/scale.js';
+import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import { keepingCount } from '../../src/privacy/mechanisms/bounds.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
-import { amountToNumber } from '../../src/privacy/amount.js';
-import { costOfEvents, costWithin } from '../../src/privacy/composition.js';
+import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { costOfEvents, costWithin } from '../../src/privacy/accounting/composition.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { dataSource, type DataSource } from '../support/data.js';
 import { factsOf, planOf, releaseOf } from '../support/offline.js';

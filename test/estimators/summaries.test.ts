@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
-import { tagOf } from '../../src/estimators/assignment.js';
-import type { Summary, SummaryTable } from '../../src/estimators/contract.js';
+import { tagOf } from '../../src/estimators/summaries/assignment.js';
+import type { Summary, SummaryTable } from '../../src/estimators/contract/estimator.js';
 import { createGroups, decodeGroups, mergeGroups, releaseGroups, type Groups } from '../../src/estimators/run.js';
 import { meanSummary } from '../../src/estimators/summaries/mean.js';
 import { PairSlots } from '../../src/estimators/summaries/pairs.js';

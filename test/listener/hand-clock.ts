@@ -1,4 +1,4 @@
-import type { Clock } from '../../server/clock.js';
+import type { Clock } from '../../server/base/clock.js';
 
 /** A clock that stands still until a test moves it. */
 export class HandClock implements Clock {

@@ -1,7 +1,7 @@
 import { afterEach, expect } from 'vitest';
-import { systemClock } from '../../server/clock.js';
+import { systemClock } from '../../server/base/clock.js';
 import { createListener, type Listener, type ListenerOptions } from '../../server/listener/index.js';
-import { createServerMetrics, type ServerMetrics } from '../../server/operator/server-metrics.js';
+import { createServerMetrics, type ServerMetrics } from '../../server/metrics/server-metrics.js';
 import { createFakeHub, type FakeHub } from '../support/fake-hub.js';
 import { WireClient, WireContributor } from '../support/wire-client.js';
 import { document } from '../support/wire-samples.js';

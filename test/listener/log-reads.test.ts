@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LogReads } from '../../server/listener/log-reads.js';
-import { createServerMetrics } from '../../server/operator/server-metrics.js';
+import { LogReads } from '../../server/network/log-reads.js';
+import { createServerMetrics } from '../../server/metrics/server-metrics.js';
 
 const bounds = { logReads: 2, catchUpBufferBytes: 10, catchUpBytes: 100 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressKey, AddressRates, AddressTurns } from '../../server/listener/rates.js';
+import { addressKey, AddressRates, AddressTurns } from '../../server/network/rates.js';
 import { HandClock } from './hand-clock.js';
 
 describe('AddressRates', () => {

@@ -4,7 +4,7 @@ import { limits } from '../../src/base/limits.js';
 import { decodeReleaseBody, decodeServerFrame, encodeClientFrame, type ServerFrame } from '../../src/wire/index.js';
 import type { ListenerContext, SessionSocket } from '../../server/listener/context.js';
 import { eventFrame } from '../../server/listener/event-frames.js';
-import type { ListenerLimits } from '../../server/listener/options.js';
+import type { ListenerLimits } from '../../server/network/options.js';
 import { contextOf } from '../../server/listener/new-context.js';
 import { Session } from '../../server/listener/session.js';
 import { createFakeHub, type FakeHub } from '../support/fake-hub.js';

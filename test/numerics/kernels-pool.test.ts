@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createComputePool } from '../../server/compute/pool.js';
-import { inlineCompute } from '../../src/estimators/compute.js';
+import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import {
   clipAllRows, momentsOfRows, moveScoredRows, pairBinsOfRows, scoreBinsOfRows, scoresOfRows, sharedBytes, sharedDoubles, sharedIndexes, takeBinnedRows,
   type KernelRunner, type RowMoments, type RowSet,
 } from '../../src/numerics/kernels/shards.js';
-import { clipBall } from '../../src/privacy/clip.js';
+import { clipBall } from '../../src/privacy/stages/clip.js';
 import { seededWork } from '../../src/random/work.js';
 import { root } from '../support/sources.js';
 

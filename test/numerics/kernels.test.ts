@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createKernels, type PassOptions, type Rows } from '../../src/numerics/kernels/index.js';
-import { clipBall, clipToBall } from '../../src/privacy/clip.js';
+import { clipBall, clipToBall } from '../../src/privacy/stages/clip.js';
 import { seededWork } from '../../src/random/work.js';
 import { plainForms, plainGram, plainProduct, plainSums } from '../support/plain-kernels.js';
 

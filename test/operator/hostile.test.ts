@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { expect, describe, it } from 'vitest';
 import { routes } from '../../server/operator/routes.js';
-import { createMetricRegistry } from '../../server/operator/metrics.js';
+import { createMetricRegistry } from '../../server/metrics/metrics.js';
 import { rawExchange } from '../support/wire-client.js';
 import { operatorToken, startRig, type Rig } from '../listener/harness.js';
 

@@ -1,12 +1,12 @@
 import type { Released, Sensitive } from '../../src/base/brands.js';
 import type { Outcome } from '../../src/base/outcome.js';
-import type { CohortPlan, Finished, FinishedSummaries, Plan, StudyFacts } from '../../src/estimators/contract.js';
+import type { CohortPlan, Finished, FinishedSummaries, Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { rowsSummary } from '../../src/estimators/summaries/rows.js';
-import { analyticGaussianSigma } from '../../src/privacy/analytic-gaussian.js';
-import { costOfEvents } from '../../src/privacy/composition.js';
-import type { GaussianEvent, MechanismEvent } from '../../src/privacy/events.js';
+import { analyticGaussianSigma } from '../../src/privacy/accounting/analytic-gaussian.js';
+import { costOfEvents } from '../../src/privacy/accounting/composition.js';
+import type { GaussianEvent, MechanismEvent } from '../../src/privacy/accounting/events.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
-import type { RowBlock } from '../../src/privacy/rows.js';
+import type { RowBlock } from '../../src/privacy/stages/rows.js';
 
 /** Small estimators to plant defects in: just enough of a plan to be run, searched and audited. */
 export interface SmallPlan {

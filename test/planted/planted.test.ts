@@ -2,10 +2,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import {
   audit, inlineTrials, searchPairs, type AuditResult, type NeighbourPair, type TrialSubject,
 } from '../../src/audit/index.js';
-import type { StudyFacts } from '../../src/estimators/contract.js';
-import { resolveTarget } from '../../src/privacy/target.js';
+import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
+import { resolveTarget } from '../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { renderTable } from '../../cli/output.js';
+import { renderTable } from '../../cli/base/output.js';
 import { sensitivityFaults } from '../support/sensitivity-check.js';
 import { plantedBugs, type PlantedBug } from './bugs.js';
 

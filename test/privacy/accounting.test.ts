@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError, InvalidParameterError } from '../../src/base/errors.js';
-import { amountOf, capOf, ratioOfDouble, zeroAmount, type Amount } from '../../src/privacy/amount.js';
-import { chargeOf, chargeUnder, fits, freshBalance, releasesThatFit, remaining } from '../../src/privacy/budget.js';
-import { costOfEvents, costWithin } from '../../src/privacy/composition.js';
-import { epsilonOfApproximateZcdp } from '../../src/privacy/conversion.js';
-import { eventsFromJson, eventsToJson } from '../../src/privacy/event-codec.js';
-import type { PrivacyCost } from '../../src/privacy/cost.js';
-import type { MechanismEvent } from '../../src/privacy/events.js';
-import { capsOf, perReleaseTarget, resolveTarget, shareOf, targetFromRho } from '../../src/privacy/target.js';
+import { amountOf, capOf, ratioOfDouble, zeroAmount, type Amount } from '../../src/privacy/accounting/amount.js';
+import { chargeOf, chargeUnder, fits, freshBalance, releasesThatFit, remaining } from '../../src/privacy/accounting/budget.js';
+import { costOfEvents, costWithin } from '../../src/privacy/accounting/composition.js';
+import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
+import { eventsFromJson, eventsToJson } from '../../src/privacy/accounting/event-codec.js';
+import type { PrivacyCost } from '../../src/privacy/accounting/cost.js';
+import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
+import { capsOf, perReleaseTarget, resolveTarget, shareOf, targetFromRho } from '../../src/privacy/accounting/target.js';
 
 const one = 1n << 64n;
 const place = { cohort: 'all', grid: 2 ** -10 };

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalUpperQuantile } from '../../src/numerics/normal.js';
-import { amountOf } from '../../src/privacy/amount.js';
+import { amountOf } from '../../src/privacy/accounting/amount.js';
 import {
   exponentialEvent, gaussianEvent, gaussianHistogramEvent, gaussianThresholdEvent, laplaceEvent, laplaceHistogramEvent,
   laplaceThresholdEvent, symmetricGaussianEvent, truncatedLaplaceEvent,
-} from '../../src/privacy/calibration.js';
-import { costOfEvents } from '../../src/privacy/composition.js';
-import type { MechanismEvent } from '../../src/privacy/events.js';
+} from '../../src/privacy/accounting/calibration.js';
+import { costOfEvents } from '../../src/privacy/accounting/composition.js';
+import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import {
   keepingSteps, passingValue, thresholdSteps, truncationBound, truncationSteps,

@@ -2,11 +2,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { makeRows } from '../../bench/accuracy/data.js';
 import { createComputePool } from '../../server/compute/pool.js';
 import { Sensitive } from '../../src/base/brands.js';
-import { inlineCompute } from '../../src/estimators/compute.js';
+import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import { chunkRows } from '../../src/numerics/kernels/row-kernels.js';
 import { sharedDoubles, type KernelRunner } from '../../src/numerics/kernels/shards.js';
-import { centreEvents, privateCentre, privateCentreOn, type Centre } from '../../src/privacy/centre.js';
-import type { RowBlock } from '../../src/privacy/rows.js';
+import { centreEvents, privateCentre, privateCentreOn, type Centre } from '../../src/privacy/stages/centre.js';
+import type { RowBlock } from '../../src/privacy/stages/rows.js';
 import { recordingMechanisms } from '../support/recording-mechanisms.js';
 
 const dimension = 3;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidParameterError } from '../../src/base/errors.js';
-import { analyticGaussianDelta, analyticGaussianSigma } from '../../src/privacy/analytic-gaussian.js';
+import { analyticGaussianDelta, analyticGaussianSigma } from '../../src/privacy/accounting/analytic-gaussian.js';
 import {
   deltaOfZcdp, epsilonOfApproximateZcdp, epsilonOfZcdp, exponentialForRho, pureForRho, rhoForApproximateZcdp,
   rhoForZcdp,
   rhoOfExponential, rhoOfPure, zcdpOfApproximate,
-} from '../../src/privacy/conversion.js';
+} from '../../src/privacy/accounting/conversion.js';
 
 describe('zCDP to (epsilon, delta)', () => {
   it.each([

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidParameterError } from '../../src/base/errors.js';
-import { analyticGaussianDelta } from '../../src/privacy/analytic-gaussian.js';
+import { analyticGaussianDelta } from '../../src/privacy/accounting/analytic-gaussian.js';
 import {
   exponentialEvent, gaussianEvent, gaussianHistogramEvent, gaussianThresholdEvent, laplaceEvent, symmetricGaussianEvent,
-} from '../../src/privacy/calibration.js';
-import { amountToNumber } from '../../src/privacy/amount.js';
-import { costOfEvents } from '../../src/privacy/composition.js';
-import { epsilonOfApproximateZcdp } from '../../src/privacy/conversion.js';
-import type { MechanismEvent } from '../../src/privacy/events.js';
-import { ComposedLoss } from '../../src/privacy/loss-distribution/composition.js';
-import { complexPower, transform, transformError } from '../../src/privacy/loss-distribution/fft.js';
-import { lossOfReleases, type ChargedEvents } from '../../src/privacy/loss-distribution/index.js';
-import { lossOfPiece } from '../../src/privacy/loss-distribution/loss.js';
-import { pieceOf, type Piece } from '../../src/privacy/loss-distribution/pieces.js';
+} from '../../src/privacy/accounting/calibration.js';
+import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { costOfEvents } from '../../src/privacy/accounting/composition.js';
+import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
+import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
+import { ComposedLoss } from '../../src/privacy/accounting/loss-distribution/composition.js';
+import { complexPower, transform, transformError } from '../../src/privacy/accounting/loss-distribution/fft.js';
+import { lossOfReleases, type ChargedEvents } from '../../src/privacy/accounting/loss-distribution/index.js';
+import { lossOfPiece } from '../../src/privacy/accounting/loss-distribution/loss.js';
+import { pieceOf, type Piece } from '../../src/privacy/accounting/loss-distribution/pieces.js';
 import { dataSource } from '../support/data.js';
 
 const composed = (piece: Piece, times: number, step: number): ComposedLoss =>

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
-import { amountToNumber } from '../../src/privacy/amount.js';
-import { chargeUnder } from '../../src/privacy/budget.js';
-import { costOfEvents, costWithin } from '../../src/privacy/composition.js';
-import { eventsFromJson, eventsToJson } from '../../src/privacy/event-codec.js';
-import type { AffineMaskEvent, GaussianEvent, WishartMaskEvent } from '../../src/privacy/events.js';
-import { lossOfReleases } from '../../src/privacy/loss-distribution/index.js';
-import { affineDivergence, drawDivergence, maskDivergence, varianceDivergence } from '../../src/privacy/masking.js';
+import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { chargeUnder } from '../../src/privacy/accounting/budget.js';
+import { costOfEvents, costWithin } from '../../src/privacy/accounting/composition.js';
+import { eventsFromJson, eventsToJson } from '../../src/privacy/accounting/event-codec.js';
+import type { AffineMaskEvent, GaussianEvent, WishartMaskEvent } from '../../src/privacy/accounting/events.js';
+import { lossOfReleases } from '../../src/privacy/accounting/loss-distribution/index.js';
+import { affineDivergence, drawDivergence, maskDivergence, varianceDivergence } from '../../src/privacy/accounting/masking.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
-import { epsilonOfSpent } from '../../src/privacy/spent.js';
-import { renyiAllowance, resolveTarget } from '../../src/privacy/target.js';
+import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
+import { renyiAllowance, resolveTarget } from '../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../src/random/insecure.js';
 
 const wishart: WishartMaskEvent = {

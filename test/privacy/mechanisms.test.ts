@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
 import { InvalidParameterError, InvariantError } from '../../src/base/errors.js';
-import type { MechanismEvent } from '../../src/privacy/events.js';
+import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import {
   nearestSteps, powerOfTwoBelow, stepsAbove, stepsBelow, valueOfSteps,
-} from '../../src/privacy/mechanisms/grid.js';
+} from '../../src/privacy/accounting/grid.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { secureNoise } from '../../src/random/secure.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
 import { InvariantError } from '../../src/base/errors.js';
-import { gaussianThresholdEvent } from '../../src/privacy/calibration.js';
+import { gaussianThresholdEvent } from '../../src/privacy/accounting/calibration.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { passingValue } from '../../src/privacy/mechanisms/bounds.js';
 import { seededNoise } from '../../src/random/insecure.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
-import type { MechanismEvent } from '../../src/privacy/events.js';
-import { squareInSteps } from '../../src/privacy/mechanisms/grid.js';
+import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
+import { squareInSteps } from '../../src/privacy/accounting/grid.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { suppliesOf } from '../../src/privacy/mechanisms/supply.js';
 import { RandomBits } from '../../src/random/bits.js';

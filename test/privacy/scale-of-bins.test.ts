@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { randomOf } from '../../bench/accuracy/data.js';
 import { normalCdf } from '../../src/numerics/normal.js';
-import { deviationOf } from '../../src/privacy/scale-of-bins.js';
+import { deviationOf } from '../../src/privacy/stages/scale-of-bins.js';
 
 /** Counts per doubling of the differences of normal rows, those above `least`. */
 function binsOf(deviation: number, count: number, least = 0): { bin: number; noisyCount: number }[] {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../server/clock.js';
+import { systemClock } from '../../server/base/clock.js';
 import type { JournalEntry } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import { batchRows, decodeBatchBody } from '../../src/wire/index.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pointSet, type PointSet } from '../../src/numerics/points.js';
 import { distance, norm } from '../../src/numerics/vector.js';
-import { robustLocal } from '../../src/estimators/populous/spread.js';
+import { robustLocal } from '../../src/estimators/mean/populous-mean/deviation.js';
 import { geometricMedian } from '../../src/robust/geometric-median.js';
 import { robustMean } from '../../src/robust/robust-mean.js';
 import { hardSpectralPass } from '../../src/robust/spectral-pass.js';

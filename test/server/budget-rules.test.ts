@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { amountOf, amountToNumber, zeroAmount, type Amount } from '../../src/privacy/amount.js';
-import { chargeUnder } from '../../src/privacy/budget.js';
-import { costWithin } from '../../src/privacy/composition.js';
-import type { PrivacyCost } from '../../src/privacy/cost.js';
+import { amountOf, amountToNumber, zeroAmount, type Amount } from '../../src/privacy/accounting/amount.js';
+import { chargeUnder } from '../../src/privacy/accounting/budget.js';
+import { costWithin } from '../../src/privacy/accounting/composition.js';
+import type { PrivacyCost } from '../../src/privacy/accounting/cost.js';
 import { decodeReleaseBody, type StudyDocument } from '../../src/wire/index.js';
 import { defineStudy } from '../../server/studies/definition.js';
 import { Bench, contribute, define, everyMs, studyDocument } from '../support/hub-bench.js';

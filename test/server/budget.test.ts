@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decodeHeadBody, decodeReleaseBody, type StudyDocument } from '../../src/wire/index.js';
 import { epsilonOf } from '../../server/studies/release-body.js';
-import { amountOf, zeroAmount } from '../../src/privacy/amount.js';
-import { capsOf } from '../../src/privacy/target.js';
-import type { HubEvent } from '../../server/hub.js';
+import { amountOf, zeroAmount } from '../../src/privacy/accounting/amount.js';
+import { capsOf } from '../../src/privacy/accounting/target.js';
+import type { HubEvent } from '../../server/studies/contract.js';
 import { Bench, batchOf, contribute, define, everyMs } from '../support/hub-bench.js';
 
 let bench: Bench;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { partsByName } from '../../src/base/parts.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
 import { Bench, batchOf, define, everyMs } from '../support/hub-bench.js';

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../server/clock.js';
-import { rotateServerKey, type RotationStore } from '../../server/key-rotation.js';
-import { openServerKeys } from '../../server/keys.js';
+import { systemClock } from '../../server/base/clock.js';
+import { rotateServerKey, type RotationStore } from '../../server/keys/key-rotation.js';
+import { openServerKeys } from '../../server/keys/server-keys.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import type { Store } from '../../server/store/contract.js';
 import { toHex } from '../../src/base/bytes.js';

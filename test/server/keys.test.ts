@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openServerKeys } from '../../server/keys.js';
-import { createLogger } from '../../server/logger.js';
+import { openServerKeys } from '../../server/keys/server-keys.js';
+import { createLogger } from '../../server/base/logger.js';
 
 let directory: string;
 beforeEach(() => { directory = mkdtempSync(join(tmpdir(), 'keelson-keys-')); });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toHex } from '../../src/base/bytes.js';
-import type { Finished, Plan } from '../../src/estimators/contract.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import type { Finished, Plan } from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
 import type { EpochRunner, RowPart } from '../../server/epochs/contract.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../server/store/contract.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { decodeReleaseBody, decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
 import { document } from '../support/wire-samples.js';

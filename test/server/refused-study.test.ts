@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { silentLogger } from '../../server/logger.js';
+import { silentLogger } from '../../server/base/logger.js';
 import { reloadStudies } from '../../server/studies/reload.js';
 import { Bench, contribute, define, everyMs } from '../support/hub-bench.js';
 

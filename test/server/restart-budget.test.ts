@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { silentLogger } from '../../server/logger.js';
+import { silentLogger } from '../../server/base/logger.js';
 import type { RunningHub } from '../../server/studies/hub.js';
 import { reloadStudies } from '../../server/studies/reload.js';
 import type { StudyDocument } from '../../src/wire/index.js';

@@ -4,7 +4,7 @@ import { limits } from '../../src/base/limits.js';
 import { verifyReady, verifyStatement } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import { decodeStudyDocument } from '../../src/wire/index.js';
-import type { VerifiedBatch } from '../../server/hub.js';
+import type { VerifiedBatch } from '../../server/studies/contract.js';
 import type { RunningHub } from '../../server/studies/hub.js';
 import type { AdmissionResult } from '../../server/store/contract.js';
 import { Bench, batchOf, contribute, define, everyMs, hexKey, keyOf } from '../support/hub-bench.js';

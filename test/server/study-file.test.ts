@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { KeelsonError } from '../../src/base/errors.js';
-import type { Estimator } from '../../src/estimators/contract.js';
+import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
 import { digestOfKeys, parseKeyList, parsePopulationsText, parseStudyText } from '../../server/study-file/index.js';

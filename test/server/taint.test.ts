@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
-import { createLogger } from '../../server/logger.js';
+import { createLogger } from '../../server/base/logger.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import { fromHex } from '../../src/base/bytes.js';

@@ -3,7 +3,7 @@ import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { reduceBatch } from '../../server/epochs/reduction.js';
 import type { Store, WithdrawalResult } from '../../server/store/contract.js';
 import type { RunningHub } from '../../server/studies/hub.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';

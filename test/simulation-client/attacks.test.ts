@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { abuseFrames } from '../../client/simulation/attacks/index.js';
+import { abuseFrames } from '../../simulation/attacks/index.js';
 import {
   abuses, attackNames, datasetSource, findAttack, gaussianSource, reduceRows, rowAttacks, TruthSums, type AttackContext,
   type RowAttack,
-} from '../../client/simulation/index.js';
+} from '../../simulation/index.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { seededWork } from '../../src/random/work.js';
 import { signing } from '../../src/signing/node.js';

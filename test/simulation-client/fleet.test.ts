@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   contributorSeed, createFleet, gaussianSource, type Fleet, type FleetOptions,
-} from '../../client/simulation/index.js';
-import { systemClock } from '../../server/clock.js';
+} from '../../simulation/index.js';
+import { systemClock } from '../../server/base/clock.js';
 import { createListener, type Listener } from '../../server/listener/index.js';
 import { fromHex, toHex, utf8 } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';

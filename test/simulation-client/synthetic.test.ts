@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { syntheticSource } from '../../client/simulation/index.js';
+import { syntheticSource } from '../../simulation/index.js';
 import { parseStudyText } from '../../server/study-file/index.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { utf8 } from '../../src/base/bytes.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';

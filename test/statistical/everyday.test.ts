@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
-import { rankScores } from '../../src/estimators/everyday/rank-scores.js';
+import { rankScores } from '../../src/estimators/counts/tables/rank-scores.js';
 import { normalCdf } from '../../src/numerics/normal.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
 import { normalCdf } from '../../src/numerics/normal.js';
-import type { MechanismEvent } from '../../src/privacy/events.js';
+import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import { thresholdSteps } from '../../src/privacy/mechanisms/bounds.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';

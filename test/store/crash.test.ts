@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { systemClock } from '../../server/clock.js';
+import { systemClock } from '../../server/base/clock.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import { epochOf, idOf, registration } from '../support/store-fixtures.js';
 import { root } from '../support/sources.js';

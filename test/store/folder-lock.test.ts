@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../server/clock.js';
+import { systemClock } from '../../server/base/clock.js';
 import type { Store } from '../../server/store/contract.js';
 import { backupStore } from '../../server/store/sqlite/backup.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
@@ -29,7 +29,7 @@ afterEach(() => { rmSync(parent, { recursive: true, force: true }); });
 /** What another process answers that opens the folder. */
 async function otherProcess(folder: string): Promise<string> {
   const script = `import { openSqliteStore } from './dist/server/store/sqlite/open.js';
-    import { systemClock } from './dist/server/clock.js';
+    import { systemClock } from './dist/server/base/clock.js';
     try {
       const store = await openSqliteStore({ directory: process.argv[1], clock: systemClock });
       console.log('opened');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../server/clock.js';
+import type { Clock } from '../../server/base/clock.js';
 import type { AdmissionRequest, AdmissionResult } from '../../server/store/contract.js';
 import { GroupCommit, groupBatches, groupBytes } from '../../server/store/sqlite/group-commit.js';
 import { limits } from '../../src/base/limits.js';

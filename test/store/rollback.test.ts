@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../server/clock.js';
+import { systemClock } from '../../server/base/clock.js';
 import type { BudgetSpec, Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore, openSqliteStore } from '../../server/store/sqlite/open.js';
 import { openSqliteReader } from '../../server/store/sqlite/reader.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../server/clock.js';
+import { systemClock } from '../../server/base/clock.js';
 import { migrations } from '../../server/store/sqlite/migrations/index.js';
 import { openInlineSqliteStore, openSqliteStore } from '../../server/store/sqlite/open.js';
 import { openSqliteReader } from '../../server/store/sqlite/reader.js';
@@ -80,7 +80,7 @@ describe('opening a data folder', () => {
 
   it('is refused to a second process, and free after the holder was killed', async () => {
     const script = (then: string) => `import { openSqliteStore } from './dist/server/store/sqlite/open.js';
-      import { systemClock } from './dist/server/clock.js';
+      import { systemClock } from './dist/server/base/clock.js';
       try { const store = await openSqliteStore({ directory: process.argv[1], clock: systemClock }); ${then} }
       catch (error) { console.log(error.code); process.exit(0); }`;
     const run = (then: string): string => {

@@ -1,4 +1,4 @@
-import { systemClock } from '../../server/clock.js';
+import { systemClock } from '../../server/base/clock.js';
 import { openInlineSqliteStore, openSqliteStore } from '../../server/store/sqlite/open.js';
 import { storeSuite } from '../support/store-suite.js';
 

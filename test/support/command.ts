@@ -1,5 +1,5 @@
 import { Readable, Writable } from 'node:stream';
-import type { Io } from '../../cli/io.js';
+import type { Io } from '../../cli/base/io.js';
 import { runCommandLine } from '../../cli/run.js';
 
 export interface CommandRun {

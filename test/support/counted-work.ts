@@ -1,6 +1,6 @@
-import { inlineCompute } from '../../src/estimators/compute.js';
-import type { Compute } from '../../src/estimators/contract.js';
-import type { MechanismEvent } from '../../src/privacy/events.js';
+import { inlineCompute } from '../../src/estimators/contract/compute.js';
+import type { Compute } from '../../src/estimators/contract/estimator.js';
+import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';

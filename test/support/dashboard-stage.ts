@@ -1,6 +1,6 @@
-import { systemClock } from '../../server/clock.js';
+import { systemClock } from '../../server/base/clock.js';
 import { createListener, type Listener } from '../../server/listener/index.js';
-import { createServerMetrics } from '../../server/operator/server-metrics.js';
+import { createServerMetrics } from '../../server/metrics/server-metrics.js';
 import type { ReleaseBody, StudyDocument } from '../../src/wire/index.js';
 import { createFakeHub, type FakeHub } from './fake-hub.js';
 import { document } from './wire-samples.js';

@@ -1,12 +1,12 @@
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
-import type { Amount } from '../../src/privacy/amount.js';
+import type { Amount } from '../../src/privacy/accounting/amount.js';
 import { signReady, signStatement, type Signer } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import {
   encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId, type ReleaseBody, type StudyDocument,
 } from '../../src/wire/index.js';
-import type { HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch } from '../../server/hub.js';
+import type { HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch } from '../../server/studies/contract.js';
 import type { ContributorState, LedgerBalance, ReleaseRecord } from '../../server/store/contract.js';
 import { releaseBody, server } from './wire-samples.js';
 

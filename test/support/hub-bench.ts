@@ -7,7 +7,7 @@ import { signing } from '../../src/signing/node.js';
 import { encodeBatchBody, encodeRows, type StudyDocument } from '../../src/wire/index.js';
 import type { EpochRunner } from '../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
-import type { HubEvent, VerifiedBatch } from '../../server/hub.js';
+import type { HubEvent, VerifiedBatch } from '../../server/studies/contract.js';
 import type { Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';

@@ -1,5 +1,5 @@
 import { createKernels } from '../../src/numerics/kernels/index.js';
-import { clipBall, clipToBall } from '../../src/privacy/clip.js';
+import { clipBall, clipToBall } from '../../src/privacy/stages/clip.js';
 
 /**
  * What the kernels and the plain clip make of fixed rows, as the hexadecimal bits of every number: a function that runs

@@ -1,4 +1,4 @@
-import type { Cut, SurvivorsForm } from '../../src/estimators/filters/survivors.js';
+import type { Cut, SurvivorsForm } from '../../src/estimators/mean/filters/survivors.js';
 
 /** Keeps rows as `form` does; `cuts` tells what went. */
 export function noting(form: SurvivorsForm, cuts: Cut[]): SurvivorsForm {

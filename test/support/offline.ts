@@ -1,10 +1,10 @@
 import type { Outcome } from '../../src/base/outcome.js';
-import type { Plan, StudyFacts } from '../../src/estimators/contract.js';
-import { parseParameters } from '../../src/estimators/parameters.js';
+import type { Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { runOffline } from '../../src/estimators/run.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
-import { resolveTarget } from '../../src/privacy/target.js';
+import { resolveTarget } from '../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { seededWork } from '../../src/random/work.js';
 import { utf8 } from '../../src/base/bytes.js';

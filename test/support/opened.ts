@@ -1,5 +1,5 @@
 import { Sensitive } from '../../src/base/brands.js';
-import type { Finished, FinishedSummaries } from '../../src/estimators/contract.js';
+import type { Finished, FinishedSummaries } from '../../src/estimators/contract/estimator.js';
 
 /** Looks into summaries, as no production code may. */
 export function opened(summaries: FinishedSummaries): Map<string, readonly Finished[]> {

@@ -1,8 +1,8 @@
-import type { Estimator } from '../../src/estimators/contract.js';
+import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { findEstimator } from '../../src/estimators/registry.js';
-import { costOfEvents } from '../../src/privacy/composition.js';
-import { pureForRho } from '../../src/privacy/conversion.js';
-import type { LaplaceEvent } from '../../src/privacy/events.js';
+import { costOfEvents } from '../../src/privacy/accounting/composition.js';
+import { pureForRho } from '../../src/privacy/accounting/conversion.js';
+import type { LaplaceEvent } from '../../src/privacy/accounting/events.js';
 
 /**
  * The mean with `parts` Laplace draws in place of its noise, each with an equal share of the zCDP that it is planned

@@ -1,6 +1,6 @@
 import { Sensitive } from '../../src/base/brands.js';
 import type { Released } from '../../src/base/brands.js';
-import type { MechanismEvent } from '../../src/privacy/events.js';
+import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';

@@ -3,10 +3,10 @@ import { ownKernels } from '../../src/numerics/kernels/index.js';
 import {
   inlineTrials, searchPairs, type Contributors, type NeighbourPair, type TrialSubject,
 } from '../../src/audit/index.js';
-import type { Infeasible, ParameterValues, Plan, StudyFacts } from '../../src/estimators/contract.js';
-import { congruence, withEigenvalues } from '../../src/estimators/covariance/matrices.js';
-import { assign, ticketBytes } from '../../src/estimators/assignment.js';
-import type { MechanismEvent } from '../../src/privacy/events.js';
+import type { Infeasible, ParameterValues, Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
+import { congruence, withEigenvalues } from '../../src/estimators/covariance/moments/matrices.js';
+import { assign, ticketBytes } from '../../src/estimators/summaries/assignment.js';
+import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';

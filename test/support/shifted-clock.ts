@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../server/clock.js';
+import { systemClock, type Clock } from '../../server/base/clock.js';
 
 interface Timer {
   readonly dueMs: number;

@@ -13,7 +13,7 @@ export interface SourceFile {
 }
 
 /** Every TypeScript source that git tracks or would track, generated code left out. */
-export function sourceFiles(folders: readonly string[] = ['src', 'server', 'client', 'cli', 'dashboard']): SourceFile[] {
+export function sourceFiles(folders: readonly string[] = ['src', 'server', 'client', 'simulation', 'cli', 'dashboard']): SourceFile[] {
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...folders], { cwd: root, encoding: 'utf8' });
   return listed
     .split('\n')

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Amount } from '../../src/privacy/amount.js';
+import type { Amount } from '../../src/privacy/accounting/amount.js';
 import type {
   AdmissionRequest, AdmissionResult, BudgetSpec, OpenEpoch, Store, StoreRelease, StudyRegistration,
 } from '../../server/store/contract.js';

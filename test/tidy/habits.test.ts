@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { root, sourceFiles } from '../support/sources.js';
@@ -56,6 +57,18 @@ describe('habits', () => {
       if ((error as { status?: number }).status !== 1) throw error;
     }
     expect(hits).toBe('');
+  });
+
+  it('names only paths of sources that exist', () => {
+    const paths = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' }).split('\n');
+    const stems = new Set(paths.flatMap((path) =>
+      path.split('/').map((_, at, parts) => parts.slice(0, at + 1).join('/').replace(/(\.test)?\.[a-z]+$/, ''))));
+    const texts = [...files, ...paths.filter((path) => /^(docs\/.*|ARCHITECTURE|README)\.?md$/.test(path))
+      .map((path) => ({ path, text: readFileSync(`${root}${path}`, 'utf8') }))];
+    const wrong = texts.flatMap(({ path, text }) =>
+      [...text.matchAll(/(?<![\w./-])(?:src|server|client|simulation|cli|test)\/[a-z0-9-]+(?:\/[a-z0-9-]+)*(?![\w*{/-])/g)]
+        .filter(([named]) => !stems.has(named)).map(([named]) => `${path}: ${named}`));
+    expect(wrong).toEqual([]);
   });
 
   it('leaves no unfinished marks in the sources', () => {

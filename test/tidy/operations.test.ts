@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createServerMetrics, observeServer } from '../../server/operator/server-metrics.js';
+import { createServerMetrics, observeServer } from '../../server/metrics/server-metrics.js';
 import { localCodes, retryableWireCodes, wireCodes } from '../../src/base/error-codes.js';
 import { refusalReasons } from '../../src/base/outcome.js';
 import { createFakeHub } from '../support/fake-hub.js';

@@ -1,7 +1,7 @@
 import type { Released, Sensitive } from '../../src/base/brands.js';
 import { Released as ReleasedClass, Sensitive as SensitiveClass } from '../../src/base/brands.js';
 import type { Outcome } from '../../src/base/outcome.js';
-import type { RowBlock } from '../../src/privacy/rows.js';
+import type { RowBlock } from '../../src/privacy/stages/rows.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededWork } from '../../src/random/work.js';
 import type { NoiseSource, WorkRandom } from '../../src/random/source.js';

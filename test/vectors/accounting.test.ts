@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { normalUpperQuantile } from '../../src/numerics/normal.js';
-import { amountOf, capOf, zeroAmount } from '../../src/privacy/amount.js';
-import { analyticGaussianSigma } from '../../src/privacy/analytic-gaussian.js';
-import { chargeOf, freshBalance, releasesThatFit } from '../../src/privacy/budget.js';
-import { costOfEvents } from '../../src/privacy/composition.js';
-import { epsilonOfZcdp, rhoForZcdp, rhoOfPure } from '../../src/privacy/conversion.js';
-import type { GaussianEvent, LaplaceEvent } from '../../src/privacy/events.js';
-import { lossOfReleases } from '../../src/privacy/loss-distribution/index.js';
+import { amountOf, capOf, zeroAmount } from '../../src/privacy/accounting/amount.js';
+import { analyticGaussianSigma } from '../../src/privacy/accounting/analytic-gaussian.js';
+import { chargeOf, freshBalance, releasesThatFit } from '../../src/privacy/accounting/budget.js';
+import { costOfEvents } from '../../src/privacy/accounting/composition.js';
+import { epsilonOfZcdp, rhoForZcdp, rhoOfPure } from '../../src/privacy/accounting/conversion.js';
+import type { GaussianEvent, LaplaceEvent } from '../../src/privacy/accounting/events.js';
+import { lossOfReleases } from '../../src/privacy/accounting/loss-distribution/index.js';
 import { truncationBound } from '../../src/privacy/mechanisms/bounds.js';
 
 /** What accounting.py worked out at 30 digits, by other ways than the library's. */

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { assert } from '../../../src/base/assert.js';
 import type { WireCode } from '../../../src/base/error-codes.js';
-import { parseAmount } from '../../../src/privacy/amount.js';
+import { parseAmount } from '../../../src/privacy/accounting/amount.js';
 import type { AdmissionRequest, AdmissionResult, ContributorState, StudyId } from '../contract.js';
 import { judge, leftOutRows, type AdmissionStudy, type ContributionState, type OpenEpochFacts } from './admission-rules.js';
 import { budgetTime } from './budget-window.js';

@@ -1,4 +1,4 @@
-import { parseAmount } from '../../../src/privacy/amount.js';
+import { parseAmount } from '../../../src/privacy/accounting/amount.js';
 import { sql, type Queries } from './query.js';
 import type { BudgetRow } from './tables.js';
 

@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely';
 import { assert } from '../../../src/base/assert.js';
 import { KeelsonError, StorageError } from '../../../src/base/errors.js';
-import { parseAmount, zeroAmount, type Amount } from '../../../src/privacy/amount.js';
-import type { BudgetRule } from '../../../src/privacy/cost.js';
+import { parseAmount, zeroAmount, type Amount } from '../../../src/privacy/accounting/amount.js';
+import type { BudgetRule } from '../../../src/privacy/accounting/cost.js';
 import type { BudgetSpec, LedgerBalance, LedgerEntry } from '../contract.js';
 import { renewed } from './budget-window.js';
 import { sql, type Queries } from './query.js';

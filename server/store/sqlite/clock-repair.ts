@@ -1,5 +1,5 @@
-import { parseAmount } from '../../../src/privacy/amount.js';
-import { earliestTimeMs } from '../../clock.js';
+import { parseAmount } from '../../../src/privacy/accounting/amount.js';
+import { earliestTimeMs } from '../../base/clock.js';
 import { budgetRows } from './budgets.js';
 import { forgottenThrough, noteForgotten } from './contributor-spending.js';
 import { sql, type Queries } from './query.js';

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { assert } from '../../../src/base/assert.js';
-import { parseAmount } from '../../../src/privacy/amount.js';
+import { parseAmount } from '../../../src/privacy/accounting/amount.js';
 import { journalTable } from './epoch-tables.js';
 import { minus, noSpend, plus, within, type Spend } from './budgets.js';
 

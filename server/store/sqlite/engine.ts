@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../base/clock.js';
 import { StorageError } from '../../../src/base/errors.js';
 import type { AdmissionRequest, AdmissionResult, Store, StoreHealth } from '../contract.js';
 import { Admission } from './admission.js';

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { equalBytes } from '../../../src/base/bytes.js';
 import { InvariantError } from '../../../src/base/errors.js';
-import { parseAmount } from '../../../src/privacy/amount.js';
+import { parseAmount } from '../../../src/privacy/accounting/amount.js';
 import type {
   EpochRecord, EpochState, LedgerBalance, OpenEpoch, OpenEpochResult, StoreRelease, StudyId,
 } from '../contract.js';

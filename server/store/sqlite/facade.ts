@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../base/clock.js';
 import { KeelsonError, StorageError } from '../../../src/base/errors.js';
 import type { AdmissionRequest, AdmissionResult, Store } from '../contract.js';
 import type { Engine, PlainMethods } from './engine.js';

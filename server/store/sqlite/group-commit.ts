@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../base/clock.js';
 import { limits } from '../../../src/base/limits.js';
 import type { AdmissionRequest, AdmissionResult } from '../contract.js';
 

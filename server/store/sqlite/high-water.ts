@@ -1,4 +1,4 @@
-import { parseAmount } from '../../../src/privacy/amount.js';
+import { parseAmount } from '../../../src/privacy/accounting/amount.js';
 import type { BudgetSpec } from '../contract.js';
 import { budgetRows, noSpend, plus, specOf, type Spend } from './budgets.js';
 import { draftMark, publishMark, type Mark, type StudyMark } from './mark.js';

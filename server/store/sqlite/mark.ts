@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError } from '../../../src/base/errors.js';
-import { parseAmount } from '../../../src/privacy/amount.js';
-import { syncFolder } from '../../secret-files.js';
+import { parseAmount } from '../../../src/privacy/accounting/amount.js';
+import { syncFolder } from '../../keys/secret-files.js';
 import type { BudgetSpec } from '../contract.js';
 import type { Spend } from './budgets.js';
 

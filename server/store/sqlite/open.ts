@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../base/clock.js';
 import type { Store } from '../contract.js';
 import { openEngine } from './engine.js';
 import { InlineCaller, storeOver } from './facade.js';

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../clock.js';
+import { systemClock, type Clock } from '../../base/clock.js';
 import type { LedgerEntry, Store } from '../contract.js';
 import { lastDeclined, ledgerEntries, readBalance, readBalances } from './budgets.js';
 import { openForReading } from './connection.js';

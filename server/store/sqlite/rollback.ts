@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError } from '../../../src/base/errors.js';
-import type { Amount } from '../../../src/privacy/amount.js';
+import type { Amount } from '../../../src/privacy/accounting/amount.js';
 import type { Rollback } from '../contract.js';
 import { chargeTime } from './budget-window.js';
 import {

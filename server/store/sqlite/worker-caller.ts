@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { KeelsonError, StorageError } from '../../../src/base/errors.js';
-import { workerUrl } from '../../worker-url.js';
+import { workerUrl } from '../../base/worker-url.js';
 import type { AdmissionRequest, AdmissionResult } from '../contract.js';
 import { errorFromMessage } from './failures.js';
 import { packList, reusedBytes, type NamedMethod, type Request, type Response } from './messages.js';

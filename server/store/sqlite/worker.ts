@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../../../src/base/assert.js';
-import { systemClock } from '../../clock.js';
+import { systemClock } from '../../base/clock.js';
 import { openEngine, type Engine } from './engine.js';
 import { asStoreError, errorToMessage } from './failures.js';
 import { unpackList, type Request, type Response } from './messages.js';

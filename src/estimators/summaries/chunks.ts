@@ -1,6 +1,6 @@
 import { highWord } from '../../base/byte-order.js';
-import { tagWordOf } from '../assignment.js';
-import type { SummaryTable } from '../contract.js';
+import { tagWordOf } from './assignment.js';
+import type { SummaryTable } from '../contract/estimator.js';
 import type { TaggedRows } from './tag-order.js';
 
 /** Rows per chunk, as a power of two: what a group that has just begun takes, and at most what a full one wastes. */

@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import type { Summary, SummaryTable } from '../contract.js';
+import type { Summary, SummaryTable } from '../contract/estimator.js';
 import { StateReader, StateWriter } from './codec.js';
 
 /** Rows and mean of a group. */

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.js';
 import { sharedDoubles } from '../../numerics/kernels/shared.js';
 import type { PointSet } from '../../numerics/points.js';
-import type { Finished, PooledRows, Summary } from '../contract.js';
+import type { Finished, PooledRows, Summary } from '../contract/estimator.js';
 import { ChunkedRows } from './chunks.js';
 import { StateReader, StateWriter } from './codec.js';
 import { orderByTag, permuteRows, type TaggedRows } from './tag-order.js';

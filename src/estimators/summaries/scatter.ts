@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.js';
 import { addToScatter, emptyScatter, mergeScatter, ScatterTable, triangleSize, type Scatter } from '../../numerics/scatter.js';
-import type { Summary } from '../contract.js';
+import type { Summary } from '../contract/estimator.js';
 import { StateReader, StateWriter } from './codec.js';
 
 const format = 0x4b_53_43_31;

@@ -1,5 +1,5 @@
-import { tagOf } from '../assignment.js';
-import type { Summary, SummaryTable } from '../contract.js';
+import { tagOf } from './assignment.js';
+import type { Summary, SummaryTable } from '../contract/estimator.js';
 
 /** The table of a summary that has none of its own: one state after another. */
 export function statesTable<State>(summary: Summary<State>, groups: number): SummaryTable<State> {

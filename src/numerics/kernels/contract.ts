@@ -11,7 +11,7 @@ export interface PassOptions {
   readonly centre?: Float64Array;
 }
 
-/** A ball of `steps` grid steps, as src/privacy/clip.ts makes them, about a point. */
+/** A ball of `steps` grid steps, as src/privacy/stages/clip.ts makes them, about a point. */
 export interface StepBall {
   readonly grid: number;
   readonly steps: number;
@@ -84,7 +84,7 @@ export interface Kernels {
   /** Writes |x - centre|^2 of each row, summed over columns in order. */
   squaredNorms(rows: Rows, dimension: number, count: number, centre: Float64Array, into: Float64Array): void;
   /**
-   * Writes each row's whole grid steps inside the ball, bit for bit those of `clipToBall` of src/privacy/clip.ts, whose
+   * Writes each row's whole grid steps inside the ball, bit for bit those of `clipToBall` of src/privacy/stages/clip.ts, whose
    * proof therefore holds. `into` may be the rows themselves, or single precision when ball.steps <= 2^24.
    * @param present - gets 0 for a null row (an entry that is not finite), which becomes zeros, and 1 otherwise.
    * @param added - gets what `gram` would add for the steps, with its sums.

@@ -5,8 +5,8 @@ import type {
   LaplaceHistogramEvent,
   LaplaceThresholdEvent,
   TruncatedLaplaceEvent,
-} from '../events.js';
-import { addSteps, stepsAbove, valueOfSteps } from './grid.js';
+} from '../accounting/events.js';
+import { addSteps, stepsAbove, valueOfSteps } from '../accounting/grid.js';
 import type { Steps } from '../../random/samplers/discrete-laplace.js';
 
 /** Lifts a bound that was computed in doubles past its rounding errors. */

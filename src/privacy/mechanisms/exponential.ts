@@ -1,8 +1,8 @@
 import type { RandomBits } from '../../random/bits.js';
 import { chooseByLoss } from '../../random/samplers/choice.js';
 import type { Rational } from '../../random/samplers/discrete-laplace.js';
-import { ratioOfDouble } from '../amount.js';
-import type { ExponentialEvent } from '../events.js';
+import { ratioOfDouble } from '../accounting/amount.js';
+import type { ExponentialEvent } from '../accounting/events.js';
 
 /**
  * P6, P7, the exponential mechanism: index i with probability proportional to exp(epsilon u_i / (2 sensitivity)).

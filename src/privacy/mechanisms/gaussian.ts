@@ -1,6 +1,6 @@
-import type { GaussianEvent } from '../events.js';
+import type { GaussianEvent } from '../accounting/events.js';
 import type { Draw } from './draw.js';
-import { addSteps, nearestSteps, valueOfSteps } from './grid.js';
+import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
 
 /**
  * P1, the discrete Gaussian mechanism.

@@ -1,9 +1,9 @@
 import { assert } from '../../base/assert.js';
-import type { GaussianHistogramEvent, LaplaceHistogramEvent } from '../events.js';
+import type { GaussianHistogramEvent, LaplaceHistogramEvent } from '../accounting/events.js';
 import { keepingSteps } from './bounds.js';
 import type { KeptBin } from './contract.js';
 import type { Draw } from './draw.js';
-import { addSteps, nearestSteps, valueOfSteps } from './grid.js';
+import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
 
 /**
  * P5, a stable histogram over an unbounded set of bins: only occupied bins get noise, and only those whose noisy count

@@ -1,6 +1,6 @@
-import type { LaplaceEvent } from '../events.js';
+import type { LaplaceEvent } from '../accounting/events.js';
 import type { Draw } from './draw.js';
-import { addSteps, nearestSteps, valueOfSteps } from './grid.js';
+import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
 
 /**
  * P2, the discrete Laplace mechanism.

@@ -1,7 +1,7 @@
 import { cholesky } from '../../numerics/cholesky.js';
 import type { RandomBits } from '../../random/bits.js';
 import { normalDouble } from '../../random/samplers/normal.js';
-import type { AffineMaskEvent, WishartMaskEvent } from '../events.js';
+import type { AffineMaskEvent, WishartMaskEvent } from '../accounting/events.js';
 
 /** Digits of a published entry, against the diagonal entries of its row and its column. */
 const significantBits = 24;

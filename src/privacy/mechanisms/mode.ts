@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import type { GaussianThresholdEvent, LaplaceThresholdEvent } from '../events.js';
+import type { GaussianThresholdEvent, LaplaceThresholdEvent } from '../accounting/events.js';
 import type { Draw } from './draw.js';
 import { drawThreshold } from './threshold.js';
 

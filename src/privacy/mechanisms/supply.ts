@@ -1,10 +1,10 @@
 import type { RandomBits } from '../../random/bits.js';
 import { gaussianSampler } from '../../random/samplers/discrete-gaussian.js';
 import { discreteLaplace, type Steps } from '../../random/samplers/discrete-laplace.js';
-import type { MechanismEvent } from '../events.js';
+import type { MechanismEvent } from '../accounting/events.js';
 import { histogramTruncation } from './bounds.js';
 import type { Draw } from './draw.js';
-import { ratioInSteps, squareInSteps } from './grid.js';
+import { ratioInSteps, squareInSteps } from '../accounting/grid.js';
 import { truncatedLaplaceSampler } from './truncated-laplace.js';
 
 /** Occupied bins per coordinate for which noise is drawn ahead; a histogram with more draws the rest when asked. */

@@ -1,6 +1,6 @@
-import type { SymmetricGaussianEvent } from '../events.js';
+import type { SymmetricGaussianEvent } from '../accounting/events.js';
 import type { Draw } from './draw.js';
-import { addSteps, nearestSteps, valueOfSteps } from './grid.js';
+import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
 
 /**
  * A symmetric matrix plus noise that is isotropic for the Frobenius product: variance sigma^2 on the diagonal,

@@ -1,7 +1,7 @@
-import type { GaussianThresholdEvent, LaplaceThresholdEvent } from '../events.js';
+import type { GaussianThresholdEvent, LaplaceThresholdEvent } from '../accounting/events.js';
 import { thresholdSteps } from './bounds.js';
 import type { Draw } from './draw.js';
-import { addSteps, stepsBelow } from './grid.js';
+import { addSteps, stepsBelow } from '../accounting/grid.js';
 
 /**
  * P4, propose-test-release: one bit, "is the value at least the floor?", answered yes with certainty only when it is.

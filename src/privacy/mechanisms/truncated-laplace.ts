@@ -1,10 +1,10 @@
-import { ratioOfDouble } from '../amount.js';
+import { ratioOfDouble } from '../accounting/amount.js';
 import type { RandomBits } from '../../random/bits.js';
 import { truncatedDiscreteLaplace, type Rational } from '../../random/samplers/discrete-laplace.js';
-import type { TruncatedLaplaceEvent } from '../events.js';
+import type { TruncatedLaplaceEvent } from '../accounting/events.js';
 import { truncationSteps } from './bounds.js';
 import type { Draw } from './draw.js';
-import { addSteps, nearestSteps, valueOfSteps } from './grid.js';
+import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
 
 /**
  * P3, truncated discrete Laplace noise: P(z) proportional to exp(-|z| epsilon / D) on |z| <= A, zero outside.

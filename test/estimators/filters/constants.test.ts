@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { Released, Sensitive } from '../../../src/base/brands.js';
-import { clippedRows, countScores, momentsOf } from '../../../src/estimators/filters/clipped-rows.js';
-import { designOf, type Looks } from '../../../src/estimators/filters/design.js';
-import { heavyDesign } from '../../../src/estimators/filters/heavy/design.js';
-import { boxedRows } from '../../../src/estimators/filters/paper/box.js';
-import { paperDesign, type PaperDesign } from '../../../src/estimators/filters/paper/design.js';
-import { queriesOn, type Queries } from '../../../src/estimators/filters/paper/queries.js';
-import { markedSurvivors } from '../../../src/estimators/filters/survivors.js';
+import { clippedRows, countScores, momentsOf } from '../../../src/estimators/pooled/clipped-rows.js';
+import { designOf, type Looks } from '../../../src/estimators/mean/filters/design.js';
+import { heavyDesign } from '../../../src/estimators/mean/prime-heavy/design.js';
+import { boxedRows } from '../../../src/estimators/mean/filters-reference/box.js';
+import { paperDesign, type PaperDesign } from '../../../src/estimators/mean/filters-reference/design.js';
+import { queriesOn, type Queries } from '../../../src/estimators/mean/filters-reference/queries.js';
+import { markedSurvivors } from '../../../src/estimators/mean/filters/survivors.js';
 import { inlineCompute } from '../../../src/estimators/run.js';
-import type { ClipBall } from '../../../src/privacy/clip.js';
-import type { GaussianEvent } from '../../../src/privacy/events.js';
+import type { ClipBall } from '../../../src/privacy/stages/clip.js';
+import type { GaussianEvent } from '../../../src/privacy/accounting/events.js';
 import type { Mechanisms } from '../../../src/privacy/mechanisms/contract.js';
 import { factsOf } from '../../support/offline.js';
 

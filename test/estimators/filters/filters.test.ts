@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { PooledRows } from '../../../src/estimators/contract.js';
+import type { PooledRows } from '../../../src/estimators/contract/estimator.js';
 import {
   clippedRows, countScores, momentsOf, removeRows, scoreCounts, scoresOf,
-} from '../../../src/estimators/filters/clipped-rows.js';
-import { directionsOf, lookOf, scoreEdges, thresholdOf } from '../../../src/estimators/filters/weights.js';
-import { prime } from '../../../src/estimators/filters/prime.js';
-import { parseParameters } from '../../../src/estimators/parameters.js';
+} from '../../../src/estimators/pooled/clipped-rows.js';
+import { directionsOf, lookOf, scoreEdges, thresholdOf } from '../../../src/estimators/mean/filters/weights.js';
+import { prime } from '../../../src/estimators/mean/prime/prime.js';
+import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import { createGroups, decodeGroups, inlineCompute, releaseGroups, runOffline } from '../../../src/estimators/run.js';
-import { clipBall } from '../../../src/privacy/clip.js';
+import { clipBall } from '../../../src/privacy/stages/clip.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../../src/random/insecure.js';
 import { seededWork } from '../../../src/random/work.js';

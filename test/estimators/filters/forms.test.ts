@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../../src/estimators/contract.js';
-import { parseParameters } from '../../../src/estimators/parameters.js';
-import { planFilter, filterParameters, type FilterKind } from '../../../src/estimators/filters/plan.js';
-import { primeKind } from '../../../src/estimators/filters/prime.js';
-import { spectralKind } from '../../../src/estimators/filters/spectral-filter.js';
+import type { Plan } from '../../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../../src/estimators/contract/parameters.js';
+import { planFilter, filterParameters, type FilterKind } from '../../../src/estimators/mean/prime/plan.js';
+import { primeKind } from '../../../src/estimators/mean/prime/prime.js';
+import { spectralKind } from '../../../src/estimators/mean/spectral-filter/spectral-filter.js';
 import {
   markedSurvivors, replayedSurvivors, type Cut, type SurvivorsForm,
-} from '../../../src/estimators/filters/survivors.js';
-import { momentsOf, rowsOfSteps, type ClippedRows } from '../../../src/estimators/filters/clipped-rows.js';
+} from '../../../src/estimators/mean/filters/survivors.js';
+import { momentsOf, rowsOfSteps, type ClippedRows } from '../../../src/estimators/pooled/clipped-rows.js';
 import { inlineCompute } from '../../../src/estimators/run.js';
 import { Sensitive } from '../../../src/base/brands.js';
 import { countedCompute } from '../../support/counted-work.js';

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { makeRows } from '../../../bench/accuracy/data.js';
-import type { Infeasible, Plan } from '../../../src/estimators/contract.js';
-import { planHeavyPaper } from '../../../src/estimators/filters/heavy/paper.js';
-import { primeHeavy } from '../../../src/estimators/filters/heavy/prime-heavy.js';
+import type { Infeasible, Plan } from '../../../src/estimators/contract/estimator.js';
+import { planHeavyPaper } from '../../../src/estimators/mean/prime-heavy/reference.js';
+import { primeHeavy } from '../../../src/estimators/mean/prime-heavy/prime-heavy.js';
 import {
   markedSurvivors, replayedSurvivors, type Cut, type SurvivorsForm,
-} from '../../../src/estimators/filters/survivors.js';
-import { parseParameters } from '../../../src/estimators/parameters.js';
-import { amountToNumber } from '../../../src/privacy/amount.js';
-import { costOfEvents } from '../../../src/privacy/composition.js';
+} from '../../../src/estimators/mean/filters/survivors.js';
+import { parseParameters } from '../../../src/estimators/contract/parameters.js';
+import { amountToNumber } from '../../../src/privacy/accounting/amount.js';
+import { costOfEvents } from '../../../src/privacy/accounting/composition.js';
 import { listOf } from '../../support/data.js';
 import { noting } from '../../support/noted-cuts.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';

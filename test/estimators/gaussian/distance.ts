@@ -1,5 +1,5 @@
 import { createKernels } from '../../../src/numerics/kernels/index.js';
-import { parseParameters } from '../../../src/estimators/parameters.js';
+import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../../src/estimators/registry.js';
 import type { DataSource } from '../../support/data.js';
 import { factsOf } from '../../support/offline.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { estimatesOf, sumOfMatrices } from '../../../src/estimators/gaussian/groups.js';
+import { estimatesOf, sumOfMatrices } from '../../../src/estimators/distributions/gaussian/groups.js';
 import { normalOfRows } from '../../../src/robust/normal-of-rows.js';
 import { dataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';

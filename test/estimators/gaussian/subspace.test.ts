@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { labelsOf } from '../../../src/estimators/gaussian/frame.js';
+import { labelsOf } from '../../../src/estimators/distributions/gaussian/frame.js';
 import { dataSource, type DataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 import { cohortFor, normalAlong, totalVariation } from './distance.js';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../../src/base/brands.js';
 import { InvalidParameterError } from '../../../src/base/errors.js';
-import { countedSum, releaseCountedSum, type Beyond, type Shape } from '../../../src/estimators/heavy/counted-sum.js';
-import { balancedRadius, truncationBias } from '../../../src/estimators/heavy/truncation.js';
+import { countedSum, releaseCountedSum, type Beyond, type Shape } from '../../../src/estimators/mean/heavy-tails/counted-sum.js';
+import { balancedRadius, truncationBias } from '../../../src/estimators/mean/heavy-tails/truncation.js';
 import { findEstimator } from '../../../src/estimators/registry.js';
-import { parseParameters } from '../../../src/estimators/parameters.js';
-import { amountToNumber } from '../../../src/privacy/amount.js';
+import { parseParameters } from '../../../src/estimators/contract/parameters.js';
+import { amountToNumber } from '../../../src/privacy/accounting/amount.js';
 import type { Mechanisms } from '../../../src/privacy/mechanisms/contract.js';
-import { resolvePureTarget } from '../../../src/privacy/target.js';
+import { resolvePureTarget } from '../../../src/privacy/accounting/target.js';
 import { dataSource, type DataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 

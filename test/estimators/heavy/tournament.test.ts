@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { heavyTailedPure } from '../../../src/estimators/heavy/pure-columns.js';
-import { tournamentScores } from '../../../src/estimators/heavy/tournament.js';
-import type { PooledRows } from '../../../src/estimators/contract.js';
-import { parseParameters } from '../../../src/estimators/parameters.js';
+import { heavyTailedPure } from '../../../src/estimators/mean/heavy-tailed-pure/heavy-tailed-pure.js';
+import { tournamentScores } from '../../../src/estimators/mean/heavy-tailed-pure/tournament.js';
+import type { PooledRows } from '../../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import { dataSource } from '../../support/data.js';
 import { factsOf } from '../../support/offline.js';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { mixture } from '../../../src/estimators/mixtures/joint/mixture.js';
-import { mixtureLine } from '../../../src/estimators/mixtures/mixture-line.js';
+import { mixture } from '../../../src/estimators/distributions/mixture/mixture.js';
+import { mixtureLine } from '../../../src/estimators/distributions/mixture-1d/mixture-1d.js';
 import { keelson } from '../../support/command.js';
 import { root } from '../../support/sources.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   featureCount, featureOf, featureRadius, fourthFeatures, rankOneFeature, symmetricOf,
-} from '../../../src/estimators/moments/features.js';
-import { quarticAxes } from '../../../src/estimators/moments/quartic.js';
-import { imagesOf, standardisedRows } from '../../../src/estimators/moments/standardised.js';
+} from '../../../src/estimators/covariance/stable-covariance/features.js';
+import { quarticAxes } from '../../../src/estimators/covariance/stable-covariance/quartic.js';
+import { imagesOf, standardisedRows } from '../../../src/estimators/covariance/moments/standardised.js';
 import { dataSource } from '../../support/data.js';
 
 const data = dataSource('fourth');

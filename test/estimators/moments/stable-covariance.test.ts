@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { attacks, makeRows } from '../../../bench/accuracy/data.js';
-import { parseParameters } from '../../../src/estimators/parameters.js';
-import { stableCovariance } from '../../../src/estimators/moments/stable-covariance.js';
+import { parseParameters } from '../../../src/estimators/contract/parameters.js';
+import { stableCovariance } from '../../../src/estimators/covariance/stable-covariance/stable-covariance.js';
 import { dataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 

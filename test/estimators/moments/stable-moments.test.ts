@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { entriesOf } from '../../../src/base/parts.js';
 import { InvalidParameterError } from '../../../src/base/errors.js';
-import { parseParameters } from '../../../src/estimators/parameters.js';
-import { stableMoments } from '../../../src/estimators/moments/stable-moments.js';
+import { parseParameters } from '../../../src/estimators/contract/parameters.js';
+import { stableMoments } from '../../../src/estimators/covariance/stable-moments/stable-moments.js';
 import {
   centralMoments, mappedTensor, powerFeatures, tensorOf, tensorSpace,
-} from '../../../src/estimators/moments/tensors.js';
+} from '../../../src/estimators/covariance/stable-moments/tensors.js';
 import { dataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { attacks, makeRows } from '../../../bench/accuracy/data.js';
-import { rankUnit } from '../../../src/estimators/everyday/rank-scores.js';
-import { parseParameters } from '../../../src/estimators/parameters.js';
+import { rankUnit } from '../../../src/estimators/counts/tables/rank-scores.js';
+import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../../src/estimators/registry.js';
 import { passingValue } from '../../../src/privacy/mechanisms/bounds.js';
-import { resolvePureTarget } from '../../../src/privacy/target.js';
-import type { StudyFacts } from '../../../src/estimators/contract.js';
+import { resolvePureTarget } from '../../../src/privacy/accounting/target.js';
+import type { StudyFacts } from '../../../src/estimators/contract/estimator.js';
 import { dataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { depthScores } from '../../../src/estimators/rank/depth.js';
-import { halfSphere } from '../../../src/estimators/rank/directions.js';
+import { depthScores } from '../../../src/estimators/mean/tukey-median/depth.js';
+import { halfSphere } from '../../../src/estimators/mean/depth/directions.js';
 import {
   distanceToWide, fitFor, fitted, offsetsAround, placeGrid, trimmedSum, trimmedViews,
-} from '../../../src/estimators/rank/trimming.js';
+} from '../../../src/estimators/mean/resilience/trimming.js';
 import { dataSource, type DataSource } from '../../support/data.js';
 import { exhaustiveResilience } from '../../support/exhaustive-resilience.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { normalCdf } from '../../../src/numerics/normal.js';
-import { widestAxes } from '../../../src/estimators/robust/axes.js';
-import { binOf, leastCutAlongAxes, profileBins, profileOf } from '../../../src/estimators/robust/profile.js';
+import { widestAxes } from '../../../src/estimators/mean/robust-mean/axes.js';
+import { binOf, leastCutAlongAxes, profileBins, profileOf } from '../../../src/estimators/pooled/projected-histogram.js';
 import { dataSource } from '../../support/data.js';
 
 const width = 12 / profileBins;

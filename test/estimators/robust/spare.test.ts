@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { makeRows } from '../../../bench/accuracy/data.js';
 import { Sensitive } from '../../../src/base/brands.js';
-import { robustDesign } from '../../../src/estimators/robust/design.js';
-import { carriedBy, carriersOf, combined } from '../../../src/estimators/robust/spare.js';
+import { robustDesign } from '../../../src/estimators/mean/robust-mean/design.js';
+import { carriedBy, carriersOf, combined } from '../../../src/estimators/mean/robust-mean/reallocation.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../../src/random/insecure.js';
 import { dataSource, listOf } from '../../support/data.js';

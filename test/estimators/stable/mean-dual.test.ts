@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ascend, semidefinitePart, startOfAscent } from '../../../src/estimators/stable/dual-ascent.js';
-import { stepRows, weightedMoments, weightSteps } from '../../../src/estimators/stable/dual-rows.js';
-import { stableMeanDual } from '../../../src/estimators/stable/mean-dual.js';
-import { inlineCompute } from '../../../src/estimators/compute.js';
-import { parseParameters } from '../../../src/estimators/parameters.js';
-import { clipBall } from '../../../src/privacy/clip.js';
+import { ascend, semidefinitePart, startOfAscent } from '../../../src/estimators/mean/stable-mean-dual/dual-ascent.js';
+import { stepRows, weightedMoments, weightSteps } from '../../../src/estimators/mean/stable-mean-dual/dual-rows.js';
+import { stableMeanDual } from '../../../src/estimators/mean/stable-mean-dual/stable-mean-dual.js';
+import { inlineCompute } from '../../../src/estimators/contract/compute.js';
+import { parseParameters } from '../../../src/estimators/contract/parameters.js';
+import { clipBall } from '../../../src/privacy/stages/clip.js';
 import { makeRows } from '../../../bench/accuracy/data.js';
 import { dataSource, listOf } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';

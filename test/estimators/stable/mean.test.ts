@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { makeRows } from '../../../bench/accuracy/data.js';
-import { parseParameters } from '../../../src/estimators/parameters.js';
-import { sensitivitiesOf } from '../../../src/estimators/stable/mean-design.js';
-import { stableMean } from '../../../src/estimators/stable/mean.js';
-import type { MechanismEvent } from '../../../src/privacy/events.js';
+import { parseParameters } from '../../../src/estimators/contract/parameters.js';
+import { sensitivitiesOf } from '../../../src/estimators/mean/stable-mean/design.js';
+import { stableMean } from '../../../src/estimators/mean/stable-mean/stable-mean.js';
+import type { MechanismEvent } from '../../../src/privacy/accounting/events.js';
 import { dataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 

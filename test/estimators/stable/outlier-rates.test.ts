@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { inlineCompute } from '../../../src/estimators/compute.js';
-import { gapMax } from '../../../src/estimators/stable/mean-design.js';
-import { weightedSums } from '../../../src/estimators/stable/mean.js';
-import { projectOnBound } from '../../../src/estimators/stable/projection.js';
+import { inlineCompute } from '../../../src/estimators/contract/compute.js';
+import { gapMax } from '../../../src/estimators/mean/stable-mean/design.js';
+import { weightedSums } from '../../../src/estimators/mean/stable-mean/stable-mean.js';
+import { projectOnBound } from '../../../src/estimators/mean/stable-mean/projection.js';
 import { dataSource, type DataSource } from '../../support/data.js';
 import { changeOf, potentialOf, scoreOf, selectedMean } from './outlier-rates.js';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { inlineCompute } from '../../../src/estimators/compute.js';
-import type { Compute } from '../../../src/estimators/contract.js';
-import type { StepRows } from '../../../src/estimators/stable/dual-rows.js';
-import { gapMax, sensitivitiesOf } from '../../../src/estimators/stable/mean-design.js';
-import { weightedSums } from '../../../src/estimators/stable/mean.js';
+import { inlineCompute } from '../../../src/estimators/contract/compute.js';
+import type { Compute } from '../../../src/estimators/contract/estimator.js';
+import type { StepRows } from '../../../src/estimators/mean/stable-mean-dual/dual-rows.js';
+import { gapMax, sensitivitiesOf } from '../../../src/estimators/mean/stable-mean/design.js';
+import { weightedSums } from '../../../src/estimators/mean/stable-mean/stable-mean.js';
 import {
   overstep, passesAtMost, projectOnBound, roundingGap, softness, type PassesAsked, type Projection,
-} from '../../../src/estimators/stable/projection.js';
+} from '../../../src/estimators/mean/stable-mean/projection.js';
 import { createKernels } from '../../../src/numerics/kernels/index.js';
 import { dataSource, type DataSource } from '../../support/data.js';
 

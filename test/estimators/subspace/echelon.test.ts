@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { basisOfLabel, Echelon } from '../../../src/estimators/subspace/echelon.js';
-import { projectorOf } from '../../../src/estimators/subspace/projector.js';
+import { basisOfLabel, Echelon } from '../../../src/estimators/covariance/subspace/echelon.js';
+import { projectorOf } from '../../../src/estimators/covariance/subspace/projector.js';
 import { dataSource, shuffled, type DataSource } from '../../support/data.js';
 
 function spanOf(rows: readonly (readonly number[])[]): Echelon {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidParameterError } from '../../../src/base/errors.js';
 import { utf8 } from '../../../src/base/bytes.js';
-import { chooseSubspaceDesign } from '../../../src/estimators/subspace/design.js';
+import { chooseSubspaceDesign } from '../../../src/estimators/covariance/subspace/design.js';
 import { findEstimator } from '../../../src/estimators/registry.js';
-import { spanSummary } from '../../../src/estimators/subspace/summary.js';
-import { parseParameters } from '../../../src/estimators/parameters.js';
+import { spanSummary } from '../../../src/estimators/covariance/subspace/summary.js';
+import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import { seededWork } from '../../../src/random/work.js';
 import { dataSource, type DataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';

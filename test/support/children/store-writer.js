@@ -2,7 +2,7 @@
 // Arguments: the data folder, the first number.
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { systemClock } from '../../../dist/server/clock.js';
+import { systemClock } from '../../../dist/server/base/clock.js';
 import { openSqliteStore } from '../../../dist/server/store/sqlite/open.js';
 
 const [, , directory, first] = process.argv;

@@ -8,7 +8,7 @@ import Database from 'better-sqlite3';
 import { KeelsonError } from '../../../src/base/errors.js';
 import { signing } from '../../../src/signing/node.js';
 import type { StudyDocument } from '../../../src/wire/study-document.js';
-import type { Logger } from '../../../server/logger.js';
+import type { Logger } from '../../../server/base/logger.js';
 import type { Store } from '../../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../../server/store/sqlite/open.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';

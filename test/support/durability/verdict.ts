@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { systemClock } from '../../../server/clock.js';
-import { openServerKeys } from '../../../server/keys.js';
+import { systemClock } from '../../../server/base/clock.js';
+import { openServerKeys } from '../../../server/keys/server-keys.js';
 import type { JournalEntry, LedgerBalance, LedgerEntry, Store, StudyRecord } from '../../../server/store/contract.js';
 import { databaseFile } from '../../../server/store/sqlite/connection.js';
 import { journalTable } from '../../../server/store/sqlite/epoch-tables.js';

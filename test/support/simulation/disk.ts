@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../../server/clock.js';
+import type { Clock } from '../../../server/base/clock.js';
 import { openEngine, type Engine } from '../../../server/store/sqlite/engine.js';
 import type { Chance } from './chance.js';
 

@@ -1,5 +1,5 @@
-import { abuses } from '../../../client/simulation/attacks/index.js';
-import { AbuseGroup } from '../../../client/simulation/abuser.js';
+import { abuses } from '../../../simulation/attacks/index.js';
+import { AbuseGroup } from '../../../simulation/abuser.js';
 import { signing } from '../../../src/signing/node.js';
 import type { ContributorWorld } from './contributor.js';
 import { clientRuntime, ProcessTimers } from './scheduler.js';

@@ -1,5 +1,5 @@
 import type { SessionSocket } from '../../../server/listener/context.js';
-import type { CarriedListener, CarriedSession } from '../../../server/listener/carried.js';
+import type { CarriedListener, CarriedSession } from '../../../server/listener/in-memory.js';
 import type { OpenTransport, Transport, TransportHandlers } from '../../../client/websocket/contract.js';
 import { decodeClientFrame, decodeServerFrame } from '../../../src/wire/index.js';
 import type { Chance } from './chance.js';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../../server/clock.js';
+import type { Clock } from '../../../server/base/clock.js';
 import type { EpochRunner } from '../../../server/epochs/contract.js';
 import { InvariantError, KeelsonError } from '../../../src/base/errors.js';
-import type { ListenerLimits } from '../../../server/listener/options.js';
+import type { ListenerLimits } from '../../../server/network/options.js';
 import type { AdmissionRequest, LedgerBalance, Store } from '../../../server/store/contract.js';
 
 /** A defect put around the real parts, to see that the simulation finds it. Made anew for each process. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../server/clock.js';
-import type { ClientRuntime } from '../../../client/runtime.js';
+import type { Clock } from '../../../server/base/clock.js';
+import type { ClientRuntime } from '../../../client/base/runtime.js';
 
 interface Entry {
   readonly dueMs: number;

@@ -1,4 +1,4 @@
-import type { Estimator, Plan } from '../../../src/estimators/contract.js';
+import type { Estimator, Plan } from '../../../src/estimators/contract/estimator.js';
 import { findEstimator as findRegistered } from '../../../src/estimators/registry.js';
 import type { StudyDocument } from '../../../src/wire/study-document.js';
 import { defineStudy, type StudyDefinition } from '../../../server/studies/definition.js';

@@ -100,7 +100,7 @@ export function addColumnSums(rows: usize, count: i32, d: i32, weights: usize, o
 
 /**
  * Writes rows as whole steps of a grid inside a ball about `centre`, toward zero, to `out`, which is not `rows`; `unit`
- * has a width per column. The same bits as `clipToBall` of src/privacy/clip.ts, whose proof holds here for that reason.
+ * has a width per column. The same bits as `clipToBall` of src/privacy/stages/clip.ts, whose proof holds here for that reason.
  * `present` gets 0 for a row with an entry that is not finite, which becomes zeros, and 1 otherwise.
  *
  * A row well inside the ball is cut to whole steps as it is read: it is not shortened, and a square below a bound is

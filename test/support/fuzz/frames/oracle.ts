@@ -1,5 +1,5 @@
 import { toHex } from '../../../../src/base/bytes.js';
-import type { StudyHub, SubmitResult, VerifiedBatch } from '../../../../server/hub.js';
+import type { StudyHub, SubmitResult, VerifiedBatch } from '../../../../server/studies/contract.js';
 import { columns, ratedKeys, ratedPerMs, rowsMax } from './study.js';
 
 type WithdrawalAsked = Parameters<StudyHub['withdraw']>[0];

@@ -2,7 +2,7 @@ import { fromHex, toHex } from '../../../../src/base/bytes.js';
 import { signing } from '../../../../src/signing/node.js';
 import { signHello, type Signer } from '../../../../src/signing/index.js';
 import { decodeServerFrame, encodeClientFrame, type Welcome } from '../../../../src/wire/index.js';
-import type { CarriedSession } from '../../../../server/listener/carried.js';
+import type { CarriedSession } from '../../../../server/listener/in-memory.js';
 import type { SessionSocket } from '../../../../server/listener/context.js';
 import { must } from './oracle.js';
 import { enrolmentOf, serverSigner } from './study.js';

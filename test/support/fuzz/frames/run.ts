@@ -5,7 +5,7 @@ import { makeWelcome, offerWelcome } from './rotations.js';
 import { contributors, everyMs } from './study.js';
 import { Tally } from './tally.js';
 import { World } from './world.js';
-import type { ListenerLimits } from '../../../../server/listener/options.js';
+import type { ListenerLimits } from '../../../../server/network/options.js';
 
 /** How many frames one server lives for: long enough for several epochs, short enough that a failure replays soon. */
 export const framesPerWorld = 50_000;

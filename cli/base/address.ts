@@ -1,0 +1,16 @@
+import { webSocketUrl } from '../../client/websocket/url.js';
+import { UsageError } from './errors.js';
+
+/**
+ * The address of an aggregator as people type it: with ws, wss, http or https, or a host alone.
+ * @returns a ws: or wss: URL; a host alone gets ws:.
+ * @throws UsageError for anything else.
+ */
+export function aggregatorUrl(typed: string): string {
+  try {
+    return webSocketUrl(typed.includes('://') ? typed : `ws://${typed}`);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`URL is "${typed}": ${why}`, { url: typed });
+  }
+}

@@ -1,0 +1,31 @@
+import { fromHex, toHex } from '../../src/base/bytes.js';
+import { InvalidInputError } from '../../src/base/errors.js';
+import { readEnrolment } from '../../src/signing/index.js';
+import { readText } from './study-files.js';
+
+/**
+ * The token for one key in a file of lines "KEY TOKEN", as `keelson enrol` prints them; of several the one that holds
+ * longest. A line may hold a token alone.
+ * @returns hexadecimal digits.
+ * @throws InvalidInputError for a line of another form, or when no token in the file is for the key.
+ */
+export function readEnrolmentFile(path: string, publicKey: Uint8Array): string {
+  const own = toHex(publicKey);
+  let best: { readonly token: string; readonly expiresAtMs: number } | undefined;
+  for (const [index, raw] of readText(path).split(/\r?\n/).entries()) {
+    const words = raw.trim().toLowerCase().split(/\s+/);
+    if (words[0] === '') continue;
+    const token = words.at(-1)!;
+    const claim = words.length <= 2 && /^([0-9a-f]{2})+$/.test(token) ? readEnrolment(fromHex(token)) : undefined;
+    if (claim === undefined) {
+      throw new InvalidInputError(`${path}, line ${index + 1}: this is no enrolment token: use what "keelson enrol" printed`,
+        { path, line: index + 1 });
+    }
+    const mine = words.length === 1 || words[0] === own;
+    if (mine && !(best !== undefined && best.expiresAtMs >= claim.expiresAtMs)) {
+      best = { token, expiresAtMs: claim.expiresAtMs };
+    }
+  }
+  if (best !== undefined) return best.token;
+  throw new InvalidInputError(`${path} holds no token for ${own}: ask the operator for one`, { path });
+}

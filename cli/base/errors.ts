@@ -1,0 +1,75 @@
+import { InvalidInputError, KeelsonError } from '../../src/base/errors.js';
+import { didYouMean } from '../../src/base/suggest.js';
+import type { ErrorCode } from '../../src/base/error-codes.js';
+import type { ExitStatus } from './io.js';
+
+/** The command line itself is wrong; the message ends with what to type instead. */
+export class UsageError extends KeelsonError {
+  constructor(message: string, details: Readonly<Record<string, unknown>> = {}) {
+    super('invalid-usage', message, { details });
+  }
+}
+
+/** Codes of an answer that is "no"; every other error means that there was no answer. */
+const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'plan-infeasible',
+  'budget-declined',
+  'budget-exhausted',
+  'log-invalid',
+  'server-key-mismatch',
+]);
+
+export function exitStatusOf(error: unknown): ExitStatus {
+  return error instanceof KeelsonError && refusals.has(error.code) ? 1 : 2;
+}
+
+const systemRemedies: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file: check the path',
+  EACCES: 'permission denied: check who may read and write it',
+  EPERM: 'permission denied: check who may read and write it',
+  EISDIR: 'it is a folder: name a file in it',
+  ENOTDIR: 'a part of the path is not a folder: check the path',
+  EEXIST: 'it exists already: name another file',
+  ENOSPC: 'the disk is full: make room and run again',
+  EADDRINUSE: 'the address is taken: stop its owner or choose another port',
+  ECONNREFUSED: 'nobody answers there: check the address and that the server runs',
+};
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string'
+    && (error as NodeJS.ErrnoException).syscall !== undefined;
+}
+
+/** An error of the operating system as one that says what, where and what to do; others unchanged. */
+export function asInputError(error: unknown, subject: string): unknown {
+  if (!isSystemError(error)) return error;
+  const remedy = systemRemedies[error.code ?? ''] ?? `the system answered ${error.code}`;
+  return new InvalidInputError(`${subject}: ${remedy}`, { path: subject, systemCode: error.code });
+}
+
+/**
+ * The text for stderr: what went wrong, where, and what to do.
+ * @param command - e.g. "keelson estimate".
+ * @param debug - adds the stack and the causes.
+ */
+export function errorText(error: unknown, command: string, debug: boolean): string {
+  const known = isSystemError(error) ? asInputError(error, error.path ?? 'a file or address') : error;
+  if (debug) return `${command}: ${stackOf(known)}\n`;
+  if (known instanceof KeelsonError && known.code !== 'invariant') {
+    return `${command}: ${known.message}${studyMeant(known)}\n`;
+  }
+  const message = known instanceof Error ? known.message : String(known);
+  return `${command}: a defect in Keelson: ${message}\n  run it again with --debug and report what it prints\n`;
+}
+
+/** The client lists the studies that there are; this points at the near one. */
+function studyMeant({ code, details: { study, studies } }: KeelsonError): string {
+  if (code !== 'unknown-study' || typeof study !== 'string' || !Array.isArray(studies)) return '';
+  return didYouMean(study, studies as readonly string[]);
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = error.stack ?? error.message;
+  return error.cause === undefined ? own : `${own}\ncaused by ${stackOf(error.cause)}`;
+}

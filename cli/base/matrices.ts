@@ -1,0 +1,56 @@
+import { entriesOf, type NamedPart } from '../../src/base/parts.js';
+import { formatNumber } from './output.js';
+
+/** A table as `Output.table` takes it. */
+export interface PartTable {
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+interface Whole {
+  readonly estimate: readonly number[];
+  readonly parts?: readonly NamedPart[];
+}
+
+/** Columns that still fit a terminal; a wider matrix is shown by the corner that does. */
+const widthMax = 8;
+const heightMax = 40;
+
+/**
+ * One table for each part of an estimate: a vector in a row under its labels, a matrix as it is written, anything of
+ * more dimensions one matrix per leading index. Rows and columns as long as the study's columns carry their names.
+ */
+export function tablesOf({ estimate, parts = [] }: Whole, columns: readonly string[]): readonly PartTable[] {
+  const tables: PartTable[] = [];
+  let offset = 0;
+  for (const { name, shape } of parts) {
+    const [height, width] = [shape.at(-2) ?? 1, shape.at(-1) ?? 1];
+    const count = entriesOf(shape) / (height * width);
+    for (let index = 0; index < count; index++) {
+      const title = count === 1 ? name : `${name} ${index + 1}`;
+      tables.push(tableOf(estimate, offset + index * height * width, { title, height, width, columns }));
+    }
+    offset += entriesOf(shape);
+  }
+  return tables;
+}
+
+interface Matrix {
+  readonly title: string;
+  readonly height: number;
+  readonly width: number;
+  readonly columns: readonly string[];
+}
+
+function tableOf(estimate: readonly number[], offset: number, { title, height, width, columns }: Matrix): PartTable {
+  const [shownHeight, shownWidth] = [Math.min(height, heightMax), Math.min(width, widthMax)];
+  const widthCut = shownWidth < width ? ['...'] : [];
+  const nameOf = (length: number, i: number): string => (length === columns.length ? columns[i]! : String(i + 1));
+  const heads = [title, ...Array.from({ length: shownWidth }, (_, j) => nameOf(width, j)), ...widthCut];
+  const rows = Array.from({ length: shownHeight }, (_, i) => [
+    height === 1 ? '' : nameOf(height, i),
+    ...Array.from({ length: shownWidth }, (__, j) => formatNumber(estimate[offset + i * width + j]!)),
+    ...widthCut,
+  ]);
+  return { heads, rows: shownHeight < height ? [...rows, heads.map(() => '...')] : rows };
+}

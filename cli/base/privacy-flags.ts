@@ -1,0 +1,42 @@
+import type { PrivacyTarget } from '../../src/estimators/contract/estimator.js';
+import {
+  epsilonRange, resolvePureTarget, resolveTarget, rhoRange, targetFromRho,
+} from '../../src/privacy/accounting/target.js';
+import { UsageError } from './errors.js';
+import { numberFlag } from './numbers.js';
+
+/** The flags that say what a release may cost; shared by `estimate`, `plan` and `audit`. */
+export const privacyArguments = {
+  epsilon: { type: 'string', valueHint: 'e', description: 'privacy loss bound of the release' },
+  delta: {
+    type: 'string',
+    valueHint: 'd',
+    description: 'probability that the bound fails, far below 1 / contributors; 0 for pure privacy',
+  },
+  rho: { type: 'string', valueHint: 'r', description: 'zCDP bound of the release, in place of --epsilon' },
+} as const;
+
+export interface PrivacyFlags {
+  readonly epsilon?: string | undefined;
+  readonly delta?: string | undefined;
+  readonly rho?: string | undefined;
+}
+
+/** @throws UsageError when they are missing, contradict each other or are out of range. */
+export function privacyTarget(flags: PrivacyFlags): PrivacyTarget {
+  if (flags.delta === undefined) throw new UsageError('--delta is missing: give for example --delta 1e-6');
+  const isPure = Number(flags.delta) === 0 && flags.delta.trim() !== '';
+  const delta = isPure ? 0 : numberFlag(flags.delta, '--delta', { atLeast: 1e-100, below: 0.5 });
+  if ((flags.epsilon === undefined) === (flags.rho === undefined)) {
+    const what = flags.rho === undefined
+      ? 'neither --epsilon nor --rho is given'
+      : 'both --epsilon and --rho are given';
+    throw new UsageError(`${what}: give one of them, for example --epsilon 1`);
+  }
+  if (flags.rho !== undefined) {
+    if (isPure) throw new UsageError('--rho with --delta 0: zCDP is not pure; give --epsilon, or a --delta above 0');
+    return targetFromRho(numberFlag(flags.rho, '--rho', rhoRange), delta);
+  }
+  const epsilon = numberFlag(flags.epsilon!, '--epsilon', epsilonRange);
+  return isPure ? resolvePureTarget({ epsilon, delta }) : resolveTarget({ epsilon, delta });
+}

@@ -1,0 +1,43 @@
+import type { Plan, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
+import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
+
+/** What a release costs, as results state it. */
+export interface PrivacyStatement {
+  readonly epsilon: number;
+  readonly delta: number;
+  /** Under `renyi` the divergence over its order: there is no zCDP bound then. */
+  readonly rho: number;
+  /** Of a release whose cost is known at one order only: the divergence there. */
+  readonly renyi?: { readonly order: number; readonly divergence: number };
+  /** Which data sets the bound compares. */
+  readonly neighbours: string;
+}
+
+/**
+ * The (epsilon, delta) statement that was asked for, which the plan's cost meets by construction,
+ * and the zCDP amount that is charged. A pure plan states its own epsilon and delta 0; one with a cost at one order only
+ * states the epsilon that this comes to.
+ */
+export function statementOf(plan: Plan, target: PrivacyTarget): PrivacyStatement {
+  const { rho, epsilon, delta, renyi } = plan.cost;
+  const { neighbours } = plan.guarantee;
+  if (renyi !== undefined) {
+    const { order, amount } = renyi;
+    const divergence = amountToNumber(amount);
+    return {
+      epsilon: epsilonOfSpent({ rule: 'renyi', order }, amount, delta, target.deltaTotal),
+      delta: target.deltaTotal,
+      rho: divergence / order,
+      renyi: { order, divergence },
+      neighbours,
+    };
+  }
+  const isPure = epsilon !== null;
+  return {
+    epsilon: isPure ? amountToNumber(epsilon) : target.epsilon,
+    delta: isPure ? 0 : target.deltaTotal,
+    rho: amountToNumber(rho),
+    neighbours,
+  };
+}

@@ -1,0 +1,124 @@
+import { datasetSource, syntheticSource, type RowSource } from '../../simulation/index.js';
+import { InvalidInputError } from '../../src/base/errors.js';
+import { seededWork } from '../../src/random/work.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import { loadFlights, type Flights } from '../data/flights.js';
+import { UsageError } from '../base/errors.js';
+import { readRows } from '../input/open.js';
+import type { Io } from '../base/io.js';
+
+export interface RowsRequest {
+  /** Undefined: flights, or made-up rows. */
+  readonly file: RowsFile | undefined;
+  /** Rows per contribution; undefined: 8, or as many as the study takes where that is less. */
+  readonly rows: number | undefined;
+  readonly contributors: number;
+  readonly seed: Uint8Array;
+}
+
+/** Where the rows of one study's contributors come from. */
+export interface StudyRows {
+  readonly source: RowSource;
+  readonly rows: number;
+  /** For people: what the rows are. */
+  readonly origin: string;
+}
+
+interface Dataset {
+  /** Row-major. */
+  readonly values: Float64Array;
+  readonly columns: number;
+}
+
+/** The rows of a file. */
+export interface RowsFile extends Dataset {
+  readonly path: string;
+}
+
+const rowsUsual = 8;
+/** What studies call the columns of the flights. */
+const flightsByName: Readonly<Record<string, keyof Flights['columns']>> = {
+  delay_minutes: 'delay', distance_miles: 'distance',
+};
+
+/**
+ * The rows of every study, in the order of `documents`: from a file whose columns they must have, or else flights where
+ * all columns are theirs by name, or else made-up ones.
+ * @throws UsageError for more rows than a study takes; InvalidInputError for a file that does not fit a study.
+ */
+export function rowsOfStudies(
+  documents: readonly StudyDocument[], request: RowsRequest,
+): readonly StudyRows[] {
+  const { file } = request;
+  return documents.map((document) => {
+    const rows = rowsFor(document, request.rows);
+    const { contributors } = request;
+    // The order of the data must not be the order of the keys.
+    const seed = new Uint8Array(32);
+    seededWork(request.seed).fork('dataset').fill(seed);
+    const deal = (data: Dataset): RowSource => datasetSource({ ...data, rows, contributors, seed });
+    if (file !== undefined) {
+      checkColumns(file, document);
+      return { source: deal(file), rows, origin: `rows of ${nameOf(file.path)}` };
+    }
+    const flights = flightsFor(document);
+    if (flights !== null) return { source: deal(flights), rows, origin: 'real flights' };
+    return {
+      source: syntheticSource(document, rows, seed), rows,
+      origin: `made-up rows that fit ${document.columns.join(', ')} (--input deals out real ones)`,
+    };
+  });
+}
+
+function rowsFor({ study, contribution: { rowsMax } }: StudyDocument, asked: number | undefined): number {
+  if (asked === undefined || asked <= rowsMax) return asked ?? Math.min(rowsUsual, rowsMax);
+  throw new UsageError(`--rows is ${asked}, but ${study} takes at most ${rowsMax} rows of a contributor in an epoch: `
+    + `give at most ${rowsMax}`);
+}
+
+function nameOf(path: string): string {
+  return path === '-' ? 'standard input' : path;
+}
+
+function checkColumns(file: RowsFile, { study, columns: wanted }: StudyDocument): void {
+  const { columns, path } = file;
+  if (columns === wanted.length) return;
+  throw new InvalidInputError(
+    `${nameOf(path)} has ${columns} column${columns === 1 ? '' : 's'}, and ${study} has `
+    + `${wanted.length} (${wanted.join(', ')}): `
+    + 'give a file with the columns of the study', { path },
+  );
+}
+
+/** Null unless every column of the study is one of the flights, by name. */
+function flightsFor({ columns: names }: StudyDocument): Dataset | null {
+  if (!names.every((name) => Object.hasOwn(flightsByName, name))) return null;
+  const { count, columns } = loadFlights();
+  const found = names.map((name) => columns[flightsByName[name]!]);
+  const values = new Float64Array(count * names.length);
+  for (let i = 0; i < count; i++) found.forEach((column, j) => { values[i * names.length + j] = column[i]!; });
+  return { values, columns: names.length };
+}
+
+/** @throws InvalidInputError for a file that cannot be read, or holds no rows. */
+export async function readRowsFile(path: string, io: Io): Promise<RowsFile> {
+  const parts: Float64Array[] = [];
+  let columns = 0;
+  for await (const batch of readRows({ path, missing: 'refuse', flags: [] }, io.stdin)) {
+    columns = batch.columns.length;
+    if (batch.count > 0) parts.push(batch.values.slice(0, batch.count * columns));
+  }
+  if (parts.length === 0) {
+    throw new InvalidInputError(`${path} holds no rows: give one or more per person`, { path });
+  }
+  const values = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
+  if (values.length === 0) {
+    throw new InvalidInputError(`${nameOf(path)} holds no rows: give at least one`, { path });
+  }
+  let offset = 0;
+  for (const part of parts) {
+    values.set(part, offset);
+    offset += part.length;
+  }
+  return { values, columns, path };
+}

@@ -1,0 +1,173 @@
+import { partsByName, type Nested, type ReleaseBody } from '../../client/index.js';
+import { exact } from './format.js';
+import { intervalOf, type StudyEntry } from './model.js';
+
+type Value = Extract<ReleaseBody['outcome'], { kind: 'value' }>;
+
+/** One normal of a mixture. */
+export interface Component {
+  readonly weight: number;
+  readonly mean: number;
+  readonly deviation: number;
+}
+
+/** One normal of a mixture in several columns. */
+export interface Cloud {
+  readonly weight: number;
+  readonly mean: readonly number[];
+  /** Row by row. */
+  readonly covariance: readonly (readonly number[])[];
+}
+
+/** One bar: `from` null below all edges, `to` null above them. */
+export interface Bin {
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly count: number;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** A square of one number for every two columns. */
+export interface MatrixPicture {
+  readonly kind: 'matrix';
+  readonly name: string;
+  /** Of covariances; else its entries are shares of directions. */
+  readonly isCovariance: boolean;
+  readonly size: number;
+  readonly entries: readonly number[];
+  /** Half of the 95 % interval of each entry; null where the release says nothing. */
+  readonly halves: readonly (number | null)[];
+  /** Where the entries begin in the estimate. */
+  readonly offset: number;
+  /** The mean in front of the matrix; null where there is none. */
+  readonly centre: readonly number[] | null;
+}
+
+/** What an estimate is, as far as a page can draw it as more than numbers over time. */
+export type Picture =
+  | MatrixPicture
+  | { readonly kind: 'mixture'; readonly components: readonly Component[] }
+  | { readonly kind: 'clouds'; readonly clouds: readonly Cloud[] }
+  | { readonly kind: 'bins'; readonly bins: readonly Bin[] }
+  | { readonly kind: 'choice'; readonly chosen: number; readonly names: readonly string[] };
+
+/** The picture of an estimate, and how many of the numbers that `numbersOf` lists are drawn over epochs. */
+export function pictureOf(
+  entry: StudyEntry, outcome: Value,
+): { readonly picture: Picture | null; readonly charts: number } {
+  const size = outcome.estimate.length;
+  const picture = mixtureOf(entry, outcome) ?? cloudsOf(entry, outcome) ?? matrixOf(entry, outcome) ?? binsOf(entry, outcome)
+    ?? choiceOf(entry, outcome);
+  if (picture === null) return { picture, charts: size };
+  // A mean and variances go over time like any other numbers.
+  const isOverTime = picture.kind === 'matrix' && picture.isCovariance;
+  return { picture, charts: isOverTime ? (picture.centre?.length ?? 0) + picture.size : 0 };
+}
+
+/** The square that an estimate is or has among its parts; null where there is none. */
+function matrixOf({ document }: StudyEntry, outcome: Value): MatrixPicture | null {
+  const { estimate, shape, parts } = outcome;
+  const size = document.columns.length;
+  const squareAt = (offset: number, name: string, centre: readonly number[] | null): MatrixPicture => {
+    const entries = estimate.slice(offset, offset + size * size);
+    const halves = entries.map((_, place) => {
+      const interval = intervalOf(outcome, offset + place);
+      return interval === null ? null : (interval[1] - interval[0]) / 2;
+    });
+    return { kind: 'matrix', name, isCovariance: name === 'covariance', size, entries, halves, offset, centre };
+  };
+  const isSquare = (lengths: readonly number[]): boolean =>
+    lengths.length === 2 && lengths[0] === size && lengths[1] === size;
+  if (parts === undefined) {
+    // One column's square is a number like any other.
+    if (!isSquare(shape) || size < 2) return null;
+    return squareAt(0, 'matrix', null);
+  }
+  let offset = 0;
+  let centre: readonly number[] | null = null;
+  for (const part of parts) {
+    if (isSquare(part.shape) && size > 1) return squareAt(offset, part.name, centre);
+    const length = part.shape.reduce((product, each) => product * each, 1);
+    if (offset === 0 && part.shape.length === 1 && length === size) centre = estimate.slice(0, length);
+    offset += length;
+  }
+  return null;
+}
+
+function mixtureOf({ document }: StudyEntry, outcome: Value): Picture | null {
+  const { weights, means, scales } = partsByName(outcome);
+  let components: Component[];
+  if (isList(weights) && isList(means) && isList(scales)) {
+    components = weights.map((weight, k) => ({ weight, mean: means[k]!, deviation: scales[k]! }));
+  } else if (document.estimator === 'mixture-1d' && outcome.shape[1] === 3) {
+    const { estimate, shape } = outcome;
+    components = Array.from({ length: shape[0]! }, (_, k) =>
+      ({ weight: estimate[3 * k]!, mean: estimate[3 * k + 1]!, deviation: estimate[3 * k + 2]! }));
+  } else return null;
+  // Fewer components than were allowed: the rest weigh nothing.
+  return { kind: 'mixture', components: components.filter(({ weight, deviation }) => weight > 0 && deviation > 0) };
+}
+
+function cloudsOf({ document }: StudyEntry, outcome: Value): Picture | null {
+  const size = document.columns.length;
+  const { weights, means, covariances } = partsByName(outcome);
+  const isOfColumns = (list: Nested | undefined): list is readonly Nested[] => Array.isArray(list) && list.length === size;
+  if (!isList(weights) || !Array.isArray(means) || !Array.isArray(covariances)) return null;
+  const clouds = weights.flatMap((weight, k): Cloud[] => {
+    const [mean, covariance] = [means[k] as Nested | undefined, covariances[k] as Nested | undefined];
+    if (!isOfColumns(mean) || !isList(mean) || !isOfColumns(covariance)) return [];
+    const rows = covariance.filter((row) => isOfColumns(row) && isList(row));
+    const isSpread = rows.length === size && rows.every((row, j) => row[j]! > 0);
+    return weight > 0 && isSpread ? [{ weight, mean, covariance: rows }] : [];
+  });
+  return { kind: 'clouds', clouds };
+}
+
+function binsOf({ document }: StudyEntry, { estimate, shape, interval95 }: Value): Picture | null {
+  const { edges, width } = document.parameters;
+  const bar = (from: number | null, to: number | null, place: number): Bin => ({
+    from, to, count: estimate[place]!, low: interval95?.low[place] ?? null, high: interval95?.high[place] ?? null,
+  });
+  if (document.estimator !== 'histogram') return null;
+  if (isList(edges) && estimate.length === edges.length + 1) {
+    return { kind: 'bins', bins: estimate.map((_, i) => bar(edges[i - 1] ?? null, edges[i] ?? null, i)) };
+  }
+  if (typeof width !== 'number' || shape[1] !== 2) return null;
+  const found = Array.from({ length: shape[0]! }, (_, k) => bar(estimate[2 * k]!, estimate[2 * k]! + width, 2 * k + 1));
+  return { kind: 'bins', bins: found.filter(({ count }) => count !== 0).sort((one, two) => one.from! - two.from!) };
+}
+
+function choiceOf({ document }: StudyEntry, { estimate }: Value): Picture | null {
+  const hypotheses = listIn(document.parameters['hypotheses']);
+  if (document.estimator !== 'select' || hypotheses === null) return null;
+  return { kind: 'choice', chosen: estimate[0]!, names: hypotheses.map(hypothesisInWords) };
+}
+
+/** A list parameter travels as JSON; null for anything else. */
+export function listIn(parameter: unknown): readonly unknown[] | null {
+  if (typeof parameter !== 'string' || !parameter.startsWith('[')) return null;
+  try {
+    const list: unknown = JSON.parse(parameter);
+    return Array.isArray(list) ? list : null;
+  } catch {
+    return null;
+  }
+}
+
+/** `{ normal: { mean: 10, deviation: 40 } }` as `normal, mean 10, deviation 40`. */
+function hypothesisInWords(hypothesis: unknown): string {
+  if (typeof hypothesis !== 'object' || hypothesis === null) return String(hypothesis);
+  return Object.entries(hypothesis).map(([name, facts]) => {
+    if (typeof facts !== 'object' || facts === null) return `${name} ${String(facts)}`;
+    const said = Object.entries(facts as object).map(([fact, value]) => {
+      if (typeof value === 'number') return `${fact} ${exact(value)}`;
+      return Array.isArray(value) ? `${value.length} ${fact}` : fact;
+    });
+    return [name, ...said].join(', ');
+  }).join('; ');
+}
+
+function isList(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'number');
+}

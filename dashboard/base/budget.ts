@@ -1,0 +1,66 @@
+import type { ReleaseBody, StudyDocument } from '../../client/index.js';
+
+/** How a study stands with its privacy budget, as its newest release says. Shares are of the cap, 0 to 1. */
+export interface BudgetState {
+  readonly epsilonSpent: number;
+  readonly epsilonCap: number;
+  readonly spentShare: number;
+  /** Set aside for the open epoch; 0 when none is open. */
+  readonly reservedShare: number;
+  readonly leftShare: number;
+  /** Of one release, alone. */
+  readonly epsilonPerRelease: number;
+  /** How many more epochs fit after the open one; null when a release costs nothing. */
+  readonly epochsLeft: number | null;
+  /** The budget renews: a charge counts for this long. */
+  readonly windowMs: number | null;
+}
+
+/** @param isOpen an epoch is open: what it will cost is set aside already. */
+export function budgetOf({ ledger, cost }: ReleaseBody, isOpen: boolean): BudgetState {
+  // Whatever runs out first is what the bar shows.
+  const units = [
+    { spent: ledger.rhoSpent, cap: ledger.rhoCap, cost: cost.rhoAmount },
+    { spent: ledger.deltaSpent, cap: ledger.deltaCap, cost: cost.deltaAmount },
+  ].filter((unit) => unit.cap > 0n && unit.cost > 0n);
+  const places = units.map(({ spent, cap, cost: each }) => ({
+    spentShare: ratio(spent, cap), costShare: ratio(each, cap), fits: spent >= cap ? 0n : (cap - spent) / each,
+  }));
+  const tightest = places.reduce<(typeof places)[number] | null>(
+    (least, place) => (least === null || place.fits < least.fits ? place : least), null,
+  );
+  const spentShare = Math.min(1, tightest?.spentShare ?? 0);
+  const reserves = isOpen && tightest !== null && tightest.fits > 0n;
+  const reservedShare = reserves ? Math.min(1 - spentShare, tightest.costShare) : 0;
+  return {
+    epsilonSpent: ledger.epsilonSpent,
+    epsilonCap: ledger.epsilonCap,
+    spentShare, reservedShare,
+    leftShare: Math.max(0, 1 - spentShare - reservedShare),
+    epsilonPerRelease: cost.epsilon,
+    epochsLeft: tightest === null ? null : Number(tightest.fits) - (reserves ? 1 : 0),
+    windowMs: ledger.windowMs === undefined ? null : Number(ledger.windowMs),
+  };
+}
+
+/** Bigger than doubles are these amounts, and far from 2^1024: their ratio is as exact as a double. */
+function ratio(part: bigint, all: bigint): number {
+  return Number(part) / Number(all);
+}
+
+/** Whom the study protects, against whom, and how far, in words that need no glossary. From public facts. */
+export function guaranteeInWords({ budget, participation, privacy }: StudyDocument): {
+  readonly sentence: string; readonly notAgainst: string; readonly oddsPerRelease: number; readonly oddsInAll: number;
+} {
+  const what = participation === 'public'
+    ? 'what any one contributor sent (but not that it took part)'
+    : budget.scope === 'contributor'
+      ? 'what any one contributor sent, and whether it ever took part'
+      : 'what any one contributor sent, and whether it took part at all';
+  return {
+    sentence: `Whoever reads these answers, even knowing everybody else’s data, can learn only little about ${what}.`,
+    notAgainst: 'It does not protect from the operator of this server, who holds the rows until their epoch closes.',
+    oddsPerRelease: Math.exp(privacy.epsilon),
+    oddsInAll: Math.exp(budget.epsilon),
+  };
+}

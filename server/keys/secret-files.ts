@@ -1,0 +1,167 @@
+import {
+  closeSync, fchmodSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync,
+} from 'node:fs';
+import { platform } from 'node:os';
+import { join } from 'node:path';
+import { signing } from '#signing';
+import { fromHex, toHex } from '../../src/base/bytes.js';
+import { InvalidInputError } from '../../src/base/errors.js';
+
+/** It has no modes, and opens no folders. */
+const isWindows = platform() === 'win32';
+
+/**
+ * Makes a file with mode 0600 and a secret in it; false when the file is there. Written under another name and linked,
+ * so that a crash leaves either nothing or the whole secret, and two starts at once agree on one.
+ * @throws InvalidInputError when its folder is missing or may not be written.
+ */
+export function createSecret(path: string, make: () => string): boolean {
+  const draft = `${path}.${toHex(signing.randomBytes(6))}.new`;
+  const existing = openIfThere(path);
+  if (existing !== undefined) {
+    closeSync(existing);
+    return false;
+  }
+  const file = openDraft(draft, path);
+  try {
+    // The umask can only narrow the mode asked for; this restores the owner's own access.
+    fchmodSync(file, 0o600);
+    writeSync(file, `${make()}\n`);
+    fsyncSync(file);
+    linkSync(draft, path);
+    syncFolder(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    closeSync(file);
+    unlinkSync(draft);
+  }
+}
+
+/**
+ * The trimmed text of a secret's file. The mode is read from the open file, so that nothing can be swapped in between.
+ * @throws InvalidInputError when it is missing, unreadable, too large, or can be read by others than its owner.
+ */
+export function readSecret(path: string): string {
+  const file = openIfThere(path);
+  if (file === undefined) {
+    throw new InvalidInputError(`${path} is missing: there is no such file; check the path, or restore it`, { path });
+  }
+  try {
+    const found = fstatSync(file);
+    if (!found.isFile()) {
+      throw new InvalidInputError(`${path} is a folder or device: name a file`, { path });
+    }
+    const { mode, size } = found;
+    if (!isWindows && (mode & 0o077) !== 0) {
+      const text = (mode & 0o777).toString(8).padStart(4, '0');
+      throw new InvalidInputError(
+        `${path} has mode ${text}, so others on this machine can read it: run chmod 600 ${path}, `
+        + 'and replace the secret if somebody may have', { path, mode: text });
+    }
+    if (size > 1_024) {
+      throw new InvalidInputError(`${path} is too large to be a key: check the path`, { path });
+    }
+    return readFileSync(file, 'utf8').trim();
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * The 32 bytes in the file of a key.
+ * @param remedy what to do when it holds something else.
+ * @throws InvalidInputError as `readSecret`, and when there are no 64 hexadecimal digits in it.
+ */
+export function seedIn(path: string, remedy: string): Uint8Array {
+  const text = readSecret(path);
+  if (/^[0-9a-f]{64}$/i.test(text)) return fromHex(text);
+  throw new InvalidInputError(`${path} does not hold a key of 64 hexadecimal digits: ${remedy}`, { path });
+}
+
+/** True when the file is there. @throws InvalidInputError when that cannot be found out. */
+export function isSecretThere(path: string): boolean {
+  const file = openIfThere(path);
+  if (file === undefined) return false;
+  closeSync(file);
+  return true;
+}
+
+/**
+ * Puts the secret `next` in the place of `path`, and what was there under the name `old`. A crash leaves `path` with one
+ * of the two, whole; called again, it goes on from there.
+ */
+export function replaceSecret(path: string, next: string, old: string): void {
+  try {
+    linkSync(path, old);
+  } catch (error) {
+    // There from a first try; or nothing is to be kept.
+    if (codeOf(error) !== 'EEXIST' && codeOf(error) !== 'ENOENT') throw error;
+  }
+  syncFolder(path);
+  renameSync(next, path);
+  syncFolder(path);
+}
+
+/** Overwrites the file with zeros and removes it; nothing when it is not there. A disk may keep older blocks all the same. */
+export function eraseSecret(path: string): void {
+  let file: number;
+  try {
+    file = openSync(path, 'r+');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return;
+    throw unreadable(path, error);
+  }
+  try {
+    writeSync(file, new Uint8Array(fstatSync(file).size), 0, null, 0);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  unlinkSync(path);
+  syncFolder(path);
+}
+
+/**
+ * Makes the name of a file durable, after it was made or renamed: a power cut may take it back
+ * otherwise.
+ */
+export function syncFolder(path: string): void {
+  if (isWindows) return;
+  const folder = openSync(join(path, '..'), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function openDraft(draft: string, path: string): number {
+  try {
+    return openSync(draft, 'wx', 0o600);
+  } catch (error) {
+    const why = codeOf(error) === 'ENOENT' ? 'there is no such folder' : `${codeOf(error) ?? 'unknown'}`;
+    throw new InvalidInputError(`${path} cannot be made (${why}): check its folder, and who may write there`, { path });
+  }
+}
+
+function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, cause: unknown): InvalidInputError {
+  return new InvalidInputError(
+    `${path} cannot be read (${codeOf(cause) ?? 'unknown'}): check its owner and mode 0600`, { path },
+  );
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
+}

@@ -1,0 +1,55 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { signing } from '#signing';
+import { toBase64, toHex } from '../../src/base/bytes.js';
+import { InvalidInputError } from '../../src/base/errors.js';
+import type { KeyRotation } from '../../src/signing/index.js';
+import { serverSeedIn, settleRotation } from './key-rotation.js';
+import { createSecret, readSecret } from './secret-files.js';
+
+/** The secrets of a data folder. Their paths may be printed, their values never. */
+export interface ServerKeys {
+  /** 32 bytes: the seed of the key that signs releases. Who has it can sign in this server's name. */
+  readonly seed: Uint8Array;
+  readonly operatorToken: string;
+  readonly paths: { readonly serverKey: string; readonly operatorToken: string };
+  /** Files that did not exist before. */
+  readonly created: readonly string[];
+}
+
+/**
+ * Reads DIR/server.key (64 hexadecimal digits) and DIR/operator.token, and makes those that are missing, with mode
+ * 0600. Finishes a change of the key that was cut short.
+ * @param rotations the changes of the key that the folder's store holds, oldest first; the key must be the one that they
+ *   lead to.
+ * @param signedWith where there are no changes: the key that the releases in the store name; null when there are none.
+ * @throws InvalidInputError when a file can be read by others than its owner, is not readable, or does not hold a key,
+ *   or not the key that the store says is in force.
+ */
+export function openServerKeys(
+  directory: string, rotations: readonly KeyRotation[] = [], signedWith: Uint8Array | null = null,
+): ServerKeys {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const paths = { serverKey: join(directory, 'server.key'), operatorToken: join(directory, 'operator.token') };
+  const created: string[] = [];
+  const read = (path: string, make: () => string): string => {
+    if (createSecret(path, make)) created.push(path);
+    return readSecret(path);
+  };
+  // A key that was changed, or that signed something, is never made anew: what is missing then must be restored.
+  if (rotations.length === 0 && signedWith === null) read(paths.serverKey, () => toHex(signing.generateSeed()));
+  settleRotation(paths.serverKey, rotations, signedWith);
+  const seed = serverSeedIn(paths.serverKey);
+  const operatorToken = read(paths.operatorToken, () => urlText(signing.randomBytes(32)));
+  if (!/^[A-Za-z0-9_-]{32,128}$/.test(operatorToken)) {
+    throw new InvalidInputError(
+      `${paths.operatorToken} does not hold a token of 32 to 128 letters, digits, - and _: remove it `
+      + 'to get a fresh one',
+      { path: paths.operatorToken });
+  }
+  return { seed, operatorToken, paths, created };
+}
+
+function urlText(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}

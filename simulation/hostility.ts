@@ -1,0 +1,44 @@
+import { InvalidParameterError } from '../src/base/errors.js';
+import { findAttack, isProtocolAttack, type RowAttack } from './attacks/index.js';
+import type { FleetOptions } from './fleet-options.js';
+
+/** What the hostile contributors of one study do in one epoch. */
+export interface Hostility {
+  /** The first contributors are hostile: how many. */
+  readonly hostile: number;
+  /** `absent`: they stay away. Null: they are played elsewhere, by an abuse group. */
+  readonly attack: RowAttack | 'absent' | null;
+  /** Undefined: the attack's own. */
+  readonly strength: number | undefined;
+  /** Epochs since this began, from 0. */
+  readonly age: number;
+}
+
+/**
+ * What comes in this epoch: what the fleet's tactics say, or else its options.
+ * @param before what was done in the epoch before: the same attack grows older.
+ * @throws InvalidParameterError for tactics with a share outside [0, 1), an unknown attack or one on the protocol.
+ */
+export function hostilityOf(
+  fleet: FleetOptions, study: string, epoch: bigint, before: Hostility | null,
+): Hostility {
+  const tactics = fleet.tactics?.(study, epoch) ?? null;
+  const share = tactics?.hostileShare ?? fleet.hostileShare ?? 0;
+  if (!(share >= 0 && share < 1)) throw new InvalidParameterError(`the hostile share is ${share}: give one in [0, 1)`);
+  const attack = attackOf(tactics?.attack ?? fleet.attack ?? 'shift', tactics !== null);
+  const goesOn = before !== null && before.attack === attack;
+  return {
+    hostile: Math.round(share * fleet.contributors),
+    attack,
+    strength: tactics === null ? fleet.strength : tactics.strength,
+    age: goesOn ? before.age + 1 : 0,
+  };
+}
+
+function attackOf(name: string, isTactic: boolean): Hostility['attack'] {
+  if (name === 'absent' && isTactic) return 'absent';
+  const attack = findAttack(name);
+  if (!isProtocolAttack(attack)) return attack;
+  if (!isTactic) return null;
+  throw new InvalidParameterError(`${name} is an attack on the protocol: give it to a fleet of its own`);
+}

@@ -1,0 +1,223 @@
+import type { ErrorCode } from '../src/base/error-codes.js';
+import type { KeelsonError } from '../src/base/errors.js';
+import type { WorkRandom } from '../src/random/source.js';
+import type { StudyDocument } from '../src/wire/study-document.js';
+import type { ClientRuntime } from '../client/base/runtime.js';
+import type { Channel } from '../client/session/channel.js';
+import type { Contribution } from '../client/session/contribution.js';
+import type { AbuseGroup } from './abuser.js';
+import type { AttackContext, RowAttack } from './attacks/index.js';
+import type { FleetOptions } from './fleet-options.js';
+import { hostilityOf, type Hostility } from './hostility.js';
+import { Pacer } from './pacer.js';
+import type { Counters } from './statistics.js';
+import { reduceRows, TruthSums, type Truth } from './truth.js';
+import { encodeUnchecked } from './attacks/unchecked-rows.js';
+
+const truthsKept = 64n;
+/** Where epochs close on a count there is no time to spread over. */
+const countPaceMs = 500;
+/** Contributors whose rows tell attackers where honest rows lie, and how far they spread. */
+const centreSample = 256;
+
+export interface StudyRunOptions {
+  readonly study: string;
+  readonly fleet: FleetOptions;
+  readonly runtime: ClientRuntime;
+  readonly random: WorkRandom;
+  readonly counters: Counters;
+  readonly onSettled: () => void;
+}
+
+/** One study's side of a fleet: who contributes when, with which rows, and what came of it. */
+export class StudyRun {
+  /** By contributor; undefined for those that an abuse group plays. */
+  readonly channels: (Channel | undefined)[] = [];
+  /** Channels that have not ended. */
+  live = 0;
+  readonly abusers: { readonly group: AbuseGroup; readonly index: number }[] = [];
+  private readonly pacer: Pacer;
+  private readonly truths = new Map<bigint, TruthSums>();
+  private epoch = 0n;
+  private document: StudyDocument | null = null;
+  private honest: HonestRows | null = null;
+  private hostility: Hostility | null = null;
+  /** Contributors whose own budget is used up: they are left out for good. */
+  private readonly spent = new Set<number>();
+  /** By contributor: an epoch that it may have contributed to already, which it leaves out. */
+  private readonly countedIn = new Map<number, bigint>();
+  underWay = 0;
+  isEnded = false;
+
+  constructor(private readonly options: StudyRunOptions) {
+    this.pacer = new Pacer(options.runtime, (index) => this.contribute(index));
+  }
+
+  truth(epoch: bigint): Truth | null {
+    return this.truths.get(epoch)?.truth ?? null;
+  }
+
+  /** One channel heard of an epoch. @returns true for the first that does. */
+  hear(document: StudyDocument, epoch: bigint, closesInMs: number | null): boolean {
+    if (this.isEnded || epoch <= this.epoch) return false;
+    this.document = document;
+    this.epoch = epoch;
+    const { fleet, counters, random } = this.options;
+    this.hostility = hostilityOf(fleet, this.options.study, epoch, this.hostility);
+    const windowMs = this.windowMs(document, closesInMs);
+    counters.missed += this.pacer.start(fleet.contributors, windowMs, random.fork(`order ${epoch}`));
+    for (const old of this.truths.keys()) if (old + truthsKept <= epoch) this.truths.delete(old);
+    return true;
+  }
+
+  /** This contributor's key was used before, perhaps in the epoch that is open now. */
+  usedBefore(index: number, epoch: bigint): void {
+    this.countedIn.set(index, epoch);
+  }
+
+  stop(): void {
+    this.isEnded = true;
+    this.pacer.stop();
+  }
+
+  private windowMs(document: StudyDocument, closesInMs: number | null): number {
+    const { paceMs, paceShare = 0.8 } = this.options.fleet;
+    if (paceMs !== undefined) return paceMs;
+    if (!('everyMs' in document.epoch)) return countPaceMs;
+    // How much of this epoch has passed is not known: be early.
+    return paceShare * (closesInMs ?? document.epoch.everyMs / 4);
+  }
+
+  private contribute(index: number): boolean {
+    const abuser = this.abusers[index];
+    const { rows: source } = this.options.fleet;
+    if (abuser !== undefined) {
+      const acted = abuser.group.act(abuser.index, this.epoch, source(index, this.epoch, this.options.study));
+      if (acted) this.options.counters.abuses += 1;
+      return acted;
+    }
+    if (index < this.hostility!.hostile && this.hostility!.attack === 'absent') return true;
+    const channel = this.channels[index]!;
+    if (channel.isEnded || this.spent.has(index)) return true;
+    // Whoever is not connected, has not heard of the epoch or is still busy tries again later in the epoch.
+    if (channel.number === 0 || channel.epoch !== this.epoch || !channel.isIdle) return false;
+    if (this.countedIn.get(index) === this.epoch) return true;
+    this.submit(channel, index, this.rowsOf(index));
+    return true;
+  }
+
+  private rowsOf(index: number): Float64Array {
+    const { fleet, study } = this.options;
+    const rows = fleet.rows(index, this.epoch, study);
+    const attack = this.attackOf(index);
+    return attack === null ? rows : attack.apply(rows, this.attackContext(index, attack));
+  }
+
+  /** What this contributor does to its numbers in this epoch; null for honest ones. */
+  private attackOf(index: number): RowAttack | null {
+    const { attack, hostile } = this.hostility!;
+    return index >= hostile || attack === 'absent' ? null : attack;
+  }
+
+  private submit(channel: Channel, index: number, values: Float64Array): void {
+    const { counters, runtime, fleet, study } = this.options;
+    const columns = this.document!.columns.length;
+    const isHostile = index < this.hostility!.hostile;
+    const reduced = values.length % columns === 0 ? reduceRows(values, columns) : new Float64Array(columns);
+    const startedMs = runtime.nowMs();
+    const done = (): void => {
+      this.underWay -= 1;
+      this.options.onSettled();
+    };
+    const refuse = (code: ErrorCode): void => counters.count(counters.refused, code);
+    counters.sent += 1;
+    this.underWay += 1;
+    const contribution: Contribution = {
+      id: 0,
+      last: true,
+      values,
+      batches: [],
+      refusal: null,
+      ...(this.attackOf(index)?.unchecked === true && { encode: encodeUnchecked }),
+      finish: (result) => {
+        counters.measure(runtime.nowMs() - startedMs);
+        if (result.kind === 'accepted') {
+          counters.accepted += 1;
+          this.sums(result.epoch, columns).add(reduced, isHostile);
+          fleet.onAccepted?.(study, result.epoch, reduced, isHostile);
+          // Rows that were late may have counted in the epoch that was open by then.
+          const isLate = this.document!.late === 'next' && result.openEpoch > result.epoch;
+          if (isLate) this.countedIn.set(index, result.openEpoch);
+        } else {
+          refuse(result.error.code);
+          if (result.error.code === 'contributor-budget-exhausted') this.spent.add(index);
+        }
+        done();
+      },
+      fail: (error) => {
+        refuse(error.code);
+        done();
+      },
+    };
+    channel.submit(contribution);
+  }
+
+  private sums(epoch: bigint, columns: number): TruthSums {
+    const found = this.truths.get(epoch) ?? new TruthSums(columns);
+    this.truths.set(epoch, found);
+    return found;
+  }
+
+  private attackContext(index: number, attack: RowAttack): AttackContext {
+    const { random, fleet } = this.options;
+    const document = this.document!;
+    this.honest ??= this.sampleHonest(document.columns.length);
+    const { centre, spread } = this.honest;
+    return {
+      columns: document.columns.length,
+      scale: fleet.scale?.[document.study] ?? statedScale(document) ?? spread,
+      centre,
+      strength: this.hostility!.strength ?? attack.defaultStrength,
+      age: this.hostility!.age,
+      shared: random.fork('agreed'),
+      own: random.fork(`own ${index} ${this.epoch}`),
+    };
+  }
+
+  private sampleHonest(columns: number): HonestRows {
+    const { fleet, study } = this.options;
+    const count = Math.min(centreSample, fleet.contributors);
+    const sums = new TruthSums(columns);
+    const squares = new TruthSums(columns);
+    for (let i = 0; i < count; i++) {
+      const row = reduceRows(fleet.rows(i, this.epoch, study), columns);
+      sums.add(row, false);
+      squares.add(row.map((value) => value * value), false);
+    }
+    const centre = [...sums.truth.honestMean];
+    const variances = [...squares.truth.honestMean].map((square, j) => square - centre[j]! ** 2);
+    // Columns that do not vary, as far as doubles tell, move in their own units.
+    const spread = variances.map((variance) => (variance > 0 ? Math.sqrt(variance) : 1));
+    return { centre, spread };
+  }
+}
+
+/** Where the rows of honest contributors lie: one number per column. */
+interface HonestRows {
+  readonly centre: readonly number[];
+  /** Standard deviations. */
+  readonly spread: readonly number[];
+}
+
+/** The study's public `scale`, one per column; null where it states none. */
+function statedScale(document: StudyDocument): readonly number[] | null {
+  const { scale } = document.parameters;
+  const { length } = document.columns;
+  if (typeof scale === 'number') return Array<number>(length).fill(scale);
+  return Array.isArray(scale) && scale.length === length ? (scale as readonly number[]) : null;
+}
+
+/** What ends a whole study rather than one contributor. */
+export function endsStudy(error: KeelsonError): boolean {
+  return error.code === 'study-ended' || error.code === 'budget-exhausted' || error.code === 'unknown-study';
+}

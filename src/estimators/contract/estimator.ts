@@ -1,0 +1,268 @@
+import type { Released, Sensitive } from '../../base/brands.js';
+import type { ParameterValue, ParameterValues, Participation } from '../../base/facts.js';
+import type { Outcome } from '../../base/outcome.js';
+import type { NamedPart } from '../../base/parts.js';
+import type { PrivacyCost } from '../../privacy/accounting/cost.js';
+import type { MechanismEvent } from '../../privacy/accounting/events.js';
+import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
+import type { WorkRandom } from '../../random/source.js';
+
+/**
+ * The estimator contract: one small interface for every estimator of the five papers, so that
+ * scheduler, command, dashboard, audit and compliance suite never branch on a name.
+ *
+ * Life of a release: `plan` (public facts only) -> rows are added to summaries as contributions
+ * complete -> `finish` each summary -> `release` once, through mechanisms built from the plan's
+ * events.
+ */
+export type { ParameterValue, ParameterValues, Participation } from '../../base/facts.js';
+
+/** What one release may cost. `delta` is what events may charge; the rest of the asked delta pays the conversion. */
+export interface PrivacyTarget {
+  /** zCDP allowed for this release. */
+  readonly rho: number;
+  /** Sum of event deltas allowed. */
+  readonly delta: number;
+  /** The statement asked for: (epsilon, deltaTotal). */
+  readonly epsilon: number;
+  readonly deltaTotal: number;
+  /** The budget takes pure costs only: estimators that have a form with such noise use it. Never false. */
+  readonly isPure?: true;
+  /** Of the Renyi budget that pays; estimators whose cost is known at one order only plan for this one. */
+  readonly order?: number;
+}
+
+export interface StudyFacts {
+  /** Columns of a row, 1..limits.columns. */
+  readonly dimension: number;
+  /** Nominal contributors per epoch: public, never counted. */
+  readonly cohort: number;
+  readonly participation: Participation;
+  readonly target: PrivacyTarget;
+}
+
+export interface Citation {
+  /** Short key as in docs, e.g. "AL22". */
+  readonly key: string;
+  readonly text: string;
+  /** Where in it, e.g. "Algorithm 1". */
+  readonly place: string;
+}
+
+/** One declared parameter; `parseParameters` checks against it and the command prints it. */
+export interface ParameterSpec {
+  readonly name: string;
+  /**
+   * `scale`: one positive number, or one per column. `numbers`: an ascending list, each number above the one before.
+   * `list`: a list of objects that the estimator reads; parsed to its canonical JSON text, of at most
+   * limits.parameterText characters.
+   */
+  readonly type: 'number' | 'integer' | 'choice' | 'boolean' | 'scale' | 'numbers' | 'list';
+  /** Absent: the parameter must be given, unless it is optional. */
+  readonly default?: ParameterValue;
+  /** The estimator works out a value from public facts when none is given. */
+  readonly optional?: true;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** Of a `choice`; of a `scale`, the words it takes besides numbers. */
+  readonly choices?: readonly string[];
+  /** Of `numbers`: the longest list; at most limits.columns, which is what a study document holds. Default: that. Of a `list` too. */
+  readonly lengthMaximum?: number;
+  readonly unit?: string;
+  readonly description: string;
+}
+
+/** The plan fails on public numbers: nothing runs, nothing is charged. */
+export interface Infeasible {
+  readonly kind: 'infeasible';
+  readonly reason: string;
+  /** What would make it feasible. */
+  readonly remedy: string;
+  readonly cohortNeeded?: number;
+}
+
+export interface CohortPlan {
+  readonly name: string;
+  /** Share of the contributors, shares of disjoint cohorts sum to 1. */
+  readonly share: number;
+  /** What one entry is: a contributor's row, or a pair of rows formed by slots. */
+  readonly unit: 'row' | 'pair';
+  /** `pooled`: one summary that keeps the rows. `disjoint`: one summary per hash group. */
+  readonly mode: 'disjoint' | 'pooled';
+  /** Number of hash groups; 1 for pooled. */
+  readonly groups: number;
+  /** Pairs only: public number of slots in each group, about half of its nominal members. */
+  readonly slots?: number;
+}
+
+export interface Guarantee {
+  /** Which data sets are neighbours, one sentence. */
+  readonly neighbours: string;
+  readonly theorem: string;
+  readonly assumptions: readonly string[];
+  /** Hostile share up to which expectedError holds; 0 when not robust. */
+  readonly corruptionMax: number;
+}
+
+/** Root of the expected squared Euclidean error, and its parts, in units of scale or those of the fact `errorsAreIn`. */
+export interface ExpectedError {
+  readonly total: number;
+  readonly sampling: number;
+  readonly noise: number;
+  readonly bias: number;
+}
+
+/**
+ * The rows of a pooled cohort. Sorted by tag before an estimator sees them, so that a release does not depend on arrival
+ * order; an estimator whose release does not anyhow may ask for them as they came.
+ */
+export interface PooledRows {
+  readonly count: number;
+  readonly dimension: number;
+  /** Row-major, count * dimension. May be a view of a SharedArrayBuffer. */
+  readonly values: Float64Array;
+  /** A keyed hash of the contributor, distinct per row. Empty where the summary was asked for no tags. */
+  readonly tags: BigUint64Array;
+  /** In place of tags, for rows in no order: fills in those of the next rows, until all rows have had theirs. */
+  readonly drawTags?: (into: BigUint64Array) => void;
+  /** The release may overwrite the values: nobody else reads them. */
+  readonly isScratch?: boolean;
+}
+
+/** A finished group: a small vector, and the number of rows behind it. */
+export interface GroupStatistic {
+  readonly count: number;
+  /** Estimator-defined length, the same for every group; finite. */
+  readonly values: Float64Array;
+}
+
+/** What `finish` yields: rows for a pooled cohort; for a disjoint group a statistic, or a label that others may share. */
+export type Finished =
+  | { readonly kind: 'pooled'; readonly rows: PooledRows }
+  | { readonly kind: 'label'; readonly label: string }
+  | { readonly kind: 'group'; readonly statistic: GroupStatistic };
+
+/**
+ * Grows as rows arrive; replayable. `State` never leaves the server and is only read through
+ * these functions. `add` may change and return the same state. A row with a non-finite entry never
+ * reaches `add` (it is refused or reduced before).
+ */
+export interface Summary<State = unknown> {
+  /** The states of `groups` groups, none with rows, kept together; where absent, one by one. */
+  table?(groups: number): SummaryTable<State>;
+  /** `add` does not look at tags: it may be given 0n for each. */
+  readonly untagged?: true;
+  empty(): State;
+  /** `row` has the study's dimension (a pair: the scaled difference). Copies what it keeps. */
+  add(state: State, row: Float64Array, tag: bigint): State;
+  /**
+   * A summary of rows at hand that takes over their memory, for pooled rows: no copy is made, and the state is finished
+   * once. All rows are finite.
+   * @param draw - fills in tags, fresh and independent of the rows.
+   */
+  adopt?(values: Float64Array, count: number, draw: (into: BigUint64Array) => void): State;
+  merge(left: State, right: State): State;
+  /** Deterministic given the set of rows and `work`. Total: odd data gives a documented default point. */
+  finish(state: State, work: WorkRandom): Finished;
+  encode(state: State): Uint8Array;
+  /** @throws InvalidParameterError on bytes that `encode` did not write. */
+  decode(bytes: Uint8Array): State;
+}
+
+/** The states of all groups of a cohort: for each the same, bit for bit, as `Summary.add` and `merge` make it alone. */
+export interface SummaryTable<State = unknown> {
+  /** `row` has the study's dimension and only finite entries; what is kept is copied. `ticket` is the contributor's. */
+  add(group: number, row: Float64Array, ticket: Uint8Array): void;
+  /** The state of one group: for `finish`, `encode` and `merge`, which do not change it. */
+  state(group: number): State;
+  /** Adds another state's rows to a group's; `state` stays as it is. */
+  merge(group: number, state: State): void;
+  /** Makes `state`, which nobody else holds, that of a group that had no rows. */
+  put(group: number, state: State): void;
+}
+
+/** Finished summaries by cohort name, one entry per group (pooled: one). */
+export type FinishedSummaries = ReadonlyMap<string, Sensitive<readonly Finished[]>>;
+
+/** An injected pool of workers for heavy deterministic kernels; inline in tests and browsers. */
+export interface Compute {
+  /** Worker threads behind it; 0 when inline. */
+  readonly parallelism: number;
+  /**
+   * Runs a registered kernel by name on structured-cloneable input. Results do not depend on parallelism.
+   * @param thread - which one, below `parallelism`; default: whichever has least to do.
+   */
+  run<Output>(kernel: string, input: unknown, thread?: number): Promise<Output>;
+  /** Told of every pass over rows before it begins; for tests that count work. */
+  onPass?(kernel: string, rows: number): void;
+}
+
+/**
+ * A bound in public numbers on the work of a release. A pass takes about rows * columns^2
+ * multiplications twice, and the eigenvalues of two or three matrices of columns^2 entries.
+ */
+export interface PlannedWork {
+  /** Passes over the rows, at most, whatever the rows are. */
+  readonly passes: number;
+  /** Rows of a pass, at most. */
+  readonly rows: number;
+  readonly columns: number;
+}
+
+export interface Plan {
+  readonly kind: 'plan';
+  readonly cohorts: readonly CohortPlan[];
+  /** Never above the target it was planned for. */
+  readonly cost: PrivacyCost;
+  /** Every noise draw that `release` may make. */
+  readonly events: readonly MechanismEvent[];
+  readonly guarantee: Guarantee;
+  /** Row-major shape of the estimate, e.g. [d] or [d, d]. */
+  readonly outputShape: readonly number[];
+  /** Of every value that it releases: the same names and shapes. Absent: the value has no parts. */
+  readonly parts?: readonly NamedPart[];
+  /**
+   * Standard deviation of the privacy noise per output coordinate, in data units; empty when not Gaussian, or when
+   * the units themselves are found privately.
+   */
+  readonly noise: readonly number[];
+  /** Public numbers worth showing (groups, radius, clip radius ...), for `plan` and the dashboard. */
+  readonly facts: Readonly<Record<string, number | string>>;
+  /**
+   * Where the number of passes over the rows depends on the rows: the most that there can be.
+   * Whoever publishes releases on time waits until this much work would be done, so that the time
+   * tells nothing. Absent: the passes follow from public and released numbers alone.
+   */
+  readonly work?: PlannedWork;
+  /** Error expected when a share `corruption` of the contributors is hostile. Infinity past its promise. */
+  expectedError(corruption: number): ExpectedError;
+  summary(cohort: string): Summary;
+  /** Called once. Data-dependent failure is a refused outcome, never an exception. */
+  release(
+    summaries: FinishedSummaries,
+    mechanisms: Mechanisms,
+    compute: Compute,
+  ): Promise<Released<Outcome>>;
+}
+
+export interface Estimator {
+  readonly name: string;
+  readonly title: string;
+  readonly citations: readonly Citation[];
+  readonly parameters: readonly ParameterSpec[];
+  readonly status: 'stable' | 'experimental';
+  /** Neighbours and cost in one sentence, for `keelson estimators`. */
+  readonly claim: string;
+  /**
+   * Pure: no data, no randomness.
+   * @param parameters - as `parseParameters` returned them for this estimator.
+   * @throws InvalidParameterError when a combination of parameters is impossible.
+   */
+  plan(parameters: ParameterValues, facts: StudyFacts): Plan | Infeasible;
+  /**
+   * What each number of an estimate is, for people, in the order of the estimate. Absent: a vector of the columns'
+   * length is about the columns, anything else goes by its indexes.
+   * @param columns - the study's column names.
+   */
+  outputLabels?(parameters: ParameterValues, columns: readonly string[]): readonly string[];
+}

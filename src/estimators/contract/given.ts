@@ -1,0 +1,104 @@
+import { InvalidParameterError } from '../../base/errors.js';
+import { checkObject, checkWhole, kindOf } from '../../base/given.js';
+import { limits } from '../../base/limits.js';
+import type { Estimator, ParameterSpec, ParameterValues, Plan, StudyFacts } from './estimator.js';
+
+/**
+ * The estimator, its plan checking first what callers without types may get wrong: O(parameters),
+ * nothing beside a plan. The registry holds estimators in this form.
+ */
+export function guarded(estimator: Estimator): Estimator {
+  return Object.freeze({
+    ...estimator,
+    plan: (values: ParameterValues, facts: StudyFacts) => {
+      checkFacts(facts);
+      checkParsed(estimator, values, facts.dimension);
+      return estimator.plan(values, facts);
+    },
+  });
+}
+
+/** @throws InvalidParameterError naming the fact and its range. */
+function checkFacts(facts: StudyFacts): void {
+  checkObject(facts, 'the facts of a plan are { dimension, cohort, participation, target }');
+  checkDimension(facts.dimension);
+  checkWhole(facts.cohort, 'cohort, the public number of contributors,', 1, limits.cohortMax);
+  const { participation, target } = facts;
+  if (participation !== 'secret' && participation !== 'public') {
+    throw new InvalidParameterError(
+      'participation is neither "secret" nor "public": give one of them',
+    );
+  }
+  checkObject(target, 'target is what resolveTarget({ epsilon, delta }) returns');
+  const { rho, delta, epsilon, deltaTotal } = target;
+  const amounts = [rho, delta, epsilon, deltaTotal];
+  if (amounts.every((amount) => amount >= 0 && amount < Infinity)) return;
+  throw new InvalidParameterError(
+    'target has no rho, delta, epsilon and deltaTotal: '
+    + 'make it with resolveTarget({ epsilon, delta })',
+  );
+}
+
+/** @throws InvalidParameterError when parameters are missing, or not in the form of `parseParameters`. */
+function checkParsed(
+  { name, parameters }: Estimator, values: ParameterValues, dimension: number,
+): void {
+  const remedy =
+    'give what parseParameters(estimator.parameters, { ... }, { dimension }) returns';
+  checkObject(values, `the parameters of ${name} are an object: ${remedy}`);
+  const wrong = parameters.find((spec) => !isParsed(spec, values[spec.name], dimension));
+  if (wrong === undefined) return;
+  throw new InvalidParameterError(`parameters.${wrong.name} of ${name} is not parsed: ${remedy}`, {
+    path: `parameters.${wrong.name}`,
+  });
+}
+
+function isParsed(spec: ParameterSpec, value: unknown, dimension: number): boolean {
+  if (value === undefined) return spec.optional === true && spec.default === undefined;
+  switch (spec.type) {
+    case 'number':
+    case 'integer':
+      return Number.isFinite(value);
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'choice':
+    case 'list':
+      return typeof value === 'string';
+    case 'numbers':
+      return Array.isArray(value);
+    case 'scale':
+      return typeof value === 'string' || (Array.isArray(value) && value.length === dimension);
+  }
+}
+
+/** @throws InvalidParameterError unless it is a number of columns. */
+export function checkDimension(dimension: unknown): void {
+  checkWhole(dimension, 'dimension, the number of columns,', 1, limits.columns);
+}
+
+/** @throws InvalidParameterError for what is no plan, with the reason of a plan that is infeasible. */
+export function checkPlan(plan: Plan): void {
+  checkObject(plan, 'plan is what estimator.plan(parameters, facts) returns');
+  const { kind, reason, remedy } = plan as { kind?: unknown; reason?: unknown; remedy?: unknown };
+  if (kind === 'infeasible') {
+    const text = `the plan is infeasible: ${String(reason)}; ${String(remedy)}`;
+    throw new InvalidParameterError(text);
+  }
+  if (kind === 'plan') return;
+  throw new InvalidParameterError(
+    `plan is ${kindOf(plan)} without a plan's kind: `
+    + 'give what estimator.plan(parameters, facts) returns',
+  );
+}
+
+/** @throws InvalidParameterError for a row without `dimension` entries. Says nothing of its values. */
+export function checkRow(row: ArrayLike<number>, dimension: number): void {
+  const isList = typeof row === 'object' && row !== null;
+  if (isList && row.length === dimension) return;
+  const found = isList ? `has ${row.length} entries` : `is ${kindOf(row)}`;
+  throw new InvalidParameterError(
+    `a row ${found}, and dimension is ${dimension}: `
+    + `give each row as a list of ${dimension} numbers`,
+    { dimension },
+  );
+}

@@ -1,0 +1,75 @@
+import { assert } from '../../base/assert.js';
+import type { ParameterSpec, ParameterValues } from './estimator.js';
+
+/** Readers of parsed parameters. The parser has checked type and range, so a mismatch is a defect. */
+export function numberOf(values: ParameterValues, name: string): number {
+  const value = values[name];
+  assert(typeof value === 'number', `parameter ${name} was parsed as a number`);
+  return value;
+}
+
+/** Undefined when the parameter is optional and was not given. */
+export function optionalNumberOf(values: ParameterValues, name: string): number | undefined {
+  return values[name] === undefined ? undefined : numberOf(values, name);
+}
+
+/** Undefined when the parameter is optional and was not given. */
+export function optionalNumbersOf(values: ParameterValues, name: string): readonly number[] | undefined {
+  const value = values[name];
+  if (value === undefined) return undefined;
+  assert(Array.isArray(value), `parameter ${name} was parsed as a list of numbers`);
+  return value as readonly number[];
+}
+
+/** An ascending list. */
+export function numbersOf(values: ParameterValues, name: string): readonly number[] {
+  const value = optionalNumbersOf(values, name);
+  assert(value !== undefined, `parameter ${name} was parsed as a list of numbers`);
+  return value;
+}
+
+export function choiceOf(values: ParameterValues, name: string): string {
+  const value = values[name];
+  assert(typeof value === 'string', `parameter ${name} was parsed as a choice`);
+  return value;
+}
+
+/** One positive number per column, or `auto`: to be found privately. */
+export function scaleOf(values: ParameterValues, dimension: number): Float64Array | 'auto' {
+  const value = values['scale'];
+  if (value === 'auto') return value;
+  assert(Array.isArray(value) && value.length === dimension, 'scale was parsed to one number per column');
+  return Float64Array.from(value as readonly number[]);
+}
+
+/** The parameter that says in which units the data vary. */
+export const scaleParameter: ParameterSpec = {
+  name: 'scale',
+  type: 'scale',
+  choices: ['auto'],
+  default: 'auto',
+  minimum: 1e-150,
+  maximum: 1e150,
+  unit: 'data units',
+  description:
+    'public guess of the standard deviation of an honest row, one number or one per column, '
+    + 'not taken from the data that it is used on; auto finds it privately for a tenth of the cost',
+};
+
+/** The assumed hostile share of the contributors. */
+export function corruptionParameter(maximum: number, description: string): ParameterSpec {
+  return {
+    name: 'corruption',
+    type: 'number',
+    default: 0.05,
+    minimum: 0,
+    maximum,
+    unit: 'share of contributors',
+    description,
+  };
+}
+
+/** The row in units of scale. */
+export function inScale(row: ArrayLike<number>, scale: Float64Array): Float64Array {
+  return scale.map((unit, j) => row[j]! / unit);
+}

@@ -1,0 +1,133 @@
+import { assert } from '../../../base/assert.js';
+import type { Sensitive } from '../../../base/brands.js';
+import type { CohortPlan, Finished, FinishedSummaries, Summary } from '../../contract/estimator.js';
+import { StateReader, StateWriter } from '../../summaries/codec.js';
+
+/**
+ * What the everyday queries keep of an epoch: how many contributors stand in which bin, in memory of the bins alone.
+ * A contributor is one row (after reduction), and a row is in at most one bin, whatever it says: every sensitivity of
+ * this folder rests on these two.
+ */
+export const cohortName = 'contributors';
+
+/** One summary of everybody: counts add up, so there is nothing to gain from groups. */
+export const wholeCohort: CohortPlan = { name: cohortName, share: 1, unit: 'row', mode: 'disjoint', groups: 1 };
+
+/** Public and pure: the bin of a finite row, or null when it is counted in none. A whole number. */
+export type BinOf = (row: ArrayLike<number>) => number | null;
+
+/** Rows per bin; whole numbers, exact in doubles. */
+export interface CountsState {
+  readonly counts: Float64Array;
+}
+
+const format = 0x4b_43_4e_31;
+const openFormat = 0x4b_43_4f_31;
+
+/** Counts of a public list of bins, 0..bins-1. The statistic is the vector of counts. */
+export function countsSummary(dimension: number, bins: number, binOf: BinOf): Summary<CountsState> {
+  return {
+    empty: () => ({ counts: new Float64Array(bins) }),
+    add(state, row) {
+      assert(row.length === dimension, 'a row has the dimension of its summary');
+      const bin = binOf(row);
+      if (bin === null) return state;
+      assert(Number.isInteger(bin) && bin >= 0 && bin < bins, 'a row is in one of the bins');
+      state.counts[bin]! += 1;
+      return state;
+    },
+    merge: (left, right) => ({ counts: left.counts.map((count, bin) => count + right.counts[bin]!) }),
+    finish: ({ counts }) => ({ kind: 'group', statistic: { count: totalOf(counts), values: counts.slice() } }),
+    encode: ({ counts }) => new StateWriter().integer(format).integer(dimension).integer(bins).doubles(counts).finish(),
+    decode(bytes) {
+      const reader = new StateReader(bytes);
+      reader.expect(format, 'format');
+      reader.expect(dimension, 'dimension');
+      reader.expect(bins, 'number of bins');
+      const counts = reader.doubles(bins);
+      reader.end();
+      if (!counts.every(isCount)) reader.fail('holds a count that is not a whole number');
+      return { counts };
+    },
+  };
+}
+
+/** Rows per bin that anybody is in. */
+export type OpenCountsState = Map<number, number>;
+
+/**
+ * Counts of bins that are not listed beforehand. The statistic lists bin, count, bin, count ... in order of the bins;
+ * its length depends on the data, which is why it stays inside `Sensitive` until a stable histogram has drawn.
+ */
+export function openCountsSummary(dimension: number, binOf: BinOf): Summary<OpenCountsState> {
+  return {
+    empty: () => new Map(),
+    add(state, row) {
+      assert(row.length === dimension, 'a row has the dimension of its summary');
+      const bin = binOf(row);
+      return bin === null ? state : countInto(state, bin, 1);
+    },
+    merge(left, right) {
+      const merged = new Map(left);
+      for (const [bin, count] of right) countInto(merged, bin, count);
+      return merged;
+    },
+    finish(state) {
+      const values = flattened(state);
+      return { kind: 'group', statistic: { count: totalOf(values.filter((_, i) => i % 2 === 1)), values } };
+    },
+    encode: (state) => new StateWriter().integer(openFormat).integer(dimension).integer(state.size)
+      .doubles(flattened(state)).finish(),
+    decode(bytes) {
+      const reader = new StateReader(bytes);
+      reader.expect(openFormat, 'format');
+      reader.expect(dimension, 'dimension');
+      const state = pairsOf(reader.doubles(2 * reader.integer()));
+      reader.end();
+      if (![...state.values()].every(isCount)) reader.fail('holds a count that is not a whole number');
+      return state;
+    },
+  };
+}
+
+/** The vector of counts of `countsSummary`. */
+export function countsOf(summaries: FinishedSummaries): Sensitive<Float64Array> {
+  return statisticOf(summaries);
+}
+
+/** The counts of `openCountsSummary` by bin. */
+export function openCountsOf(summaries: FinishedSummaries): Sensitive<ReadonlyMap<number, number>> {
+  return statisticOf(summaries).map(pairsOf);
+}
+
+function statisticOf(summaries: FinishedSummaries): Sensitive<Float64Array> {
+  const finished = summaries.get(cohortName);
+  assert(finished !== undefined, 'a release gets the summaries of its plan');
+  return finished.map((list: readonly Finished[]) => {
+    const [only] = list;
+    assert(list.length === 1 && only?.kind === 'group', 'all contributors are in one group');
+    return only.statistic.values;
+  });
+}
+
+function countInto(state: OpenCountsState, bin: number, count: number): OpenCountsState {
+  return state.set(bin, (state.get(bin) ?? 0) + count);
+}
+
+function flattened(state: OpenCountsState): Float64Array {
+  return Float64Array.from([...state].sort(([left], [right]) => left - right).flat());
+}
+
+function pairsOf(values: Float64Array): Map<number, number> {
+  const state = new Map<number, number>();
+  for (let i = 0; i < values.length; i += 2) state.set(values[i]!, values[i + 1]!);
+  return state;
+}
+
+function totalOf(counts: Float64Array): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}

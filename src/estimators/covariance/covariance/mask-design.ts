@@ -1,0 +1,165 @@
+import { normalQuantile, normalUpperQuantile } from '../../../numerics/normal.js';
+import { gaussianThresholdEvent } from '../../../privacy/accounting/calibration.js';
+import type { AffineMaskEvent, GaussianThresholdEvent, WishartMaskEvent } from '../../../privacy/accounting/events.js';
+import { affineDivergence, drawDivergence } from '../../../privacy/accounting/masking.js';
+import { shareOf } from '../../../privacy/accounting/target.js';
+import { pairsFloor, testDeviation } from '../../mean/populous-mean/design.js';
+import { groupsMax, stabilityConstant, thresholdChoices, type Thresholds } from '../../mean/populous-mean/stability.js';
+import { distanceError } from './agreement.js';
+import { distanceQuantile, rootLaw } from './deviation.js';
+
+/** What a mask of group covariances is planned from. Public numbers. */
+export interface MaskFacts {
+  /** Of the plan's contributors: the events' cohort. */
+  readonly name: string;
+  readonly dimension: number;
+  /** Contributors of this cohort. */
+  readonly cohort: number;
+  readonly order: number;
+  /** Divergence at that order for test and mask together. */
+  readonly divergence: number;
+  /** Charged by the test. */
+  readonly delta: number;
+  readonly kind: 'wishart' | 'affine';
+  /** Degrees of freedom that a row of a group is worth. */
+  readonly efficiency: number;
+  /** Added to the radius for what hostile rows do to a group. */
+  readonly slack: number;
+  /** Fixed by the user; chosen when absent. */
+  readonly groups?: number;
+}
+
+/** The public constants of a mask. */
+export interface MaskDesign {
+  readonly facts: MaskFacts;
+  readonly groups: number;
+  readonly groupSize: number;
+  readonly thresholds: Thresholds;
+  /** c_k of the thresholds. */
+  readonly stability: number;
+  /** Groups agree within this logarithm. */
+  readonly radius: number;
+  /** l of the mask's event. */
+  readonly logDistance: number;
+  /** Draws of a wishart-mask that have the error of the mask. */
+  readonly samples: number;
+  readonly test: GaussianThresholdEvent;
+  readonly mask: WishartMaskEvent | AffineMaskEvent;
+}
+
+/** Fewer degrees of freedom leave groups near singular. */
+const rowsPerColumn = 4;
+const groupsStep = 1.16;
+const groupsLeast = 100;
+/** The test is planned to pass this often, at spreads a sixth larger than those of Gaussian rows. */
+const passWanted = 0.99;
+const radiusSafety = 1.08;
+const agreements = [0.8, 0.87, 0.92, 0.96, 0.985] as const;
+const testShares = [0.15, 0.22, 0.3, 0.4, 0.55] as const;
+
+interface Candidate {
+  readonly groups: number;
+  readonly thresholds: Thresholds;
+  readonly radius: number;
+  readonly testShare: number;
+  readonly samples: number;
+}
+
+/**
+ * How far the weighted average of group matrices moves, as l: e^-l Y <= Y' <= e^l Y.
+ *
+ * Claim, for data sets in which agreement is at least the thresholds' and one contributor is replaced by anything.
+ * Why. One group's matrix changes. By the argument of `stabilityConstant`, which uses of distances the triangle inequality
+ * alone, the two weightings of the matrices have total variation distance t <= c / k, and all matrices with weight in
+ * either are within e^2r of each other. Write Y = C + P, Y' = C + P' with C the common part and t the weight of P and of
+ * P'. Matrices of weight are within e^2r of each other, hence of averages of each other: t e^-2r Y <= P, P' <= t e^2r Y and
+ * P' <= e^2r P, P <= e^2r P'. So Y' - Y = P' - P lies within +- t (e^2r - e^-2r) Y, and within +- t e^2r (e^2r - 1) Y. The
+ * smaller factor g gives Y' <= (1 + g) Y, and Y <= (1 + g) Y' by exchanging the two: l = log(1 + g). Distances are told in
+ * doubles, so r counts `distanceError` more.
+ */
+export function averageLogDistance(groups: number, stability: number, radius: number): number {
+  const wide = 2 * (radius + distanceError);
+  const factor = Math.min(2 * Math.sinh(wide), Math.exp(wide) * Math.expm1(wide));
+  return Math.log1p((stability / groups) * factor) * (1 + 2 ** -30);
+}
+
+/** The design that masks least; null when none leaves `samplesLeast` draws. */
+export function maskDesign(facts: MaskFacts, samplesLeast: number): MaskDesign | null {
+  let best: Candidate | null = null;
+  for (const groups of candidateGroups(facts)) {
+    for (const candidate of candidatesOf(facts, groups)) {
+      if (candidate.samples >= samplesLeast && candidate.samples > (best?.samples ?? 0)) best = candidate;
+    }
+  }
+  const design = best === null ? null : withEvents(facts, best);
+  return design !== null && design.samples >= samplesLeast ? design : null;
+}
+
+function candidateGroups({ cohort, dimension, groups }: MaskFacts): readonly number[] {
+  if (groups !== undefined) return [groups];
+  const list: number[] = [];
+  const most = Math.min(groupsMax, cohort / (rowsPerColumn * dimension + 10));
+  for (let next = groupsLeast; next <= most; next = Math.ceil(next * groupsStep)) list.push(next);
+  return list;
+}
+
+function* candidatesOf(facts: MaskFacts, groups: number): Generator<Candidate> {
+  const { dimension, order, delta } = facts;
+  const size = facts.cohort / groups;
+  // Hash groups vary in size as Poisson numbers do; the mean costs each a degree of freedom.
+  const freedom = facts.efficiency * (size - 1 - 0.5 * Math.sqrt(size));
+  if (freedom < Math.max(2, dimension)) return;
+  const law = rootLaw(dimension, freedom);
+  const pairs = (groups * (groups - 1)) / 2;
+  const choices = thresholdChoices(groups).map((thresholds) =>
+    ({ thresholds, stability: stabilityConstant(groups, thresholds) }));
+  for (const testShare of testShares) {
+    const rhoTest = (facts.divergence * testShare) / order;
+    const deviation = testDeviation(groups, rhoTest);
+    const margin = groups + deviation * normalUpperQuantile(delta);
+    for (const agreement of agreements) {
+      // The share of agreeing pairs varies twice as much as the groups' own shares do over the root of their number.
+      const sampling = (2 * pairs * Math.sqrt(agreement * (1 - agreement))) / Math.sqrt(groups);
+      const sure = pairs * agreement - normalQuantile(passWanted) * Math.hypot(deviation, sampling) - margin;
+      const radius = radiusSafety * distanceQuantile(law, agreement) + facts.slack;
+      for (const { thresholds, stability } of choices) {
+        if (sure < pairsFloor(groups, thresholds.agreement)) continue;
+        const left = facts.divergence * (1 - testShare) * (1 - 2 ** -30);
+        const samples = Math.floor(left / drawDivergence(dimension, order, averageLogDistance(groups, stability, radius)));
+        if (samples >= 1) yield { groups, thresholds, radius, testShare, samples };
+      }
+    }
+  }
+}
+
+function withEvents(facts: MaskFacts, chosen: Candidate): MaskDesign {
+  const { name: cohort, dimension, order, delta, divergence } = facts;
+  const { groups, thresholds, radius, testShare } = chosen;
+  const stability = stabilityConstant(groups, thresholds);
+  const logDistance = averageLogDistance(groups, stability, radius);
+  const test = gaussianThresholdEvent({
+    name: 'agreement', cohort, sensitivity: groups - 1, rho: shareOf(divergence / order, testShare), delta,
+    floor: pairsFloor(groups, thresholds.agreement), grid: 1,
+  });
+  const left = divergence * (1 - testShare) * (1 - 2 ** -30);
+  const common = { name: 'mask', cohort, dimension, logDistance, order } as const;
+  const mask: WishartMaskEvent | AffineMaskEvent = facts.kind === 'wishart'
+    ? { ...common, kind: 'wishart-mask', samples: chosen.samples }
+    : { ...common, kind: 'affine-mask', spread: affineSpread(dimension, order, logDistance, left) };
+  // An affine mask of small spread h errs in every entry as a wishart-mask of 1 / (2 h^2) draws does.
+  const samples = mask.kind === 'wishart-mask' ? chosen.samples : 1 / (2 * mask.spread ** 2);
+  return {
+    facts, groups, groupSize: facts.cohort / groups, thresholds, stability, radius, logDistance, samples, test, mask,
+  };
+}
+
+/** The smallest spread whose divergence is within what is left. */
+function affineSpread(dimension: number, order: number, logDistance: number, left: number): number {
+  let [low, high] = [1e-6, 1e6];
+  for (let step = 0; step < 100; step++) {
+    const middle = Math.sqrt(low * high);
+    if (affineDivergence(dimension, order, logDistance, middle) <= left) high = middle;
+    else low = middle;
+  }
+  return high;
+}

@@ -1,0 +1,74 @@
+import type { Outcome } from '../../../base/outcome.js';
+import { ownKernels } from '../../../numerics/kernels/index.js';
+import { deviations95 } from '../../../numerics/normal.js';
+import { congruence } from './matrices.js';
+
+export const partName = 'covariance';
+
+/** What a covariance is made of, all of it public or released. */
+export interface CovarianceAnswer {
+  readonly dimension: number;
+  /** Second moments after the map, made positive definite. */
+  readonly moments: Float64Array;
+  /** Undoes the map. */
+  readonly inverse: Float64Array;
+  /** Deviation of the noise on the diagonal of `moments`. */
+  readonly noise: number;
+  /** Bound on the noise in any direction, relative to the moments; infinite where there is no such bound. */
+  readonly relative: number;
+  /** Rows behind the moments, for the sampling error. */
+  readonly pairs: number;
+}
+
+/**
+ * The covariance in data units. The intervals are for each entry: noise, which is isotropic after the map, and sampling
+ * of rows that vary as Gaussian ones do.
+ */
+export function covarianceOutcome(answer: CovarianceAnswer): Outcome {
+  const { dimension, moments, inverse, noise, relative, pairs } = answer;
+  const covariance = congruence(inverse, moments, dimension);
+  const spread = congruence(inverse, unitMatrix(dimension), dimension);
+  const half = covariance.map((entry, at) => {
+    const [i, j] = [Math.floor(at / dimension), at % dimension];
+    const variance = (matrix: Float64Array, off: number): number =>
+      matrix[i * dimension + i]! * matrix[j * dimension + j]! + off ** 2;
+    const ofNoise = (noise ** 2 / 2) * variance(spread, spread[at]!);
+    return deviations95 * Math.sqrt(ofNoise + variance(covariance, entry) / pairs);
+  });
+  if (![...covariance, ...half].every((entry) => Number.isFinite(entry)) || !Number.isFinite(relative)) {
+    return {
+      kind: 'refused', reason: 'numerical-failure', text: 'the covariance is beyond the range of doubles: change units',
+    };
+  }
+  const shape = [dimension, dimension];
+  return {
+    kind: 'value',
+    estimate: Array.from(covariance),
+    shape,
+    parts: [{ name: partName, shape }],
+    uncertainty: { kind: 'relative', operator: relative },
+    interval95: {
+      low: Array.from(covariance, (entry, at) => entry - half[at]!),
+      high: Array.from(covariance, (entry, at) => entry + half[at]!),
+    },
+  };
+}
+
+/** max |eigenvalue of moments^-1/2 noise moments^-1/2|, bounded by the norms of both. */
+export function relativeBound(moments: Float64Array, dimension: number, noiseNorm: number): number {
+  return noiseNorm / ownKernels().eigenSymmetric(moments, dimension).values[0]!;
+}
+
+function unitMatrix(dimension: number): Float64Array {
+  return Float64Array.from({ length: dimension ** 2 }, (_, at) => (at % (dimension + 1) === 0 ? 1 : 0));
+}
+
+/** The refusal when too few pairs came for the planned rounds. */
+export function tooFewPairs(cohort: number, pairsNeeded: number): Outcome {
+  return {
+    kind: 'refused',
+    reason: 'participation-below-plan',
+    text: `the noisy number of pairs is below the ${pairsNeeded} that the planned noise leaves room for; ${cohort} `
+      + 'contributors were planned for: plan for a smaller cohort, closer variance bounds or a larger epsilon, or wait longer',
+  };
+}

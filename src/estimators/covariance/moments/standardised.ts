@@ -1,0 +1,56 @@
+import { ownKernels } from '../../../numerics/kernels/index.js';
+import { sharedDoubles } from '../../../numerics/kernels/shards.js';
+import type { PooledRows } from '../../contract/estimator.js';
+import { transposed } from './matrices.js';
+import type { LeftRows } from '../../pooled/thresholds.js';
+
+/** Rows that are transformed at a time. */
+const chunkRows = 4096;
+
+/** Rows in scales about a centre; zeros for those that are not there. */
+export interface StandardisedRows {
+  readonly count: number;
+  readonly dimension: number;
+  readonly values: Float64Array;
+  /** 0 for rows that are not there, or are out of reach in some column. */
+  readonly present: Uint8Array;
+}
+
+/**
+ * Rows in scales about a released centre. A row out of reach in some column is left out whole: pulled in, it would still
+ * be far. Of more than `rowsMax` rows those with the smallest tags are taken, so that sums stay exact: one contributor
+ * more or less then changes at most one row for another. Each is a function of its own row and of released numbers.
+ * @param reach - in scales.
+ */
+export function standardisedRows(
+  pool: PooledRows, centre: Float64Array, scale: Float64Array, rowsMax: number, reach: number,
+): StandardisedRows {
+  const { dimension } = pool;
+  const count = Math.min(pool.count, rowsMax);
+  const values = sharedDoubles(count * dimension);
+  const present = new Uint8Array(count);
+  for (let i = 0; i < count; i++) {
+    const offset = i * dimension;
+    let isWithin = true;
+    for (let j = 0; j < dimension; j++) {
+      const entry = (pool.values[offset + j]! - centre[j]!) / scale[j]!;
+      values[offset + j] = entry;
+      isWithin &&= Math.abs(entry) <= reach;
+    }
+    present[i] = isWithin ? 1 : 0;
+    if (!isWithin) values.fill(0, offset, offset + dimension);
+  }
+  return { count, dimension, values, present };
+}
+
+/** The rows' images under a released map. An entry is a sum over the columns of its own row, in their order. */
+export function imagesOf({ count, dimension, values, present }: StandardisedRows, matrix: Float64Array): LeftRows {
+  const steps = sharedDoubles(count * dimension);
+  const columns = transposed(matrix, dimension);
+  for (let first = 0; first < count; first += chunkRows) {
+    const size = Math.min(chunkRows, count - first);
+    const chunk = values.subarray(first * dimension, (first + size) * dimension);
+    steps.set(ownKernels().product(chunk, columns, size, dimension, dimension), first * dimension);
+  }
+  return { count, dimension, steps, alive: present.slice() };
+}

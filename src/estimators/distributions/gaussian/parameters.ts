@@ -1,0 +1,72 @@
+import { InvalidParameterError } from '../../../base/errors.js';
+import type { ParameterSpec, ParameterValues } from '../../contract/estimator.js';
+import { choiceOf, numberOf, optionalNumberOf } from '../../contract/values.js';
+
+/** A release of more columns, with its intervals, is longer than a subscriber's buffer. */
+export const columnsMax = 100;
+
+/** What a few liars among many are usually taken for. */
+const assumedCorruption = 0.02;
+
+export const parameters: readonly ParameterSpec[] = [
+  {
+    name: 'variance-low', type: 'number', default: 1e-12, minimum: 1e-200, maximum: 1e200, unit: 'data units squared',
+    description: 'public lower bound on the variance of honest rows in every direction, not only along the columns',
+  },
+  {
+    name: 'variance-high', type: 'number', default: 1e12, minimum: 1e-200, maximum: 1e200, unit: 'data units squared',
+    description: 'public upper bound on the variance of honest rows in every direction; close bounds save noise',
+  },
+  {
+    name: 'accuracy', type: 'number', default: 0.25, minimum: 0.01, maximum: 1, unit: 'total variation',
+    description: 'the expected distance between the answer and the truth that a plan must promise',
+  },
+  {
+    name: 'cohorts', type: 'choice', choices: ['one', 'split'], default: 'one',
+    description: 'one: every contributor serves covariance and mean, which share the cost; split: one of them each, '
+      + 'at the whole cost',
+  },
+  {
+    name: 'local', type: 'choice', choices: ['empirical', 'robust'], default: 'empirical',
+    description: 'empirical: from single rows and pairs of rows; robust: from robust estimates of groups of contributors',
+  },
+  {
+    name: 'corruption', type: 'number', optional: true, minimum: 0, maximum: 0.1, unit: 'share of contributors',
+    description: `hostile share that the promise must survive; ${assumedCorruption} for local: robust when absent, 0 otherwise`,
+  },
+  {
+    name: 'subspace', type: 'choice', choices: ['none', 'affine'], default: 'none',
+    description: 'affine: rows of whole numbers may lie in a subspace beside the origin, which is found first, exactly',
+  },
+  {
+    name: 'unit', type: 'number', default: 1, minimum: 1e-100, maximum: 1e100, unit: 'data units',
+    description: 'with subspace: entries are rounded to whole multiples of this before their subspace is looked for',
+  },
+];
+
+/** What a study asks for. */
+export interface GaussianChoice {
+  readonly varianceLow: number;
+  readonly varianceHigh: number;
+  /** Total variation. */
+  readonly accuracy: number;
+  readonly isShared: boolean;
+  /** Hostile share that groups are robust against; null when there are no groups. */
+  readonly corruption: number | null;
+  /** Step of whole numbers whose subspace is found first; null when none is looked for. */
+  readonly unit: number | null;
+}
+
+/** @throws InvalidParameterError when the variance bounds are the wrong way round. */
+export function choiceFrom(values: ParameterValues): GaussianChoice {
+  const [varianceLow, varianceHigh] = [numberOf(values, 'variance-low'), numberOf(values, 'variance-high')];
+  if (!(varianceLow <= varianceHigh)) {
+    throw new InvalidParameterError('variance-low must not be above variance-high', { varianceLow, varianceHigh });
+  }
+  return {
+    varianceLow, varianceHigh, accuracy: numberOf(values, 'accuracy'), isShared: choiceOf(values, 'cohorts') === 'one',
+    corruption: choiceOf(values, 'local') === 'robust' 
+      ? optionalNumberOf(values, 'corruption') ?? assumedCorruption : null,
+    unit: choiceOf(values, 'subspace') === 'affine' ? numberOf(values, 'unit') : null,
+  };
+}

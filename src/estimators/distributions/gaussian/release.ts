@@ -1,0 +1,132 @@
+import { assert } from '../../../base/assert.js';
+import type { Released, Sensitive } from '../../../base/brands.js';
+import type { Outcome } from '../../../base/outcome.js';
+import { ownKernels } from '../../../numerics/kernels/index.js';
+import { privateCentre } from '../../../privacy/stages/centre.js';
+import { privateClippedMean } from '../../../privacy/stages/clipped-mean.js';
+import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
+import type { RowBlock } from '../../../privacy/stages/rows.js';
+import { participationBelowPlan } from '../../pooled/centred-mean.js';
+import type { RobustNormal } from '../../../robust/normal-of-rows.js';
+import type { Compute, FinishedSummaries, PooledRows, StudyFacts } from '../../contract/estimator.js';
+import { privateBoundedMoments, type BoundedMoments } from '../../covariance/covariance/bounded.js';
+import { product, transposed, withEigenvalues } from '../../covariance/moments/matrices.js';
+import { tooFewPairs } from '../../covariance/moments/outcomes.js';
+import { pairsOf } from '../../covariance/moments/pairs.js';
+import type { GaussianDesign } from './design.js';
+import { outOfFrame, paddedRows, privateFrame, rowsInFrame, wholeFrame, type Frame } from './frame.js';
+import { estimatesOf, meansOf, privateGroupMoments } from './groups.js';
+import type { StageShare } from './mean-design.js';
+import { gaussianOutcome, meanNotFound, pointOutcome, subspaceNotFound, tooFewGroups, type Shape } from './outcome.js';
+
+/** What every stage of a release is given. */
+interface Means {
+  readonly study: StudyFacts;
+  readonly design: GaussianDesign;
+  readonly mechanisms: Mechanisms;
+  readonly compute: Compute;
+  /** The rows of a stage, in the coordinates of the frame. */
+  readonly rowsOf: (from: StageShare) => Sensitive<PooledRows>;
+  /** Robust estimates of a stage's groups in the frame, made once for stages of the same contributors. */
+  readonly estimates: (from: StageShare, groups: number) => Sensitive<readonly RobustNormal[]>;
+}
+
+/** Draws a release: the subspace if asked for, the covariance in it, then the mean in the coordinates that this gives. */
+export async function releaseGaussian(
+  study: StudyFacts, design: GaussianDesign, summaries: FinishedSummaries, mechanisms: Mechanisms, compute: Compute,
+): Promise<Released<Outcome>> {
+  const { frame: asked } = design;
+  let frame = wholeFrame(study.dimension);
+  if (asked !== null) {
+    const found = privateFrame(mechanisms, poolOf(summaries, asked.from), study.dimension, asked);
+    const { value } = found;
+    if (value === null) return found.map(() => subspaceNotFound(study, asked));
+    if (value.rank === 0) return found.map(() => pointOutcome(value.origin));
+    frame = value;
+  }
+  const rowsOf = (from: StageShare): Sensitive<PooledRows> =>
+    poolOf(summaries, from).map((rows) => rowsInFrame(rows, frame));
+  const known = new Map<string, Sensitive<readonly RobustNormal[]>>();
+  const estimates: Means['estimates'] = (from, groups) => {
+    const key = `${from.cohort} ${groups}`;
+    const found = known.get(key) ?? rowsOf(from).map((whole) => estimatesOf(whole, groups));
+    known.set(key, found);
+    return found;
+  };
+  return releaseInFrame({ study, design, mechanisms, compute, rowsOf, estimates }, frame);
+}
+
+async function releaseInFrame(means: Means, frame: Frame): Promise<Released<Outcome>> {
+  const { study, design: { covariance } } = means;
+  const moments = await momentsOf(means, frame.rank);
+  const found = moments.value;
+  if (found.kind === 'too-few-pairs') {
+    return moments.map(() => (covariance.kind === 'pairs'
+      ? tooFewPairs(study.cohort, covariance.bounded.preconditioner.pairsNeeded)
+      : tooFewGroups(study, covariance.groupsNeeded)));
+  }
+  const { map, inverse } = whitening(found, frame.rank);
+  const { final } = covariance.kind === 'pairs' ? covariance.bounded : covariance;
+  const shape: Shape = {
+    frame, inverse: outOfFrame(frame, inverse), unmap: outOfFrame(frame, found.inverse),
+    noise: final.sigma / found.pairs,
+    rows: covariance.kind === 'pairs' ? found.pairs : (found.pairs * covariance.from.size) / covariance.groups,
+  };
+  return releaseMean(means, shape, map);
+}
+
+function momentsOf(
+  { study, design: { covariance, choice }, mechanisms, compute, rowsOf, estimates }: Means, rank: number,
+): Promise<Released<BoundedMoments>> {
+  if (covariance.kind === 'pairs') {
+    const { bounded } = covariance;
+    const pairs = rowsOf(covariance.from).map((whole) => paddedRows(pairsOf(whole, bounded.slots), study.dimension));
+    return privateBoundedMoments(mechanisms, compute, pairs, bounded, { rank });
+  }
+  const found = estimates(covariance.from, covariance.groups);
+  return privateGroupMoments(mechanisms, found, rank, { ...covariance, varianceHigh: choice.varianceHigh });
+}
+
+/** A map after which the answered covariance is the unit matrix, and its inverse: post-processing. */
+function whitening(
+  { moments, matrix, inverse }: Extract<BoundedMoments, { kind: 'moments' }>, rank: number,
+): { readonly map: Float64Array; readonly inverse: Float64Array } {
+  const power = (exponent: number): Float64Array => withEigenvalues(moments, rank, (value) => value ** exponent);
+  return { map: product(power(-0.5), matrix, rank), inverse: product(inverse, power(0.5), rank) };
+}
+
+function releaseMean(
+  { study, design: { mean, rowsPerGroup }, mechanisms, rowsOf, estimates }: Means, shape: Shape, map: Float64Array,
+): Released<Outcome> {
+  const { rank } = shape.frame;
+  const rows: Sensitive<RowBlock> = rowsPerGroup === null
+    ? rowsOf(mean.from) : estimates(mean.from, mean.points).map((list) => meansOf(list, rank));
+  const points = rows.map((block) => paddedRows(mapped(block, map), study.dimension));
+  const centred = privateCentre(mechanisms, points, study.dimension, mean.scale);
+  const centre = centred.value;
+  if (centre.kind === 'failed') return centred.map(() => meanNotFound(study));
+  const options = { centre: centre.centre, ball: mean.clipped.ball, cohort: mean.points };
+  return privateClippedMean(mechanisms, points, options).map((answer) => {
+    if (answer.kind === 'participation-below-plan') return participationBelowPlan(study);
+    const moved = answer.mean.map((entry, j) => entry - centre.centre[j]!);
+    const noise = moved.map((entry) =>
+      Math.hypot(mean.clipped.sum.sigma, entry * mean.clipped.count.sigma) / answer.present);
+    const behind = (answer.present * mean.from.size) / mean.points;
+    return gaussianOutcome(shape, { mean: answer.mean, noise, rows: behind });
+  });
+}
+
+/** Every row times a released map: a function of the row alone. A row that leaves the doubles becomes the null row. */
+function mapped({ count, dimension, values }: RowBlock, map: Float64Array): RowBlock {
+  return { count, dimension, values: ownKernels().product(values, transposed(map, dimension), count, dimension, dimension) };
+}
+
+function poolOf(summaries: FinishedSummaries, { cohort }: StageShare): Sensitive<PooledRows> {
+  const finished = summaries.get(cohort);
+  assert(finished !== undefined, 'a release gets the summaries of its plan');
+  return finished.map((groups) => {
+    const [only] = groups;
+    assert(only?.kind === 'pooled' && groups.length === 1, 'the rows come in one pool');
+    return only.rows;
+  });
+}

@@ -1,0 +1,225 @@
+import { InvalidParameterError } from '../../../base/errors.js';
+import type { Released } from '../../../base/brands.js';
+import { assert } from '../../../base/assert.js';
+import type { Outcome } from '../../../base/outcome.js';
+import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
+import { costOfEvents } from '../../../privacy/accounting/composition.js';
+import { pureForRho } from '../../../privacy/accounting/conversion.js';
+import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
+import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
+import type { Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts } from '../../contract/estimator.js';
+import { rowsSummary } from '../../summaries/rows.js';
+import { numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
+import { designGroupMeans, releaseGroupMeans, type GroupMeans } from '../heavy-tails/group-means.js';
+import { placeNotFound, tooFewCame, valueOf } from '../heavy-tails/outcomes.js';
+import {
+  corruptionLimit, disjointNames, groupsOf, groupsParameter, momentOf, momentParameters, pooledCohort, radiusParameter,
+} from '../heavy-tails/parameters.js';
+import { allColumns } from '../heavy-tails/rows.js';
+import { tournamentScores } from './tournament.js';
+import { balancedRadius, medianFactor, truncationBias, type Moment } from '../heavy-tails/truncation.js';
+import { neighbours } from '../../contract/planning.js';
+
+const voteCohort = 'vote';
+const columnsMaximum = 3;
+/** Candidates per column, by the number of columns: odd, and few enough for every pair to be compared. */
+const perColumn = [21, 9, 5] as const;
+/** Half the grid's width, in planned errors of the centre. */
+const reachInErrors = 3;
+
+/**
+ * The mean of up to three heavy-tailed columns under pure differential privacy.
+ *
+ * Claim, one row replaced by anything, or by nothing, or added: the epsilon whose zCDP the target allows.
+ * Why: some contributors give a centre, by group-means with that epsilon. The others choose between the candidates of a
+ * grid around it, by the exponential mechanism with that epsilon on scores of sensitivity 1 (tournament). The grid is
+ * a function of the centre, which was released. Nobody does both, so together they cost epsilon once.
+ *
+ * Source: Kamath, Singhal and Ullman (2020), Algorithm 4, which states 2 epsilon.
+ */
+export const heavyTailedPure: Estimator = {
+  name: 'heavy-tailed-pure',
+  title: 'Mean of up to three heavy-tailed columns, pure',
+  citations: [{
+    key: 'KSU20',
+    text: 'G. Kamath, V. Singhal, J. Ullman. Private mean estimation of heavy-tailed distributions. COLT 2020.',
+    place: 'Algorithm 4',
+  }],
+  parameters: [
+    { ...radiusParameter, description: 'public bound on the absolute value of the mean, in every column; must be given' },
+    ...momentParameters, groupsParameter,
+    {
+      name: 'centre-share', type: 'number', default: 0.5, minimum: 0.05, maximum: 0.9, unit: 'share of contributors',
+      description: 'part that gives the centre; the others choose between candidates around it',
+    },
+  ],
+  status: 'experimental',
+  claim: 'One contributor’s row replaced by anything, including nothing: pure epsilon.',
+  plan: planPureColumns,
+};
+
+interface Design {
+  readonly facts: StudyFacts;
+  readonly scale: Float64Array;
+  readonly moment: Moment;
+  readonly means: GroupMeans;
+  readonly choice: ExponentialEvent;
+  /** Half the width of the candidates' grid, in units of scale. */
+  readonly reach: number;
+  readonly clip: number;
+  readonly groups: number;
+  readonly voters: number;
+}
+
+function planPureColumns(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
+  const { dimension, cohort, target } = facts;
+  const scale = scaleOf(values, dimension) as Float64Array;
+  const radius = optionalNumberOf(values, 'radius');
+  if (radius === undefined) {
+    throw new InvalidParameterError(
+      'parameters.radius is missing: give a public bound on the absolute value of the mean in every column',
+      { path: 'parameters.radius' },
+    );
+  }
+  if (dimension > columnsMaximum || !(target.rho > 0)) {
+    return {
+      kind: 'infeasible',
+      reason: dimension > columnsMaximum ? `there are ${dimension} columns and at most ${columnsMaximum} are supported`
+        : 'pure privacy needs a positive rho',
+      remedy: dimension > columnsMaximum ? 'fewer columns, or heavy-tailed' : 'ask for a positive epsilon',
+    };
+  }
+  const epsilon = pureForRho(target.rho);
+  const share = numberOf(values, 'centre-share');
+  const moment = momentOf(values);
+  const means = designGroupMeans({
+    cohort, share, dimension, moment, corruption: numberOf(values, 'corruption'), split: true, rangeShare: 0.25,
+    budget: { privacy: 'pure', epsilon, bound: radius / Math.min(...scale) }, groups: groupsOf(values),
+    radius: optionalNumberOf(values, 'clip-radius'), prefix: 'centre-',
+  });
+  if (means.kind === 'infeasible') {
+    const { reason, cohortNeeded } = means;
+    return {
+      kind: 'infeasible', reason: `with ${cohort} contributors and a pure epsilon of ${epsilon.toPrecision(3)} ${reason}`,
+      remedy: cohortNeeded === undefined ? 'a smaller radius or a larger scale'
+        : `a cohort of ${cohortNeeded}, fewer groups, fewer columns or a larger epsilon`,
+      ...(cohortNeeded === undefined ? {} : { cohortNeeded }),
+    };
+  }
+  const candidates = perColumn[dimension - 1]! ** dimension;
+  const choice = exponentialEvent({ name: 'choice', cohort: voteCohort, candidates, sensitivity: 1, epsilon });
+  const voters = cohort * (1 - share);
+  const centreError = Math.hypot(means.noise, means.sampling, means.bias);
+  // A choice may be off by about this many rows, each of which moves a mean of places by twice the clip.
+  const clip = optionalNumberOf(values, 'clip-radius')
+    ?? balancedRadius(moment, 1, centreError, (2 * rowsLost(choice)) / voters);
+  // Wide enough for the centre's error, and for scores that stand out of the choice's noise.
+  const reach = Math.max(reachInErrors * centreError, (8 * clip * rowsLost(choice)) / voters);
+  return planFor({ facts, scale, moment, means, choice, reach, clip, groups: means.groups.length, voters });
+}
+
+/** How many rows a choice gives away, typically. */
+function rowsLost({ candidates, epsilon }: ExponentialEvent): number {
+  return (2 / epsilon) * Math.log(candidates);
+}
+
+function planFor(design: Design): Plan {
+  const { facts, means, choice, voters, clip } = design;
+  const share = voters / facts.cohort;
+  const cohorts = [...means.cohorts, pooledCohort(voteCohort, share)];
+  const events = [...means.events, choice];
+  return Object.freeze<Plan>({
+    kind: 'plan',
+    cohorts,
+    cost: costOfEvents(events, { disjoint: disjointNames(cohorts) }),
+    events,
+    guarantee: {
+      neighbours,
+      theorem: 'Kamath, Singhal and Ullman (2020), Algorithm 4, with all pairs compared; '
+        + 'proof in src/estimators/mean/heavy-tails',
+      assumptions: [
+        'for accuracy: the k-th moment of an honest row around its mean is at most (scale moment-bound)^k in every column',
+        'for accuracy: the mean is at most radius away from 0 in every column',
+      ],
+      corruptionMax: 0,
+    },
+    outputShape: [facts.dimension],
+    noise: [],
+    facts: {
+      scale: Array.from(design.scale).join(', '),
+      groups: design.groups,
+      candidates: choice.candidates,
+      candidateSpacingInScales: spacingOf(design),
+      clipRadiusInScales: clip,
+      movedByHostileShareInScales: clip,
+    },
+    expectedError: (corruption) => errorOf(design, corruption),
+    summary: () => rowsSummary(facts.dimension),
+    release: async (summaries, mechanisms) => release(design, summaries, mechanisms),
+  });
+}
+
+/** Distance of neighbouring candidates. */
+function spacingOf({ reach, facts }: Design): number {
+  return (2 * reach) / (perColumn[facts.dimension - 1]! - 1);
+}
+
+/**
+ * How coarse the candidates are, how far a choice may be off, what clipping and sampling move. Scores fall by
+ * voters / (2 clip) per distance and a choice's odds by e^(epsilon / 2) per row, so distances are about Gamma
+ * distributed with as many parts as columns.
+ */
+function partsOf(design: Design): ExpectedError {
+  const { facts: { dimension }, moment, choice, clip, groups, voters, reach } = design;
+  const perPart = (2 / choice.epsilon) * ((2 * clip) / voters);
+  const choiceError = Math.sqrt(dimension * (dimension + 1)) * perPart;
+  const noise = Math.hypot(Math.sqrt(dimension / 12) * spacingOf(design), choiceError);
+  const sampling = (Math.sqrt(dimension) * medianFactor(groups) * Math.sqrt(groups) * moment.bound) / Math.sqrt(voters);
+  const bias = Math.sqrt(dimension) * truncationBias(moment, 1, reach, clip);
+  return { total: Math.hypot(noise, sampling, bias), noise, sampling, bias };
+}
+
+function errorOf(design: Design, corruption: number): ExpectedError {
+  const parts = partsOf(design);
+  const isPromised = corruption >= 0 && corruption <= corruptionLimit;
+  const bias = isPromised ? parts.bias + corruption * Math.max(design.clip, design.means.radius) : Infinity;
+  return { ...parts, bias, total: isPromised ? Math.hypot(parts.noise, parts.sampling, bias) : Infinity };
+}
+
+function release(design: Design, summaries: FinishedSummaries, mechanisms: Mechanisms): Released<Outcome> {
+  const { facts, scale, means, moment, choice, voters } = design;
+  const found = releaseGroupMeans(mechanisms, means, allColumns(scale), summaries, moment.bound);
+  const answer = found.value;
+  if (answer.kind === 'no-range') return found.map(() => placeNotFound(facts, answer.coordinates));
+  if (answer.kind === 'few-rows') return found.map(() => tooFewCame(facts));
+  const candidates = gridAround(answer.means, spacingOf(design));
+  const { dimension } = facts;
+  const tournament = {
+    candidates, dimension, clip: design.clip, apart: design.reach * (1 - 2 ** -20), groups: design.groups,
+    cap: Math.ceil(voters),
+  };
+  const finished = summaries.get(voteCohort);
+  assert(finished !== undefined, 'a release gets the summaries of its plan');
+  const scores = finished.map(([only]) => {
+    assert(only?.kind === 'pooled', 'the rows come in one pool');
+    return tournamentScores(only.rows, scale, tournament);
+  });
+  const { noise, sampling, bias } = partsOf(design);
+  const root = Math.sqrt(dimension);
+  const each = (value: number): Float64Array => new Float64Array(dimension).fill(value / root);
+  return mechanisms.exponential(choice.name, scores).map((index) => valueOf({
+    means: candidates.slice(index * dimension, (index + 1) * dimension),
+    noise: each(noise), sampling: each(sampling), bias: bias / root, isGaussian: false,
+  }, scale));
+}
+
+/** The cube of points around the centre, row-major. */
+function gridAround(centre: Float64Array, spacing: number): Float64Array {
+  const { length: dimension } = centre;
+  const side = perColumn[dimension - 1]!;
+  return Float64Array.from({ length: side ** dimension * dimension }, (_, position) => {
+    const j = position % dimension;
+    const digit = Math.floor(Math.floor(position / dimension) / side ** j) % side;
+    return centre[j]! + (digit - (side - 1) / 2) * spacing;
+  });
+}

@@ -1,0 +1,37 @@
+import { mean } from '../mean/mean.js';
+import type { Plan, StudyFacts } from '../../contract/estimator.js';
+import { parseParameters } from '../../contract/parameters.js';
+
+/** What a plan is compared by, in units of scale. */
+export interface Compared {
+  readonly scale: Float64Array;
+  /** Hostile share that is planned for. */
+  readonly corruption: number;
+  /** Of the ball that rows are cut off at. */
+  readonly radius: number;
+  /** Expected error without hostile rows. */
+  readonly error: number;
+}
+
+/** A warning is due when hostile rows may do so many times what is expected without them. */
+const loudTimes = 2;
+
+/**
+ * Public comparisons that help to choose. The clipped mean's plan leaves out what its clipping costs rows with heavy
+ * tails, which no public number says; but how much that must be before the mean is the worse of the two is public: the
+ * root of the difference of the two squared errors.
+ */
+export function comparison(facts: StudyFacts, { scale, corruption, radius, error }: Compared): Plan['facts'] {
+  const rival = mean.plan(parseParameters(mean.parameters, { scale: Array.from(scale) }, facts), facts);
+  const moved = corruption * radius;
+  return {
+    ...(rival.kind === 'infeasible' ? {} : {
+      beatsMeanWhereItsClippingCostsInScales: Math.sqrt(Math.max(0, error ** 2 - rival.expectedError(0).total ** 2)),
+    }),
+    ...(moved <= loudTimes * error ? {} : {
+      warning: `a share of ${corruption} of hostile rows far away may move the answer by ${moved.toPrecision(3)} `
+        + `scales, where ${error.toPrecision(3)} is expected without them: give a smaller clip-radius, or use an `
+        + 'estimator that promises more, such as prime',
+    }),
+  };
+}

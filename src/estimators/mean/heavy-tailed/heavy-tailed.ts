@@ -1,0 +1,300 @@
+import type { Released } from '../../../base/brands.js';
+import type { Outcome } from '../../../base/outcome.js';
+import { normalUpperQuantile } from '../../../numerics/normal.js';
+import { centreEvents, privateCentre } from '../../../privacy/stages/centre.js';
+import { costOfEvents } from '../../../privacy/accounting/composition.js';
+import type { MechanismEvent } from '../../../privacy/accounting/events.js';
+import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
+import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
+import { shareOf } from '../../../privacy/accounting/target.js';
+import type {
+  CohortPlan, Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
+} from '../../contract/estimator.js';
+import { choiceOf, numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
+import { rowsSummary } from '../../summaries/rows.js';
+import { comparison } from './comparison.js';
+import { countedSum, releaseCountedSum, type Beyond, type CountedSum } from '../heavy-tails/counted-sum.js';
+import { designGroupMeans, releaseGroupMeans, type GroupMeans } from '../heavy-tails/group-means.js';
+import { placeNotFound, tooFewCame, valueOf } from '../heavy-tails/outcomes.js';
+import {
+  cohortsParameter, corruptionLimit, disjointNames, groupsOf, groupsParameter, isSplit, momentOf, momentParameters, pooledCohort,
+} from '../heavy-tails/parameters.js';
+import { allColumns, cohortRows, type Units } from '../heavy-tails/rows.js';
+import { balancedRadius, truncationBias, type Moment } from '../heavy-tails/truncation.js';
+import { centreNeedsDelta, neighbours } from '../../contract/planning.js';
+
+const meanCohort = 'mean';
+const centreCohort = 'centre';
+/** Planned distance of the private median from the mean, per column, in spreads. */
+const medianOffset = 0.2;
+/** Share of honest rows that the fullest bin of the median's histogram holds, at least. */
+const fullestBin = 0.36;
+
+/**
+ * The mean of several columns whose rows may be far out: a private centre, and the noisy mean of the rows cut off at a
+ * ball around it, whose radius balances the noise against what cutting off may move.
+ *
+ * Claim, one row replaced by anything, or by nothing, or added: (rho, delta)-approximate zCDP.
+ * Why: `cohorts: split` has some contributors find the centre, at (rho, delta) (privacy/centre, or group-means with
+ * these budgets), and the others the mean, at rho (counted-sum, which holds for every centre); nobody is in both, and who
+ * is where is a keyed hash of the identity, so together they cost the larger. `one` has everybody do both, at shares of
+ * rho that add up to it. Dividing rows by public scales changes neither.
+ *
+ * Source: Kamath, Singhal and Ullman (2020), Algorithm 3, with a radius for the cohort at hand in place of the paper's
+ * asymptotic one; `beyond: drop` is the paper's rule for far rows.
+ */
+export const heavyTailed: Estimator = {
+  name: 'heavy-tailed',
+  title: 'Mean of heavy-tailed columns',
+  citations: [{
+    key: 'KSU20',
+    text: 'G. Kamath, V. Singhal, J. Ullman. Private mean estimation of heavy-tailed distributions. COLT 2020.',
+    place: 'Algorithm 3',
+  }],
+  parameters: [
+    ...momentParameters,
+    {
+      name: 'beyond', type: 'choice', choices: ['clip', 'drop'], default: 'clip',
+      description: 'rows beyond the radius are pulled to it, or left out as in the paper, which biases more',
+    },
+    {
+      name: 'centre', type: 'choice', choices: ['median', 'group-means'], default: 'median',
+      description: 'how the centre is found: private medians of the columns, or the paper’s medians of group means',
+    },
+    { ...groupsParameter, description: `for centre: group-means. ${groupsParameter.description}` },
+    cohortsParameter,
+    {
+      name: 'centre-share', type: 'number', optional: true, minimum: 0.02, maximum: 0.8,
+      unit: 'share of contributors, or of rho with one cohort',
+      description: 'part that finding the centre takes; when absent a fifth of rho, or twice the contributors needed, '
+        + 'a tenth to a half of them',
+    },
+  ],
+  status: 'stable',
+  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
+    + 'whole for the centre’s contributors and for the mean’s.',
+  plan: planColumns,
+};
+
+/** How the centre is found. */
+type CentreDesign =
+  | { readonly kind: 'median'; readonly cohort: string }
+  | { readonly kind: 'group-means'; readonly means: GroupMeans };
+
+interface Design {
+  readonly facts: StudyFacts;
+  readonly units: Units;
+  readonly moment: Moment;
+  readonly centre: CentreDesign;
+  readonly sum: CountedSum;
+  readonly beyond: Beyond;
+  readonly cohorts: readonly CohortPlan[];
+  readonly events: readonly MechanismEvent[];
+  /** Hostile share that is planned for. */
+  readonly corruption: number;
+  /** Nominal rows behind the mean. */
+  readonly meanRows: number;
+  /** Bound on what clipping moves the mean, in units of scale. */
+  readonly bias: number;
+}
+
+interface CentreFound {
+  readonly kind: 'centre-design';
+  readonly centre: CentreDesign;
+  readonly cohorts: readonly CohortPlan[];
+  readonly events: readonly MechanismEvent[];
+  /** Expected distance from the mean per column, in units of scale. */
+  readonly offset: number;
+  /** Of the contributors (split), or of rho. */
+  readonly share: number;
+}
+
+function planColumns(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
+  const { target, dimension, cohort } = facts;
+  const scale = scaleOf(values, dimension) as Float64Array;
+  if (!(target.rho > 0 && target.delta > 0)) {
+    const remedy = `${centreNeedsDelta.remedy}, or use heavy-tailed-1d with privacy: pure and a radius`;
+    return { ...centreNeedsDelta, remedy };
+  }
+  const found = designCentre(values, facts);
+  if (found.kind === 'infeasible') return found;
+  const moment = momentOf(values);
+  const split = isSplit(values);
+  const meanRows = split ? cohort * (1 - found.share) : cohort;
+  const rho = split ? target.rho : shareOf(target.rho, 1 - found.share);
+  const noiseUnit = (2 * Math.sqrt(dimension)) / Math.sqrt(2 * rho) / meanRows;
+  const radius = optionalNumberOf(values, 'clip-radius') ?? balancedRadius(moment, dimension, found.offset, noiseUnit);
+  const sum = countedSum({ name: 'mean/sum', cohort: meanCohort, dimension, radius, shape: 'ball', cost: { rho } });
+  const beyond = choiceOf(values, 'beyond') === 'drop' ? 'drop' : 'clip';
+  return planFor({
+    facts, units: allColumns(scale), moment, centre: found.centre, sum, beyond, meanRows,
+    corruption: numberOf(values, 'corruption'),
+    cohorts: split ? [...found.cohorts, pooledCohort(meanCohort, 1 - found.share)] : [pooledCohort(meanCohort, 1)],
+    events: [...found.events, sum.event],
+    // A dropped row loses all of |z|, a clipped one |z| - R: at most |z|^k / R^(k-1), without the factor of clipping.
+    bias: truncationBias(moment, dimension, found.offset, radius) * (beyond === 'drop' ? dropFactor(moment.order) : 1),
+  });
+}
+
+/** What dropping may move a mean, relative to clipping. */
+function dropFactor(order: number): number {
+  return order ** order / (order - 1) ** (order - 1);
+}
+
+function designCentre(values: ParameterValues, facts: StudyFacts): CentreFound | Infeasible {
+  const split = isSplit(values);
+  const wanted = optionalNumberOf(values, 'centre-share');
+  const share = wanted ?? (split ? 0.1 : 0.2);
+  const attempt = choiceOf(values, 'centre') === 'median' ? designMedian : designGroups;
+  const first = attempt(values, facts, share);
+  if (wanted !== undefined || !split) return withRemedy(facts, first);
+  if (first.kind === 'centre-design') return first;
+  // Twice what is needed, or all that there is to give: half of the contributors.
+  const needed = first.cohortNeeded === undefined ? 0.5 : (2 * first.cohortNeeded * share) / facts.cohort;
+  return withRemedy(facts, attempt(values, facts, Math.min(0.5, Math.max(0.1, needed))));
+}
+
+interface CentreInfeasible {
+  readonly kind: 'infeasible';
+  readonly reason: string;
+  /** When more contributors would not do. */
+  readonly remedy?: string;
+  readonly cohortNeeded?: number;
+}
+
+function withRemedy(facts: StudyFacts, found: CentreFound | CentreInfeasible): CentreFound | Infeasible {
+  if (found.kind === 'centre-design') return found;
+  const { reason, cohortNeeded } = found;
+  return {
+    kind: 'infeasible',
+    reason: `with ${facts.cohort} contributors, ${facts.dimension} columns and rho ${facts.target.rho.toPrecision(3)} `
+      + reason,
+    remedy: found.remedy ?? `a cohort of ${cohortNeeded ?? 'more'}, fewer columns, a larger epsilon, a lower corruption or a larger `
+      + 'centre-share',
+    ...(cohortNeeded === undefined ? {} : { cohortNeeded }),
+  };
+}
+
+/** Private medians of the columns: the least error, for any moment. */
+function designMedian(values: ParameterValues, facts: StudyFacts, share: number): CentreFound | CentreInfeasible {
+  const { dimension, target, cohort } = facts;
+  const split = isSplit(values);
+  const name = split ? centreCohort : meanCohort;
+  const events = centreEvents({
+    cohort: name, dimension, rho: split ? target.rho : shareOf(target.rho, share), delta: target.delta,
+  });
+  const [bins] = events;
+  const clear = keepingCount(bins) + bins.sigma * normalUpperQuantile(0.01 / dimension);
+  const rows = clear / (fullestBin * (1 - numberOf(values, 'corruption')));
+  const cohortNeeded = Math.ceil((rows + 3 * Math.sqrt(rows)) / (split ? share : 1));
+  if (cohort < cohortNeeded) {
+    return { kind: 'infeasible', reason: 'the noise hides where the rows are', cohortNeeded };
+  }
+  return {
+    kind: 'centre-design', centre: { kind: 'median', cohort: name }, events, share,
+    cohorts: split ? [pooledCohort(name, share)] : [], offset: medianOffset * numberOf(values, 'moment-bound'),
+  };
+}
+
+/** The paper's centre: medians of group means, per column, of contributors of their own. */
+function designGroups(values: ParameterValues, facts: StudyFacts, share: number): CentreFound | CentreInfeasible {
+  const { dimension, target, cohort } = facts;
+  if (!isSplit(values)) {
+    const reason = 'group means have no contributors of their own in one cohort';
+    return { kind: 'infeasible', reason, remedy: 'cohorts: split, or centre: median' };
+  }
+  const means = designGroupMeans({
+    cohort, share, dimension, moment: momentOf(values), corruption: numberOf(values, 'corruption'), split: true,
+    rangeShare: 0.5, budget: { privacy: 'approx', rho: target.rho, delta: target.delta }, groups: groupsOf(values),
+    prefix: 'centre-',
+  });
+  if (means.kind === 'infeasible') return means;
+  return {
+    kind: 'centre-design', centre: { kind: 'group-means', means }, events: means.events, cohorts: means.cohorts, share,
+    offset: Math.hypot(means.noise, means.sampling, means.bias),
+  };
+}
+
+function planFor(design: Design): Plan {
+  const { facts, units, sum, meanRows, events, cohorts, bias, corruption } = design;
+  const noise = sum.deviation / meanRows;
+  return Object.freeze<Plan>({
+    kind: 'plan',
+    cohorts,
+    cost: costOfEvents(events, { disjoint: disjointNames(cohorts) }),
+    events,
+    guarantee: {
+      neighbours,
+      theorem: 'Kamath, Singhal and Ullman (2020), Algorithm 3, constants in src/estimators/mean/heavy-tails',
+      assumptions: [
+        'for accuracy: in every column the k-th moment of an honest row around its mean is at most '
+        + '(scale moment-bound)^k',
+      ],
+      corruptionMax: 0,
+    },
+    outputShape: [facts.dimension],
+    noise: Array.from(units.scale, (unit) => unit * noise),
+    facts: {
+      scale: Array.from(units.scale).join(', '),
+      centre: design.centre.kind,
+      beyond: design.beyond,
+      clipRadiusInScales: sum.ball.radius,
+      truncationBiasAtMostInScales: bias,
+      noisePerCoordinateInScales: noise,
+      noiseOfCount: sum.countDeviation,
+      contributorsOfTheMean: meanRows,
+      movedByHostileShareInScales: sum.ball.radius,
+      ...comparison(facts, { scale: units.scale, corruption, radius: sum.ball.radius, error: errorOf(design, 0).total }),
+    },
+    expectedError: (share) => errorOf(design, share),
+    summary: () => rowsSummary(facts.dimension),
+    release: async (summaries, mechanisms) => release(design, summaries, mechanisms),
+  });
+}
+
+/** In one direction, hostile rows at the edge of the ball move the mean by their share of its radius. */
+function errorOf({ facts, moment, sum, meanRows, bias: truncation }: Design, corruption: number): ExpectedError {
+  const sampling = moment.bound * Math.sqrt(facts.dimension / meanRows);
+  const noise = (sum.deviation / meanRows) * Math.sqrt(facts.dimension);
+  const isPromised = corruption >= 0 && corruption <= corruptionLimit;
+  const bias = isPromised ? truncation + corruption * sum.ball.radius : Infinity;
+  return { total: isPromised ? Math.hypot(noise, sampling, bias) : Infinity, noise, sampling, bias };
+}
+
+function release(design: Design, summaries: FinishedSummaries, mechanisms: Mechanisms): Released<Outcome> {
+  const { facts } = design;
+  const found = releaseCentre(design, summaries, mechanisms);
+  const answer = found.value;
+  if (answer.kind === 'no-range') return found.map(() => placeNotFound(facts, answer.coordinates));
+  if (answer.kind === 'few-rows') return found.map(() => tooFewCame(facts));
+  const { centre } = answer;
+  const rows = cohortRows(summaries, meanCohort, design.units);
+  return releaseCountedSum(mechanisms, design.sum, rows, centre, design.beyond)
+    .map(({ sum, present }): Outcome => {
+      if (!(present >= design.meanRows / 4)) return tooFewCame(facts);
+      const { deviation, countDeviation } = design.sum;
+      return valueOf({
+        means: sum.map((entry, j) => centre[j]! + entry / present),
+        noise: sum.map((entry) => Math.hypot(deviation, (entry / present) * countDeviation) / present),
+        sampling: sum.map(() => design.moment.bound / Math.sqrt(present)),
+        bias: design.bias, isGaussian: true,
+      }, design.units.scale);
+    });
+}
+
+type CentreAnswer =
+  | { readonly kind: 'centre'; readonly centre: Float64Array }
+  | { readonly kind: 'no-range'; readonly coordinates: readonly number[] }
+  | { readonly kind: 'few-rows' };
+
+function releaseCentre(
+  { centre, units, facts, moment }: Design, summaries: FinishedSummaries, mechanisms: Mechanisms,
+): Released<CentreAnswer> {
+  if (centre.kind === 'median') {
+    const rows = cohortRows(summaries, centre.cohort, units);
+    return privateCentre(mechanisms, rows, facts.dimension, moment.bound).map((found) => (found.kind === 'failed'
+      ? { kind: 'no-range', coordinates: found.coordinates } : found));
+  }
+  return releaseGroupMeans(mechanisms, centre.means, units, summaries, moment.bound)
+    .map((found) => (found.kind === 'means' ? { kind: 'centre', centre: found.means } : found));
+}

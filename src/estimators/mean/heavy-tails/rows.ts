@@ -1,0 +1,37 @@
+import { assert } from '../../../base/assert.js';
+import type { Sensitive } from '../../../base/brands.js';
+import type { RowBlock } from '../../../privacy/stages/rows.js';
+import type { FinishedSummaries } from '../../contract/estimator.js';
+
+/** Which columns of a row are used, and in which units. */
+export interface Units {
+  readonly columns: readonly number[];
+  /** One per used column. */
+  readonly scale: Float64Array;
+}
+
+/** All columns of rows of this length. */
+export function allColumns(scale: Float64Array): Units {
+  return { columns: Array.from(scale, (_, j) => j), scale };
+}
+
+/**
+ * The rows of a pooled cohort in units of scale. One contributor stays one row; an entry that leaves the doubles makes
+ * it a null row.
+ */
+export function cohortRows(summaries: FinishedSummaries, cohort: string, units: Units): Sensitive<RowBlock> {
+  const finished = summaries.get(cohort);
+  assert(finished !== undefined, 'a release gets the summaries of its plan');
+  const { columns, scale } = units;
+  return finished.map(([only, ...more]) => {
+    assert(only?.kind === 'pooled' && more.length === 0, 'the rows come in one pool');
+    const { count, dimension, values } = only.rows;
+    const scaled = new Float64Array(count * columns.length);
+    for (let row = 0; row < count; row++) {
+      columns.forEach((column, j) => {
+        scaled[row * columns.length + j] = values[row * dimension + column]! / scale[j]!;
+      });
+    }
+    return { count, dimension: columns.length, values: scaled };
+  });
+}

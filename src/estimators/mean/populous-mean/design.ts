@@ -1,0 +1,216 @@
+import { normalCdf, normalQuantile, normalUpperQuantile } from '../../../numerics/normal.js';
+import { AgreementModel, type Agreement, type LocalEstimator } from './deviation.js';
+import { groupsMax, groupsMin, stabilityConstant, thresholdChoices, type Thresholds } from './stability.js';
+
+/** The public numbers that a design is chosen from. */
+export interface DesignFacts {
+  readonly cohort: number;
+  readonly dimension: number;
+  readonly rho: number;
+  readonly delta: number;
+  /** Hostile share for which the groups must still agree. */
+  readonly corruption: number;
+  readonly local: LocalEstimator;
+  /** Fixed by the user; chosen when absent. The radius is in units of scale. */
+  readonly thresholds?: Thresholds;
+  readonly radius?: number;
+  readonly groups?: number;
+  readonly testShare?: number;
+}
+
+/** The public constants of a release. */
+export interface Design {
+  readonly groups: number;
+  readonly groupSize: number;
+  readonly thresholds: Thresholds;
+  /** c_k of the thresholds. */
+  readonly stability: number;
+  /** Share of rho that the agreement test takes. */
+  readonly testShare: number;
+  /** In units of scale. */
+  readonly radius: number;
+  /** Planned probability that the test passes with `corruption` hostile. */
+  readonly passProbability: number;
+  /** Planned share of groups without a usable point. */
+  readonly spoiled: number;
+}
+
+/** The test is planned to pass at least this often at the stated corruption. */
+const passWanted = 0.99;
+/** Noise given up, as a factor, so that the test also passes when rows vary more, or more are hostile, than stated. */
+const stressPrice = 1.1;
+/** Real rows are not exactly Gaussian: the radius is this much larger than the model asks. */
+const radiusSafety = 1.05;
+/**
+ * What may come instead of what was stated: half as many hostile rows again and two in a hundred, and a wider
+ * spread.
+ */
+const stressed = { corruption: (stated: number) => 1.5 * stated + 0.02, spread: 1.15 } as const;
+const groupsStep = 1.18;
+const radiusSteps = 26;
+const testShares = [0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8];
+
+interface Candidate {
+  readonly design: Omit<Design, 'passProbability'>;
+  /** Planned error, in units of scale. */
+  readonly error: number;
+  /** The part of it that is noise. */
+  readonly noise: number;
+  /** Standard deviations between the expected agreement and what the test asks for. */
+  readonly margin: number;
+  /** The same under stress, no more than what is wanted. */
+  readonly stressMargin: number;
+}
+
+/**
+ * Chooses the number of groups, the thresholds, the radius and the test's share of rho: of the choices whose test
+ * passes with probability .99 at the stated corruption, those that err no more than the best one would with 10 % more
+ * noise; of them the ones that do best under stress, and of those the one of least error. More groups mean less noise (about 1 /
+ * sqrt(groups) for a given cohort) until groups are so small that hostile rows spoil too many of them. Null when
+ * nothing passes. Closed forms of public numbers only.
+ */
+export function chooseDesign(facts: DesignFacts): Design | null {
+  let candidates: Candidate[] = [];
+  let least = Infinity;
+  let limit = Infinity;
+  for (const groups of candidateGroups(facts)) {
+    for (const candidate of candidatesOf(facts, groups)) {
+      if (candidate.error > limit) continue;
+      if (candidate.error < least) {
+        least = candidate.error;
+        limit = Math.hypot(least, candidate.noise * Math.sqrt(stressPrice ** 2 - 1));
+      }
+      candidates.push(candidate);
+    }
+    candidates = candidates.filter(({ error }) => error <= limit);
+  }
+  let best: Candidate | null = null;
+  for (const next of candidates) if (best === null || better(next, best)) best = next;
+  return best === null ? null : { ...best.design, passProbability: normalCdf(best.margin) };
+}
+
+/** Whether some design passes at the widest radius, where groups agree most. Never true where `chooseDesign` is null. */
+export function hasDesign(facts: DesignFacts): boolean {
+  for (const groups of candidateGroups(facts)) {
+    const radius = radii(facts, groups).at(-1)!;
+    if (!candidatesOf(facts, groups, [radius], 'any').next().done!) return true;
+  }
+  return false;
+}
+
+function better(left: Candidate, right: Candidate): boolean {
+  const gap = left.stressMargin - right.stressMargin;
+  return gap > 0 || (gap === 0 && left.error < right.error);
+}
+
+function* candidatesOf(
+  facts: DesignFacts,
+  groups: number,
+  tried: readonly number[] = radii(facts, groups),
+  wish: 'best' | 'any' = 'best',
+): Generator<Candidate> {
+  const { cohort, dimension, corruption, local, rho, delta } = facts;
+  const thresholds = facts.thresholds === undefined ? thresholdChoices(groups) : [facts.thresholds];
+  const shares = facts.testShare === undefined ? testShares : [facts.testShare];
+  // What the test asks for at least: nothing below is worth working out when no agreement could be enough.
+  const agreementLeast = Math.min(...thresholds.map(({ agreement }) => agreement));
+  const least = barrierOf(groups, agreementLeast, rho * shares.at(-1)!, delta);
+  const wanted = normalQuantile(passWanted);
+  const isHopeless = (share: number): boolean => marginOf(groups, least, { share, spread: 0 }) < wanted;
+  if (isHopeless(1)) return;
+  const groupSize = cohort / groups;
+  const model = new AgreementModel(groupSize, corruption, dimension, local);
+  if (isHopeless((1 - model.spoiled) ** 2)) return;
+  const stress = wish === 'any'
+    ? model
+    : new AgreementModel(groupSize, stressed.corruption(corruption), dimension, local);
+  const curve = tried.map((radius) => ({ radius, agreement: model.at(radius / radiusSafety) }))
+    .filter(({ agreement: { share } }) => !isHopeless(share))
+    .map((point) => ({ ...point, underStress: stress.at(point.radius / radiusSafety / stressed.spread) }));
+  const sampling = (dimension * local.varianceFactor(groupSize, dimension)) / cohort;
+  for (const choice of thresholds) {
+    const stability = stabilityConstant(groups, choice);
+    for (const testShare of shares) {
+      const barrier = barrierOf(groups, choice.agreement, rho * testShare, delta);
+      for (const { radius, agreement, underStress } of curve) {
+        const margin = marginOf(groups, barrier, agreement);
+        if (margin < wanted) continue;
+        const perCoordinate = averageSensitivity(radius, stability, groups) / Math.sqrt(2 * rho * (1 - testShare));
+        const bias = local.bias(corruption, { groupSize, radius }, dimension);
+        const noise = perCoordinate * Math.sqrt(dimension);
+        const error = Math.sqrt(noise * noise + sampling + bias * bias);
+        const design = { groups, groupSize, thresholds: choice, stability, testShare, radius, spoiled: model.spoiled };
+        const stressMargin = Math.min(wanted, marginOf(groups, barrier, underStress));
+        yield { design, error, noise, margin, stressMargin };
+      }
+    }
+  }
+}
+
+/** How far the weighted average moves when one contributor's row is replaced by anything, before rounding. */
+export function averageSensitivity(radius: number, stability: number, groups: number): number {
+  return (2 * radius * stability) / groups;
+}
+
+/** The smallest number of agreeing pairs for which the mean agreement is at least the threshold. */
+export function pairsFloor(groups: number, agreement: number): number {
+  return Math.ceil((agreement * groups * groups - groups) / 2);
+}
+
+/** Standard deviation of the noise on the number of agreeing pairs, of which one group is in at most groups - 1. */
+export function testDeviation(groups: number, rho: number): number {
+  return (groups - 1) / Math.sqrt(2 * rho);
+}
+
+/** What the agreement test asks for: pairs, and the deviation of the noise on them. */
+interface Barrier {
+  readonly pairs: number;
+  readonly deviation: number;
+}
+
+function barrierOf(groups: number, agreement: number, rho: number, delta: number): Barrier {
+  const deviation = testDeviation(groups, rho);
+  const pairs = pairsFloor(groups, agreement) + (groups - 1) + deviation * normalUpperQuantile(delta) + 1;
+  return { pairs, deviation };
+}
+
+/** The largest hostile share at which a design's test still passes nine times in ten. */
+export function corruptionTolerated(design: Design, facts: DesignFacts): number {
+  const barrier = barrierOf(design.groups, design.thresholds.agreement, facts.rho * design.testShare, facts.delta);
+  const wanted = normalQuantile(0.9);
+  const passes = (corruption: number): boolean => {
+    const model = new AgreementModel(design.groupSize, corruption, facts.dimension, facts.local);
+    return marginOf(design.groups, barrier, model.at(design.radius / radiusSafety)) >= wanted;
+  };
+  let low = facts.corruption;
+  let high = 0.45;
+  for (let step = 0; step < 12; step++) {
+    const middle = (low + high) / 2;
+    if (passes(middle)) low = middle;
+    else high = middle;
+  }
+  return Math.max(facts.corruption, Math.floor(low * 1000) / 1000);
+}
+
+function marginOf(groups: number, barrier: Barrier, agreement: Agreement): number {
+  const pairs = (groups * (groups - 1)) / 2;
+  // The share of agreeing pairs is a U-statistic of the groups: its deviation is twice theirs over sqrt(groups).
+  const sampling = (pairs * 2 * agreement.spread) / Math.sqrt(groups);
+  return (pairs * agreement.share - barrier.pairs) / Math.sqrt(barrier.deviation ** 2 + sampling * sampling);
+}
+
+function candidateGroups(facts: DesignFacts): number[] {
+  if (facts.groups !== undefined) return [facts.groups];
+  const most = Math.min(groupsMax, facts.cohort);
+  const list: number[] = [];
+  for (let groups = groupsMin; groups <= most; groups = Math.ceil(groups * groupsStep)) list.push(groups);
+  return list;
+}
+
+/** Radii to try, ascending, around the typical distance of two clean group points. */
+function radii(facts: DesignFacts, groups: number): number[] {
+  if (facts.radius !== undefined) return [facts.radius];
+  const { cohort, dimension, local } = facts;
+  const typical = Math.sqrt((2 * dimension * local.varianceFactor(cohort / groups, dimension) * groups) / cohort);
+  return Array.from({ length: radiusSteps }, (_, i) => typical * 0.65 * 1.1 ** i);
+}

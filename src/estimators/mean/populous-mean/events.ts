@@ -1,0 +1,49 @@
+import { assert } from '../../../base/assert.js';
+import type { GaussianEvent, GaussianThresholdEvent } from '../../../privacy/accounting/events.js';
+import type { StudyFacts } from '../../contract/estimator.js';
+import { averageSensitivity, pairsFloor, testDeviation, type Design } from './design.js';
+
+/** The one cohort of `populous-mean`. */
+export const cohortName = 'groups';
+/** Rounding of a computed bound never makes it smaller than the exact one. */
+const upwards = 1 + 2 ** -40;
+
+/** The two noise draws: the test on agreeing pairs, and the average. */
+export interface PopulousEvents {
+  readonly test: GaussianThresholdEvent;
+  readonly average: GaussianEvent;
+}
+
+/** Spends the target's rho in full, and its delta on the test. */
+export function eventsOf(design: Design, facts: StudyFacts): PopulousEvents {
+  const { groups, radius, stability } = design;
+  const rhoTest = facts.target.rho * design.testShare;
+  const rhoAverage = facts.target.rho - rhoTest;
+  const moved = averageSensitivity(radius, stability, groups) * upwards;
+  // Fine enough that rounding costs a thousandth of the noise, coarse enough that data 10^9 scales from zero still
+  // fit.
+  const grid = 2 ** Math.floor(Math.log2(moved / Math.sqrt(2 * rhoAverage)) - 14);
+  assert(grid > radius * 2 ** -38, 'the grid is far coarser than the rounding of the weighted sum');
+  const sensitivity = moved + 2 * grid * Math.sqrt(facts.dimension) * upwards;
+  return {
+    test: {
+      kind: 'gaussian-threshold',
+      name: 'agreement',
+      cohort: cohortName,
+      sensitivity: groups - 1,
+      sigma: testDeviation(groups, rhoTest) * upwards,
+      delta: facts.target.delta,
+      floor: pairsFloor(groups, design.thresholds.agreement),
+      grid: 1,
+    },
+    average: {
+      kind: 'gaussian',
+      name: 'average',
+      cohort: cohortName,
+      dimension: facts.dimension,
+      sensitivity,
+      sigma: (sensitivity / Math.sqrt(2 * rhoAverage)) * upwards,
+      grid,
+    },
+  };
+}

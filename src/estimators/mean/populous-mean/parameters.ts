@@ -1,0 +1,76 @@
+import { InvalidParameterError } from '../../../base/errors.js';
+import type { ParameterSpec, ParameterValues, StudyFacts } from '../../contract/estimator.js';
+import { choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../../contract/values.js';
+import type { DesignFacts } from './design.js';
+import { meanLocal, robustLocal } from './deviation.js';
+import { groupsMax, groupsMin, type Thresholds } from './stability.js';
+
+/** What `populous-mean` takes. */
+export const populousParameters: readonly ParameterSpec[] = [
+  scaleParameter,
+  corruptionParameter(0.3, 'hostile share for which the groups must still agree; privacy does not depend on it'),
+  {
+    name: 'local', type: 'choice', choices: ['robust', 'mean'], default: 'robust',
+    description: 'how a group sums up its rows; mean needs less memory and tolerates almost no hostile row',
+  },
+  {
+    name: 'groups', type: 'integer', optional: true, minimum: groupsMin, maximum: groupsMax,
+    description: 'number of groups; chosen for the least noise when absent',
+  },
+  {
+    name: 'radius', type: 'number', optional: true, minimum: 1e-6, maximum: 1e6, unit: 'scales',
+    description: 'two groups agree when their points are this close; chosen when absent',
+  },
+  {
+    name: 'test-share', type: 'number', optional: true, minimum: 0.02, maximum: 0.95, unit: 'share of rho',
+    description: 'part of the cost that the agreement test takes; chosen when absent',
+  },
+  {
+    name: 'agreement', type: 'number', optional: true, minimum: 0.55, maximum: 0.99, unit: 'share of pairs',
+    description: 'mean agreement that the test must find; chosen when absent, together with the two below',
+  },
+  {
+    name: 'weightless', type: 'number', optional: true, minimum: 0.515, maximum: 0.95, unit: 'share of groups',
+    description: 'a group that agrees with fewer weighs nothing',
+  },
+  {
+    name: 'full-weight', type: 'number', optional: true, minimum: 0.52, maximum: 0.97, unit: 'share of groups',
+    description: 'a group that agrees with more has full weight',
+  },
+];
+
+/** @throws InvalidParameterError when only some of the three are given, or they do not fit together. */
+function thresholdsOf(values: ParameterValues): Thresholds | undefined {
+  const agreement = optionalNumberOf(values, 'agreement');
+  const none = optionalNumberOf(values, 'weightless');
+  const full = optionalNumberOf(values, 'full-weight');
+  if (agreement === undefined && none === undefined && full === undefined) return undefined;
+  if (agreement === undefined || none === undefined || full === undefined || !(none < full && none < agreement)) {
+    throw new InvalidParameterError(
+      'parameters.agreement, weightless and full-weight belong together: give all three or none, '
+      + 'with weightless below the other two',
+      { path: 'parameters.agreement', agreement, weightless: none, 'full-weight': full },
+    );
+  }
+  return { agreement, none, full };
+}
+
+/** Parsed parameters and public facts as the designer wants them. */
+export function designFactsOf(values: ParameterValues, facts: StudyFacts): DesignFacts {
+  const thresholds = thresholdsOf(values);
+  const groups = optionalNumberOf(values, 'groups');
+  const radius = optionalNumberOf(values, 'radius');
+  const testShare = optionalNumberOf(values, 'test-share');
+  return {
+    cohort: facts.cohort,
+    dimension: facts.dimension,
+    rho: facts.target.rho,
+    delta: facts.target.delta,
+    corruption: numberOf(values, 'corruption'),
+    local: choiceOf(values, 'local') === 'mean' ? meanLocal : robustLocal,
+    ...(thresholds === undefined ? {} : { thresholds }),
+    ...(groups === undefined ? {} : { groups }),
+    ...(radius === undefined ? {} : { radius }),
+    ...(testShare === undefined ? {} : { testShare }),
+  };
+}

@@ -1,0 +1,47 @@
+import { Released } from '../../../base/brands.js';
+import { median } from '../../../numerics/selection.js';
+import { privateCentreOn } from '../../../privacy/stages/centre.js';
+import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
+import type { Compute, FinishedSummaries, StudyFacts } from '../../contract/estimator.js';
+import { poolOf } from '../../pooled/pool.js';
+import { groupName } from './design.js';
+
+/** What the groups draw with. */
+export interface CentreRun {
+  readonly facts: StudyFacts;
+  /** Odd. */
+  readonly groups: number;
+  readonly scale: Float64Array;
+  readonly mechanisms: Mechanisms;
+  readonly compute: Compute;
+}
+
+/** Where the rows are. */
+export interface FoundCentre {
+  /** Null when fewer than half of the groups found one. */
+  readonly centre: Float64Array | null;
+  /** Columns, from 0, in which a group found none. */
+  readonly failed: readonly number[];
+}
+
+/**
+ * Per column the middle one of the groups' centres, of those that found one: more than half must.
+ *
+ * Claim: each group's draws cost the whole (rho, delta) to that group's contributors (privacy/centre), and nothing to
+ * others. What is answered is a function of released centres.
+ */
+export async function centreOfGroups(
+  { facts, groups, scale, mechanisms, compute }: CentreRun, summaries: FinishedSummaries,
+): Promise<Released<FoundCentre>> {
+  const released = [];
+  for (let group = 1; group <= groups; group++) {
+    const name = groupName(group);
+    released.push(await privateCentreOn(compute, mechanisms, poolOf(summaries, name), facts.dimension, scale, name));
+  }
+  return Released.all<readonly (typeof released)[number]['value'][]>(released).map((all) => {
+    const centres = all.flatMap((one) => (one.kind === 'centre' ? [one.centre] : []));
+    const failed = [...new Set(all.flatMap((one) => (one.kind === 'failed' ? one.coordinates : [])))].sort((a, b) => a - b);
+    if (2 * centres.length <= groups) return { centre: null, failed };
+    return { centre: scale.map((_, j) => median(centres.map((centre) => centre[j]!))), failed };
+  });
+}

@@ -1,0 +1,66 @@
+import type { Outcome } from '../../base/outcome.js';
+import { deviations95 } from '../../numerics/normal.js';
+import type { GaussianEvent } from '../../privacy/accounting/events.js';
+import type { StudyFacts } from '../contract/estimator.js';
+
+/** What estimators of a mean about a private centre say in the end, from released and public numbers only. */
+
+/** The refusal of a release without a centre. @param coordinates - counted from 0. */
+export function centreNotFound({ cohort }: StudyFacts, coordinates: readonly number[]): Outcome {
+  return {
+    kind: 'refused',
+    reason: 'centre-not-found',
+    text: 'no stretch of four scales held enough rows in column '
+      + `${coordinates.map((j) => j + 1).join(', ')} (counted from 1). `
+      + `Planned for ${cohort} contributors whose rows vary by about one scale: check both, then raise scale, `
+      + 'or lower cohort.',
+  };
+}
+
+/** The refusal when too few rows were there, or were left. */
+export function participationBelowPlan({ cohort }: StudyFacts): Outcome {
+  return {
+    kind: 'refused',
+    reason: 'participation-below-plan',
+    text: `the noisy count is below a quarter of the ${cohort} contributors planned for: `
+      + 'plan for a smaller cohort or wait longer',
+  };
+}
+
+export interface Answer {
+  /** In data units. */
+  readonly centre: Float64Array;
+  readonly scale: Float64Array;
+  /** Noisy mean minus centre, in scales. */
+  readonly moved: Float64Array;
+  /** Noisy count. */
+  readonly present: number;
+  /** Per column, in scales: released deviations of further noise in `moved`; default: none. */
+  readonly deviation?: Float64Array;
+}
+
+/** The mean in data units, with the noise of sum and count. The events' noise is in scales. */
+export function answerOf(
+  { sum, count }: { readonly sum: GaussianEvent; readonly count: GaussianEvent },
+  { centre, scale, moved, present, deviation: further }: Answer,
+): Outcome {
+  const estimate = Array.from(moved, (entry, j) => centre[j]! + entry * scale[j]!);
+  if (!estimate.every((entry) => Number.isFinite(entry))) {
+    const text = 'the noisy mean times scale is beyond the range of doubles';
+    return { kind: 'refused', reason: 'numerical-failure', text };
+  }
+  const deviation = Array.from(moved, (entry, j) =>
+    scale[j]! * Math.hypot(sum.sigma / present, (entry * count.sigma) / present, further?.[j] ?? 0));
+  // Noise, and the sampling of rows no wider than scale; not what hostile rows that stayed have moved.
+  const half = deviation.map((noise, j) => deviations95 * Math.hypot(noise, scale[j]! / Math.sqrt(present)));
+  return {
+    kind: 'value',
+    estimate,
+    shape: [estimate.length],
+    uncertainty: { kind: 'gaussian', standardDeviation: deviation },
+    interval95: {
+      low: estimate.map((entry, j) => entry - half[j]!),
+      high: estimate.map((entry, j) => entry + half[j]!),
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { assert } from '../../base/assert.js';
+import type { CohortPlan } from '../contract/estimator.js';
+
+/** Bytes of a ticket: 32 pseudo-random bytes that belong to one contributor and one epoch. */
+export const ticketBytes = 32;
+
+/** Where a contributor's row goes. */
+export interface Assignment {
+  /** Index into the plan's cohorts. */
+  readonly cohort: number;
+  /** Hash group within the cohort, 0..groups-1. */
+  readonly group: number;
+  /** For cohorts of pairs: the slot within the group whose first two members form its pair. 0 for rows. */
+  readonly slot: number;
+  /** Orders rows, independently of cohort, group and slot. */
+  readonly tag: bigint;
+}
+
+/**
+ * Where the holder of a ticket goes. The ticket is a keyed hash of the contributor's identity (or
+ * fresh random bytes per contributor offline), so the place depends on nothing else: not on arrival,
+ * not on values, not on who else is there. That is what lets disjoint groups compose in parallel,
+ * and what makes one contributor more or less change one group only.
+ *
+ * Each decision reads its own eight bytes, so they are independent; a share of [0, 1) is cut with
+ * 53 bits, so groups are uniform to within 2^-53 * groups.
+ *
+ * @param ticket - 32 bytes, uniform to whoever does not hold the key.
+ * @param cohorts - of the plan.
+ */
+export function assign(ticket: Uint8Array, cohorts: readonly CohortPlan[]): Assignment {
+  const cohort = cohortOf(ticket, cohorts);
+  const { groups, slots = 1 } = cohorts[cohort]!;
+  return { cohort, group: groupOf(ticket, groups), slot: slotOf(ticket, slots), tag: tagOf(ticket) };
+}
+
+/** The cohort alone. The four parts apart make no objects: a row a microsecond is worth that. */
+export function cohortOf(ticket: Uint8Array, cohorts: readonly CohortPlan[]): number {
+  assert(ticket.length === ticketBytes, 'a ticket has 32 bytes');
+  assert(cohorts.length > 0, 'a plan has a cohort');
+  if (cohorts.length === 1) return 0;
+  const share = shareAt(ticket, 0);
+  let bound = 0;
+  for (let i = 0; i < cohorts.length - 1; i++) {
+    bound += cohorts[i]!.share;
+    if (share < bound) return i;
+  }
+  return cohorts.length - 1;
+}
+
+/** The hash group, of `groups`. */
+export function groupOf(ticket: Uint8Array, groups: number): number {
+  return Math.floor(shareAt(ticket, 8) * groups);
+}
+
+/** The slot within the group, of `slots`. */
+export function slotOf(ticket: Uint8Array, slots: number): number {
+  return Math.floor(shareAt(ticket, 16) * slots);
+}
+
+const tagBytes = new Uint8Array(8);
+const tagView = new DataView(tagBytes.buffer);
+
+/** The tag alone. */
+export function tagOf(ticket: Uint8Array): bigint {
+  for (let i = 0; i < 8; i++) tagBytes[i] = ticket[24 + i]!;
+  return tagView.getBigUint64(0);
+}
+
+/** Half of the tag, as 32 bits with a sign: the high one (0) or the low one (1). */
+export function tagWordOf(ticket: Uint8Array, half: 0 | 1): number {
+  return wordAt(ticket, 24 + 4 * half) | 0;
+}
+
+/** 53 bits of the eight bytes at `offset`, the highest first, as a number in [0, 1). */
+function shareAt(ticket: Uint8Array, offset: number): number {
+  const high = wordAt(ticket, offset) >>> 5;
+  const low = wordAt(ticket, offset + 4) >>> 6;
+  return (high * 2 ** 26 + low) / 2 ** 53;
+}
+
+function wordAt(ticket: Uint8Array, at: number): number {
+  return ((ticket[at]! << 24) | (ticket[at + 1]! << 16) | (ticket[at + 2]! << 8) | ticket[at + 3]!) >>> 0;
+}

@@ -1,0 +1,211 @@
+import { Sensitive } from '../../base/brands.js';
+import { InvalidParameterError } from '../../base/errors.js';
+import { allFinite } from '../../numerics/vector.js';
+import type { WorkRandom } from '../../random/source.js';
+import { cohortOf, groupOf, slotOf, tagOf } from './assignment.js';
+import type { CohortPlan, Finished, FinishedSummaries, Plan, Summary, SummaryTable } from '../contract/estimator.js';
+import { StateReader, StateWriter } from './codec.js';
+import { checkDimension, checkPlan, checkRow } from '../contract/given.js';
+import { PairSlots } from './pairs.js';
+import { statesTable } from './table.js';
+
+/** How far an epoch's groups are; for the operator only. */
+export interface GroupsProgress {
+  readonly rows: number;
+  readonly groups: number;
+  /** Groups with at least one row. */
+  readonly groupsStarted: number;
+}
+
+/** The summaries of one epoch, fed row by row; used by the server and by offline runs alike. */
+export interface Groups {
+  /**
+   * Folds a contributor's row into its summary. A row with a non-finite entry is the null row and
+   * changes nothing. The row is copied.
+   * @param ticket - 32 bytes; see `assign`.
+   */
+  add(ticket: Uint8Array, row: Float64Array): void;
+  progress(): GroupsProgress;
+  /**
+   * Finishes groups that changed since, at most `limit` of them, and remembers the results until
+   * their next row: work that need not wait for the close. Returns how many it finished.
+   */
+  prepare(work: WorkRandom, limit: number, rowsAtLeast: number): number;
+  /** Finishes every summary. The same rows and the same `work` give the same result, in any order of arrival. */
+  finish(work: WorkRandom): FinishedSummaries;
+  encode(): Uint8Array;
+}
+
+interface Cohort {
+  readonly plan: CohortPlan;
+  readonly summary: Summary;
+  /** Rows of each group. */
+  readonly rows: Uint32Array;
+  /** What the groups hold: of a cohort of pairs their members, else the states. */
+  readonly pairs: PairSlots[] | null;
+  readonly table: SummaryTable;
+  readonly finished: (FinishedAt | null)[];
+}
+
+/** A group's result when it had so many rows. */
+interface FinishedAt {
+  readonly rows: number;
+  readonly result: Finished;
+}
+
+const format = 0x4b_47_52_31;
+
+/** Empty summaries for every group of a plan. */
+export function createGroups(plan: Plan, dimension: number): Groups {
+  checkPlan(plan);
+  checkDimension(dimension);
+  return new GroupsOfPlan(plan, dimension);
+}
+
+/** @throws InvalidParameterError when the bytes were not written by `encode` for the same plan. */
+export function decodeGroups(plan: Plan, dimension: number, bytes: Uint8Array): Groups {
+  checkPlan(plan);
+  checkDimension(dimension);
+  const groups = new GroupsOfPlan(plan, dimension);
+  groups.decode(bytes);
+  return groups;
+}
+
+/**
+ * The groups of all rows that went to either, for rows that were summarised in several places: each contributor's in
+ * one of them, under the same tickets. `left` becomes the result and is used up; `right` stays as it is.
+ * @throws InvalidParameterError when they do not belong to one plan.
+ */
+export function mergeGroups(plan: Plan, dimension: number, left: Groups, right: Groups): Groups {
+  const fits = left instanceof GroupsOfPlan && right instanceof GroupsOfPlan
+    && left.isFor(plan, dimension) && right.isFor(plan, dimension);
+  if (!fits) {
+    throw new InvalidParameterError('these groups were not made for this plan: create or decode both with it', {});
+  }
+  left.merge(right);
+  return left;
+}
+
+class GroupsOfPlan implements Groups {
+  readonly #plans: readonly CohortPlan[];
+  readonly #cohorts: readonly Cohort[];
+
+  constructor(plan: Plan, private readonly dimension: number) {
+    this.#plans = plan.cohorts;
+    this.#cohorts = plan.cohorts.map((cohort) => emptyCohort(cohort, plan.summary(cohort.name)));
+  }
+
+  isFor(plan: Plan, dimension: number): boolean {
+    const shapes = (cohorts: readonly CohortPlan[]): string => JSON.stringify(cohorts);
+    return dimension === this.dimension && shapes(plan.cohorts) === shapes(this.#plans);
+  }
+
+  merge(other: GroupsOfPlan): void {
+    this.#cohorts.forEach(({ rows, pairs, table, finished }, at) => {
+      const from = other.#cohorts[at]!;
+      for (let group = 0; group < rows.length; group++) {
+        rows[group]! += from.rows[group]!;
+        finished[group] = null;
+        if (pairs === null) table.merge(group, from.table.state(group));
+        else pairs[group]!.addAll(from.pairs![group]!);
+      }
+    });
+  }
+
+  add(ticket: Uint8Array, row: Float64Array): void {
+    checkRow(row, this.dimension);
+    if (!allFinite(row)) return;
+    const { plan, rows, pairs, table } = this.#cohorts[cohortOf(ticket, this.#plans)]!;
+    const group = groupOf(ticket, rows.length);
+    rows[group]! += 1;
+    if (pairs === null) table.add(group, row, ticket);
+    else pairs[group]!.add(slotOf(ticket, plan.slots ?? 1), tagOf(ticket), row);
+  }
+
+  progress(): GroupsProgress {
+    let [rows, groups, groupsStarted] = [0, 0, 0];
+    for (const cohort of this.#cohorts) {
+      groups += cohort.rows.length;
+      for (const own of cohort.rows) {
+        rows += own;
+        groupsStarted += Number(own > 0);
+      }
+    }
+    return { rows, groups, groupsStarted };
+  }
+
+  prepare(work: WorkRandom, limit: number, rowsAtLeast: number): number {
+    let done = 0;
+    for (const cohort of this.#cohorts) {
+      for (let group = 0; group < cohort.rows.length && done < limit; group++) {
+        const rows = cohort.rows[group]!;
+        if (rows < rowsAtLeast || cohort.finished[group]?.rows === rows) continue;
+        finishGroup(cohort, group, work);
+        done += 1;
+      }
+    }
+    return done;
+  }
+
+  finish(work: WorkRandom): FinishedSummaries {
+    const entries = this.#cohorts.map((cohort) => {
+      const finished = cohort.finished.map((_, group) => finishGroup(cohort, group, work));
+      return [cohort.plan.name, Sensitive.of<readonly Finished[]>(finished)] as const;
+    });
+    return new Map(entries);
+  }
+
+  encode(): Uint8Array {
+    const writer = new StateWriter().integer(format).integer(this.dimension).integer(this.#cohorts.length);
+    for (const { summary, rows, pairs, table } of this.#cohorts) {
+      writer.integer(rows.length);
+      rows.forEach((own, group) => {
+        writer.integer(own);
+        writer.block(pairs === null ? summary.encode(table.state(group)) : pairs[group]!.encode());
+      });
+    }
+    return writer.finish();
+  }
+
+  decode(bytes: Uint8Array): void {
+    const reader = new StateReader(bytes);
+    reader.expect(format, 'format');
+    reader.expect(this.dimension, 'dimension');
+    reader.expect(this.#cohorts.length, 'number of cohorts');
+    for (const { summary, rows, pairs, table } of this.#cohorts) {
+      reader.expect(rows.length, 'number of groups');
+      for (let group = 0; group < rows.length; group++) {
+        rows[group] = reader.integer();
+        const block = reader.block();
+        if (pairs === null) table.put(group, summary.decode(block));
+        else pairs[group] = PairSlots.decode(block, this.dimension);
+      }
+    }
+    reader.end();
+  }
+}
+
+function emptyCohort(plan: CohortPlan, summary: Summary): Cohort {
+  const { groups, unit } = plan;
+  const pairs = unit === 'pair' ? Array.from({ length: groups }, () => new PairSlots()) : null;
+  const tableGroups = pairs === null ? groups : 0;
+  const table = summary.table?.(tableGroups) ?? statesTable(summary, tableGroups);
+  const finished = new Array<FinishedAt | null>(groups).fill(null);
+  return { plan, summary, rows: new Uint32Array(groups), pairs, table, finished };
+}
+
+function finishGroup({ plan, summary, rows, pairs, table, finished }: Cohort, group: number, work: WorkRandom): Finished {
+  const before = finished[group]!;
+  if (before?.rows === rows[group]) return before.result;
+  const state = pairs === null ? table.state(group) : stateOfPairs(summary, pairs[group]!);
+  // Each group has its own stream, so that finishing early or in another order changes nothing.
+  const result = summary.finish(state, work.fork(`${plan.name}/${group}`));
+  finished[group] = { rows: rows[group]!, result };
+  return result;
+}
+
+function stateOfPairs(summary: Summary, slots: PairSlots): unknown {
+  let state = summary.empty();
+  for (const { tag, row } of slots.pairs()) state = summary.add(state, row, tag);
+  return state;
+}

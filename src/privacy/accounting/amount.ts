@@ -1,0 +1,70 @@
+import { assert } from '../../base/assert.js';
+import { InvalidParameterError } from '../../base/errors.js';
+
+/**
+ * A privacy amount (rho, epsilon or delta): a whole number of units of 2^-64, always rounded up,
+ * so that a tiny charge cannot vanish and a sum is exact. Written as a decimal integer in the
+ * store and on the wire.
+ */
+export type Amount = bigint & { readonly amount: unique symbol };
+
+export const amountUnit = 1n << 64n;
+export const zeroAmount = 0n as Amount;
+
+/** An exact non-negative rational. Kept unreduced. */
+export interface Ratio {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+/** The exact value of a finite double >= 0. */
+export function ratioOfDouble(value: number): Ratio {
+  if (!Number.isFinite(value) || value < 0) {
+    throw new InvalidParameterError('expected a finite number that is not negative', { value });
+  }
+  let exponent = 0;
+  let mantissa = value;
+  while (!Number.isInteger(mantissa)) {
+    mantissa *= 2;
+    exponent += 1;
+  }
+  return { numerator: BigInt(mantissa), denominator: 1n << BigInt(exponent) };
+}
+
+/** The smallest amount that is at least `ratio`. */
+export function amountAtLeast(ratio: Ratio): Amount {
+  assert(ratio.denominator > 0n && ratio.numerator >= 0n, 'a ratio is not negative');
+  const scaled = ratio.numerator * amountUnit;
+  return ((scaled + ratio.denominator - 1n) / ratio.denominator) as Amount;
+}
+
+/** The smallest amount that is at least the double `value`. */
+export function amountOf(value: number): Amount {
+  return amountAtLeast(ratioOfDouble(value));
+}
+
+/** The largest amount that is at most `value`: for caps, which round down. */
+export function capOf(value: number): Amount {
+  const ratio = ratioOfDouble(value);
+  return ((ratio.numerator * amountUnit) / ratio.denominator) as Amount;
+}
+
+export function addAmounts(...amounts: readonly Amount[]): Amount {
+  return amounts.reduce<bigint>((sum, amount) => sum + amount, 0n) as Amount;
+}
+
+export function largerAmount(left: Amount, right: Amount): Amount {
+  return left > right ? left : right;
+}
+
+/** A double that is at least the amount: for display and for reports, never for deciding. */
+export function amountToNumber(amount: Amount): number {
+  const near = Number(amount) / 2 ** 64;
+  return amountOf(near) >= amount ? near : near * (1 + 2 ** -52);
+}
+
+/** @throws InvalidParameterError when the text is not a decimal integer. */
+export function parseAmount(text: string): Amount {
+  if (!/^[0-9]{1,60}$/.test(text)) throw new InvalidParameterError('a privacy amount is a decimal integer');
+  return BigInt(text) as Amount;
+}

@@ -1,0 +1,194 @@
+import { InvalidParameterError } from '../../base/errors.js';
+import { checkObject } from '../../base/given.js';
+import { amountAtLeast, type Amount, type Ratio, ratioOfDouble } from './amount.js';
+import type { CohortComposition, PrivacyCost } from './cost.js';
+import type { AffineMaskEvent, MechanismEvent, WishartMaskEvent } from './events.js';
+import { checkEvents } from './event-check.js';
+import { maskDivergence } from './masking.js';
+
+/**
+ * What events cost, exactly: every number of an event is a double, hence a dyadic rational, and every formula below is
+ * rational in them. Only the total is rounded, once, up.
+ *
+ * Neighbours: one contributor's row replaced by anything, including nothing. Unit: (rho, delta), delta-approximate
+ * rho-zCDP (Bun and Steinke 2016, definition 8.1), and pure epsilon where every event is pure. Both add up under
+ * adaptive composition. With a mask among the events there is no rho: what adds up is the divergence at the mask's order,
+ * a rho for an event of rho zCDP, outside the events' delta (Mironov 2017).
+ */
+interface ExactCost {
+  readonly rho: Ratio;
+  readonly delta: Ratio;
+  /** Null when the event is not pure. */
+  readonly epsilon: Ratio | null;
+  /** Renyi divergence at the order of the masks; 0 without masks. */
+  readonly divergence: Ratio;
+}
+
+const nothing: Ratio = { numerator: 0n, denominator: 1n };
+const noCost: ExactCost = { rho: nothing, delta: nothing, epsilon: nothing, divergence: nothing };
+
+function ratio(numerator: bigint, denominator: bigint): Ratio {
+  // Doubles have denominators that are powers of two, so a shift keeps sums of many events small.
+  let [top, bottom] = [numerator, denominator];
+  while ((top & 0xffn) === 0n && (bottom & 0xffn) === 0n && bottom > 0xffn && top !== 0n) {
+    top >>= 8n;
+    bottom >>= 8n;
+  }
+  return { numerator: top, denominator: bottom };
+}
+
+function add(left: Ratio, right: Ratio): Ratio {
+  if (left.numerator === 0n) return right;
+  if (right.numerator === 0n) return left;
+  if (left.denominator === right.denominator) return ratio(left.numerator + right.numerator, left.denominator);
+  return ratio(
+    left.numerator * right.denominator + right.numerator * left.denominator,
+    left.denominator * right.denominator,
+  );
+}
+
+function larger(left: Ratio, right: Ratio): Ratio {
+  return left.numerator * right.denominator >= right.numerator * left.denominator ? left : right;
+}
+
+/** factor * (top / bottom)^2 / divisor. */
+function scaledSquare(top: number, bottom: number, factor: bigint, divisor: bigint): Ratio {
+  const over = ratioOfDouble(top);
+  const under = ratioOfDouble(bottom);
+  const numerator = over.numerator * under.denominator;
+  const denominator = over.denominator * under.numerator;
+  return ratio(factor * numerator * numerator, divisor * denominator * denominator);
+}
+
+/** epsilon^2 / divisor, times a whole number. */
+function epsilonSquared(epsilon: number, divisor: bigint, times = 1): Ratio {
+  return scaledSquare(epsilon, 1, BigInt(times), divisor);
+}
+
+/**
+ * The exact cost of one event.
+ * - gaussian, symmetric-gaussian: sensitivity^2 / (2 sigma^2), for discrete noise as for continuous.
+ * - laplace: epsilon = sensitivity / scale, rho = epsilon^2 / 2.
+ * - truncated-laplace, laplace-threshold, laplace-histogram: (epsilon, delta)-DP, rho = epsilon^2 / 2.
+ * - gaussian-threshold: sensitivity^2 / (2 sigma^2), and the delta at which the threshold was set.
+ * - gaussian-histogram: per coordinate two counts change by 1, so coordinates * 2 / (2 sigma^2).
+ * - exponential: `times` * epsilon, and `times` * epsilon^2 / 8 by its bounded range.
+ */
+function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost, 'divergence'> {
+  switch (event.kind) {
+    case 'gaussian':
+    case 'symmetric-gaussian':
+      return { rho: scaledSquare(event.sensitivity, event.sigma, 1n, 2n), delta: nothing, epsilon: null };
+    case 'laplace': {
+      const over = ratioOfDouble(event.sensitivity);
+      const under = ratioOfDouble(event.scale);
+      const epsilon = ratio(over.numerator * under.denominator, over.denominator * under.numerator);
+      return { rho: scaledSquare(event.sensitivity, event.scale, 1n, 2n), delta: nothing, epsilon };
+    }
+    case 'truncated-laplace':
+    case 'laplace-threshold':
+    case 'laplace-histogram':
+      return { rho: epsilonSquared(event.epsilon, 2n), delta: ratioOfDouble(event.delta), epsilon: null };
+    case 'gaussian-threshold':
+      return {
+        rho: scaledSquare(event.sensitivity, event.sigma, 1n, 2n),
+        delta: ratioOfDouble(event.delta),
+        epsilon: null,
+      };
+    case 'gaussian-histogram':
+      return {
+        rho: scaledSquare(1, event.sigma, BigInt(event.coordinates), 1n),
+        delta: ratioOfDouble(event.delta),
+        epsilon: null,
+      };
+    case 'exponential': {
+      const epsilon = ratioOfDouble(event.epsilon);
+      return {
+        rho: epsilonSquared(event.epsilon, 8n, event.times),
+        delta: nothing,
+        epsilon: ratio(epsilon.numerator * BigInt(event.times), epsilon.denominator),
+      };
+    }
+  }
+}
+
+type MaskEvent = WishartMaskEvent | AffineMaskEvent;
+
+function isMask(event: MechanismEvent): event is MaskEvent {
+  return event.kind === 'wishart-mask' || event.kind === 'affine-mask';
+}
+
+/** The exact cost of one event, with its divergence at `order` when there is one. */
+function costOfEvent(event: MechanismEvent, order: number | null): ExactCost {
+  if (isMask(event)) {
+    return { rho: nothing, delta: nothing, epsilon: null, divergence: ratioOfDouble(maskDivergence(event)) };
+  }
+  const cost = zcdpOfEvent(event);
+  if (order === null) return { ...cost, divergence: nothing };
+  const factor = ratioOfDouble(order);
+  const divergence = ratio(cost.rho.numerator * factor.numerator, cost.rho.denominator * factor.denominator);
+  return { ...cost, divergence };
+}
+
+function combine(left: ExactCost, right: ExactCost, rule: (left: Ratio, right: Ratio) => Ratio): ExactCost {
+  const epsilon = left.epsilon === null || right.epsilon === null ? null : rule(left.epsilon, right.epsilon);
+  return {
+    rho: rule(left.rho, right.rho),
+    delta: rule(left.delta, right.delta),
+    epsilon,
+    divergence: rule(left.divergence, right.divergence),
+  };
+}
+
+/**
+ * The cost of running all events. Within a cohort costs add. Cohorts named in `disjoint` share no contributor, and
+ * which of them a contributor is in does not depend on the data: a neighbour changes one of them only, so together
+ * they cost the largest rho and the largest delta among them. Every other cohort adds.
+ * @throws InvalidParameterError when an event is malformed, two share a name, or masks have different orders.
+ */
+export function costOfEvents(events: readonly MechanismEvent[], cohorts: CohortComposition): PrivacyCost {
+  checkEvents(events);
+  checkObject(cohorts, 'the second argument is { disjoint }, names of cohorts');
+  const order = orderOf(events);
+  const byCohort = new Map<string, ExactCost>();
+  for (const event of events) {
+    byCohort.set(event.cohort, combine(byCohort.get(event.cohort) ?? noCost, costOfEvent(event, order), add));
+  }
+  const disjoint = new Set(cohorts.disjoint);
+  let parallel = noCost;
+  let total = noCost;
+  for (const [cohort, cost] of byCohort) {
+    if (disjoint.has(cohort)) parallel = combine(parallel, cost, larger);
+    else total = combine(total, cost, add);
+  }
+  total = combine(total, parallel, add);
+  return {
+    rho: amountAtLeast(total.rho),
+    delta: amountAtLeast(total.delta),
+    epsilon: total.epsilon === null ? null : amountAtLeast(total.epsilon),
+    ...(order !== null && { renyi: { order, amount: amountAtLeast(total.divergence) } }),
+  };
+}
+
+/** The order of the masks; null without any. */
+function orderOf(events: readonly MechanismEvent[]): number | null {
+  const orders = [...new Set(events.filter(isMask).map(({ order }) => order))];
+  if (orders.length > 1) {
+    throw new InvalidParameterError('masks of one release state their divergence at one order', { orders });
+  }
+  return orders[0] ?? null;
+}
+
+/**
+ * True when `cost` stays within both limits, compared in ledger units (2^-64, both rounded up). A cost without a zCDP
+ * figure is within none.
+ */
+export function costWithin(cost: PrivacyCost, limit: { readonly rho: number; readonly delta: number }): boolean {
+  checkObject(cost, 'cost is the cost of a plan or of its events');
+  checkObject(limit, 'the limit is { rho, delta }');
+  return cost.renyi === undefined && cost.rho <= roundedUp(limit.rho) && cost.delta <= roundedUp(limit.delta);
+}
+
+function roundedUp(value: number): Amount {
+  return amountAtLeast(ratioOfDouble(value));
+}

@@ -1,0 +1,155 @@
+import { InvalidParameterError } from '../../base/errors.js';
+
+/**
+ * Between zCDP and (epsilon, delta). For rho-zCDP the hockey-stick divergence at epsilon is at most, for every order
+ * a = 1 + b > 1,
+ *
+ *   exp(b (a rho - epsilon)) (1/b) (1 - 1/a)^a
+ *
+ * (Canonne, Kamath, Steinke 2020, corollary 13). Any order gives a valid bound, so the search for the best one may be
+ * sloppy; only the last evaluation is rounded, outwards: reported costs are never below the true ones, allowed ones
+ * never above. In terms of b nothing cancels: log(1 - 1/a) = log b - log(1 + b).
+ */
+const slack = 2 ** -44;
+
+function checkDelta(delta: number): void {
+  if (!(delta > 0 && delta < 1)) {
+    throw new InvalidParameterError('delta must lie strictly between 0 and 1; usual values are below 1e-5', { delta });
+  }
+}
+
+function checkPositive(name: string, value: number): void {
+  if (!(value > 0 && Number.isFinite(value))) {
+    throw new InvalidParameterError(`${name} must be a finite number above 0`, { [name]: value });
+  }
+}
+
+function checkRho(rho: number): void {
+  if (!(rho >= 0 && Number.isFinite(rho))) {
+    throw new InvalidParameterError('rho must be a finite number that is not negative', { rho });
+  }
+}
+
+/** The root of an increasing function between `low` > 0 and `high`, by bisection on a logarithmic scale. */
+function rootOf(increasing: (b: number) => number, low: number, high: number): number {
+  let [from, to] = [Math.log(low), Math.log(high)];
+  for (let round = 0; round < 80; round++) {
+    const middle = (from + to) / 2;
+    if (increasing(Math.exp(middle)) < 0) from = middle;
+    else to = middle;
+  }
+  return Math.exp((from + to) / 2);
+}
+
+/** Sum of the terms, moved up by more than their rounding errors. */
+function sumUp(...terms: readonly number[]): number {
+  let sum = 0;
+  let size = 0;
+  for (const term of terms) {
+    sum += term;
+    size += Math.abs(term);
+  }
+  return sum + slack * size;
+}
+
+/** The smallest delta this bound gives for rho-zCDP at `epsilon` >= 0; never below the bound's true value. */
+export function deltaOfZcdp(rho: number, epsilon: number): number {
+  checkRho(rho);
+  if (!(epsilon >= 0)) throw new InvalidParameterError('epsilon must not be negative', { epsilon });
+  if (rho === 0 || epsilon === Infinity) return 0;
+  // Derivative of the logarithm by the order: (2 a - 1) rho - epsilon + log(1 - 1/a), increasing in a.
+  const slope = (b: number): number => (2 * b + 1) * rho - epsilon + Math.log(b) - Math.log1p(b);
+  const b = rootOf(slope, 1e-12, (epsilon + 1) / rho + 2);
+  const rate = b * (1 + b) * rho;
+  const logarithm = sumUp(rate, -b * epsilon, b * Math.log(b), -(1 + b) * Math.log1p(b));
+  return Math.min(1, Math.exp(logarithm) * (1 + slack));
+}
+
+/** The smallest epsilon this bound gives for rho-zCDP at `delta`; never below the bound's true value. */
+export function epsilonOfZcdp(rho: number, delta: number): number {
+  checkRho(rho);
+  checkDelta(delta);
+  if (rho === 0) return 0;
+  // epsilon(b) = (1 + b) rho + (log(1/delta) - (1 + b) log(1 + b)) / b + log b; its derivative vanishes where
+  // rho b^2 = log(1/delta) - log(1 + b).
+  const surprise = -Math.log(delta);
+  const b = rootOf((order) => rho * order * order + Math.log1p(order) - surprise, 1e-150, Math.min(1 / delta, 1e300));
+  const tail = ((1 + b) * Math.log1p(b)) / b;
+  return Math.max(0, sumUp(rho, b * rho, surprise / b, -tail, Math.log(b)));
+}
+
+/** The largest rho, rounded down, whose zCDP gives (epsilon, delta) by `epsilonOfZcdp`. */
+export function rhoForZcdp(epsilon: number, delta: number): number {
+  checkPositive('epsilon', epsilon);
+  checkDelta(delta);
+  // epsilon(rho) >= rho, so that epsilon itself is too much or just enough.
+  return largest((rho) => epsilonOfZcdp(rho, delta) <= epsilon, epsilon);
+}
+
+/** The largest x in [0, high] that passes, for a test that fails from some point on; its lower end, rounded down. */
+function largest(passes: (x: number) => boolean, high: number): number {
+  let below = 0;
+  let above = high;
+  if (passes(high)) return high;
+  for (let round = 0; round < 1100; round++) {
+    const middle = below === 0 ? above / 4 : below + (above - below) / 2;
+    if (middle <= below || middle >= above) break;
+    if (passes(middle)) below = middle;
+    else above = middle;
+  }
+  return below;
+}
+
+/** What is left of `delta` for the conversion when events of total probability `eventDelta` may fail; rounded down. */
+function remainingDelta(eventDelta: number, delta: number): number {
+  if (!(eventDelta >= 0 && eventDelta < delta)) {
+    throw new InvalidParameterError('the delta of events must be below the whole delta', { eventDelta, delta });
+  }
+  if (eventDelta === 0) return delta;
+  const left = ((delta - eventDelta) / (1 - eventDelta)) * (1 - 2 ** -50);
+  checkDelta(left);
+  return left;
+}
+
+/**
+ * epsilon of (rho, eventDelta)-approximate zCDP at a whole `delta`: outside events of probability eventDelta the
+ * divergence bound holds, so that (epsilon, d)-DP there gives (epsilon, eventDelta + (1 - eventDelta) d) in all.
+ */
+export function epsilonOfApproximateZcdp(rho: number, eventDelta: number, delta: number): number {
+  checkDelta(delta);
+  return epsilonOfZcdp(rho, remainingDelta(eventDelta, delta));
+}
+
+/** The largest rho, rounded down, that with `eventDelta` for events stays within (epsilon, delta). */
+export function rhoForApproximateZcdp(epsilon: number, eventDelta: number, delta: number): number {
+  checkDelta(delta);
+  return rhoForZcdp(epsilon, remainingDelta(eventDelta, delta));
+}
+
+/** epsilon-DP is (epsilon^2 / 2)-zCDP (Bun and Steinke 2016, proposition 1.4). Rounded up. */
+export function rhoOfPure(epsilon: number): number {
+  return ((epsilon * epsilon) / 2) * (1 + 2 ** -50);
+}
+
+/** The largest epsilon whose `rhoOfPure` is within rho. Rounded down. */
+export function pureForRho(rho: number): number {
+  return Math.sqrt(2 * rho) * (1 - 2 ** -50);
+}
+
+/**
+ * The exponential mechanism with weights exp(epsilon u / (2 sensitivity)) has log-ratios within an interval of length
+ * epsilon, hence is (epsilon^2 / 8)-zCDP (Cesar and Rogers 2021; Hoeffding's lemma). Rounded up.
+ */
+export function rhoOfExponential(epsilon: number): number {
+  return ((epsilon * epsilon) / 8) * (1 + 2 ** -50);
+}
+
+/** The largest epsilon whose `rhoOfExponential` is within rho. Rounded down. */
+export function exponentialForRho(rho: number): number {
+  return Math.sqrt(8 * rho) * (1 - 2 ** -50);
+}
+
+/** (epsilon, delta)-DP is delta-approximate (epsilon^2 / 2)-zCDP, pair of neighbours by pair. */
+export function zcdpOfApproximate(epsilon: number, delta: number): { readonly rho: number; readonly delta: number } {
+  return { rho: rhoOfPure(epsilon), delta };
+}

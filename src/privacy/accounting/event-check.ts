@@ -1,0 +1,102 @@
+import { InvalidParameterError } from '../../base/errors.js';
+import { checkList, checkObject } from '../../base/given.js';
+import type { MechanismEvent } from './events.js';
+import { maskDivergence } from './masking.js';
+
+/** Grids outside this range would overflow when a double is counted in steps. */
+const gridMinimum = 2 ** -300;
+const gridMaximum = 2 ** 300;
+/** exp(epsilon) and its neighbours must stay doubles; no sensible release comes near. */
+const epsilonMaximum = 500;
+
+/** The fields of each kind of event, beside kind, name and cohort, and the rule that each obeys. */
+const fields: Readonly<Record<MechanismEvent['kind'], Readonly<Record<string, keyof typeof rules>>>> = {
+  gaussian: { dimension: 'count', sensitivity: 'positive', sigma: 'positive', grid: 'grid' },
+  'symmetric-gaussian': { dimension: 'count', sensitivity: 'positive', sigma: 'positive', grid: 'grid' },
+  laplace: { dimension: 'count', sensitivity: 'positive', scale: 'positive', grid: 'grid' },
+  'truncated-laplace': {
+    dimension: 'count', sensitivity: 'positive', epsilon: 'epsilon', delta: 'probability', grid: 'grid',
+  },
+  'laplace-threshold': {
+    sensitivity: 'positive', epsilon: 'epsilon', delta: 'probability', floor: 'finite', grid: 'grid',
+  },
+  'gaussian-threshold': {
+    sensitivity: 'positive', sigma: 'positive', delta: 'probability', floor: 'finite', grid: 'grid',
+  },
+  'gaussian-histogram': { coordinates: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid' },
+  'laplace-histogram': { epsilon: 'epsilon', delta: 'probability', grid: 'countGrid' },
+  exponential: { candidates: 'count', sensitivity: 'positive', epsilon: 'epsilon', times: 'count' },
+  'wishart-mask': { dimension: 'count', samples: 'count', logDistance: 'positive', order: 'order' },
+  'affine-mask': { dimension: 'count', spread: 'positive', logDistance: 'positive', order: 'order' },
+};
+
+const rules = {
+  finite: { test: (value: number) => Number.isFinite(value), text: 'a finite number' },
+  positive: { test: (value: number) => value > 2 ** -1000 && value < 2 ** 1000, text: 'a number above 0' },
+  count: { test: (value: number) => Number.isSafeInteger(value) && value >= 1, text: 'a whole number of at least 1' },
+  order: { test: (value: number) => value > 1 && value <= 2 ** 40, text: 'above 1' },
+  epsilon: { test: (value: number) => value > 2 ** -200 && value <= epsilonMaximum, text: 'in (0, 500]' },
+  probability: { test: (value: number) => value > 2 ** -1000 && value <= 0.5, text: 'in (0, 0.5]' },
+  grid: { test: isGrid, text: 'a power of two in [2^-300, 2^300]' },
+  countGrid: {
+    test: (value: number) => isGrid(value) && value <= 1,
+    text: 'a power of two of at most 1, so that counts lie on the grid',
+  },
+} as const;
+
+function isGrid(value: number): boolean {
+  if (!(value >= gridMinimum && value <= gridMaximum)) return false;
+  let mantissa = value;
+  while (mantissa < 1) mantissa *= 2;
+  while (mantissa > 1) mantissa /= 2;
+  return mantissa === 1;
+}
+
+/**
+ * Refuses an event whose numbers are outside their ranges, unknown or missing members, and kinds that no account knows.
+ * @throws InvalidParameterError naming the event, the member and its rule.
+ */
+export function checkEvent(event: MechanismEvent): void {
+  const members = event as unknown as Readonly<Record<string, unknown>>;
+  if (typeof members['kind'] !== 'string' || !Object.hasOwn(fields, members['kind'])) {
+    throw new InvalidParameterError('a mechanism event has an unknown kind', { kind: members['kind'] });
+  }
+  for (const name of ['name', 'cohort']) {
+    const text = members[name];
+    if (typeof text !== 'string' || text.length === 0 || text.length > 200) {
+      throw new InvalidParameterError(`a mechanism event's ${name} is a text of 1 to 200 characters`, { [name]: text });
+    }
+  }
+  const expected = fields[event.kind];
+  for (const [name, ruleName] of Object.entries(expected)) {
+    const rule = rules[ruleName];
+    const value = members[name];
+    if (typeof value !== 'number' || !rule.test(value)) {
+      throw new InvalidParameterError(`event ${event.name}: ${name} must be ${rule.text}`, { kind: event.kind, value });
+    }
+  }
+  if ((event.kind === 'wishart-mask' || event.kind === 'affine-mask') && !Number.isFinite(maskDivergence(event))) {
+    throw new InvalidParameterError(
+      `event ${event.name}: at order ${event.order} the divergence is not finite; the distance must be smaller`, {},
+    );
+  }
+  const known = new Set(['kind', 'name', 'cohort', ...Object.keys(expected)]);
+  const surplus = Object.keys(members).find((name) => !known.has(name));
+  if (surplus !== undefined) {
+    throw new InvalidParameterError(`event ${event.name}: ${surplus} is not a member of ${event.kind}`, {});
+  }
+}
+
+/** Checks every event, and that names are unique. @throws InvalidParameterError. */
+export function checkEvents(events: readonly MechanismEvent[]): void {
+  checkList(events, 'events are those of a plan, and an infeasible plan has none');
+  const names = new Set<string>();
+  for (const event of events) {
+    checkObject(event, 'an event is one of plan.events');
+    checkEvent(event);
+    if (names.has(event.name)) {
+      throw new InvalidParameterError(`two mechanism events are called ${event.name}; names are unique in a plan`);
+    }
+    names.add(event.name);
+  }
+}

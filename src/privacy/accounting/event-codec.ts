@@ -1,0 +1,29 @@
+import { canonicalJson, type JsonValue } from '../../base/canonical-json.js';
+import { InvalidInputError } from '../../base/errors.js';
+import { checkEvents } from './event-check.js';
+import type { MechanismEvent } from './events.js';
+
+/** Canonical JSON of a plan's events, as the ledger keeps it. Doubles are printed so that they read back the same. */
+export function eventsToJson(events: readonly MechanismEvent[]): string {
+  checkEvents(events);
+  return canonicalJson(events as unknown as JsonValue);
+}
+
+/**
+ * Reads what `eventsToJson` wrote.
+ * @throws InvalidInputError when the text is not JSON or not a list; InvalidParameterError when an event is malformed.
+ */
+export function eventsFromJson(text: string): readonly MechanismEvent[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new InvalidInputError('mechanism events are not valid JSON');
+  }
+  if (!Array.isArray(value) || value.some((item) => typeof item !== 'object' || item === null)) {
+    throw new InvalidInputError('mechanism events are a JSON list of objects');
+  }
+  const events = value as readonly MechanismEvent[];
+  checkEvents(events);
+  return events;
+}

@@ -1,0 +1,78 @@
+import { InvalidParameterError } from '../../../base/errors.js';
+import { checkList, checkObject } from '../../../base/given.js';
+import { checkEvents } from '../event-check.js';
+import type { MechanismEvent } from '../events.js';
+import { ComposedLoss } from './composition.js';
+import { lossOfPiece } from './loss.js';
+import { gathered, pieceOf, varianceOf, worstOf, type Repeated } from './pieces.js';
+
+/** One release, or several alike. */
+export interface ChargedEvents {
+  readonly events: readonly MechanismEvent[];
+  /** Cohorts that share no contributor, as in `costOfEvents`; the others add up. Default: none. */
+  readonly disjoint?: readonly string[];
+  /** Default 1. */
+  readonly times?: number;
+}
+
+/** What many releases give away together. Both are never below the true value. */
+export interface StudyLoss {
+  /** The smallest epsilon >= 0 at this delta; Infinity when events may give everything away with more probability. */
+  epsilon(delta: number): number;
+  /** The smallest delta at this epsilon. */
+  delta(epsilon: number): number;
+}
+
+/** Cells per average deviation of a loss: discretising then adds 3 parts in 10,000 to the variance. */
+const cellsPerDeviation = 24;
+const nothing: StudyLoss = { epsilon: () => 0, delta: () => 0 };
+
+/**
+ * The privacy loss of releases whose events were fixed in advance, by composing the losses of their events instead of
+ * adding rho: for reports. It does not gate a budget, because for releases that are chosen after looking at earlier
+ * ones the sums of rho and delta are the proven rule (budget.ts).
+ *
+ * Claim: for neighbours as in events.ts, everything released is (epsilon, delta)-DP. Each event is replaced by a pair
+ * that is easier to tell apart (pieces.ts), pairs compose, the composition is computed on a grid with every rounding
+ * outwards (loss.ts, composition.ts).
+ *
+ * It is below the conversion of rho (by 5 to 15 percent of epsilon) where Gaussian noise dominates. The pair of an
+ * exponential mechanism is worse than its rho of epsilon^2 / 8, so where that dominates it may be above; both are
+ * valid, and a report takes the smaller.
+ * @returns null when an event's grid is too coarse for its noise (pieces.ts).
+ * @throws InvalidParameterError when an event is malformed or `times` is not a whole number of at least 1.
+ */
+export function lossOfReleases(releases: readonly ChargedEvents[]): StudyLoss | null {
+  checkList(releases, 'releases are a list of { events, cohorts }');
+  const pieces: Repeated[] = [];
+  for (const release of releases) {
+    checkObject(release, 'a release is { events, cohorts }');
+    const { times = 1 } = release;
+    if (!(Number.isSafeInteger(times) && times >= 1)) {
+      throw new InvalidParameterError('releases are counted in whole numbers from 1', { times });
+    }
+    const own = piecesOfRelease(release);
+    if (own === null) return null;
+    pieces.push(...own.map((entry) => ({ piece: entry.piece, times: entry.times * times })));
+  }
+  const few = gathered(pieces);
+  if (few.length === 0) return nothing;
+  const copies = few.reduce((sum, { times }) => sum + times, 0);
+  const variance = few.reduce((sum, { piece, times }) => sum + times * varianceOf(piece), 0);
+  const step = Math.sqrt(variance / copies) / cellsPerDeviation;
+  return new ComposedLoss(few.map(({ piece, times }) => ({ loss: lossOfPiece(piece, step), times })));
+}
+
+/** The pieces of one release: those of cohorts that add up, and the worst of those that share no contributor. */
+function piecesOfRelease({ events, disjoint = [] }: ChargedEvents): readonly Repeated[] | null {
+  checkEvents(events);
+  const byCohort = new Map<string, Repeated[]>();
+  for (const event of events) {
+    const piece = pieceOf(event);
+    if (piece === null) return null;
+    byCohort.set(event.cohort, [...(byCohort.get(event.cohort) ?? []), piece]);
+  }
+  const apart = [...byCohort].filter(([cohort]) => disjoint.includes(cohort)).map(([, pieces]) => pieces);
+  const together = [...byCohort].filter(([cohort]) => !disjoint.includes(cohort)).flatMap(([, pieces]) => pieces);
+  return apart.length === 0 ? together : [...together, ...worstOf(apart)];
+}

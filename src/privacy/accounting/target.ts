@@ -1,0 +1,197 @@
+import { InvalidParameterError } from '../../base/errors.js';
+import { checkObject } from '../../base/given.js';
+import { amountUnit, capOf, zeroAmount, type Amount } from './amount.js';
+import { chargeOf, chargeUnder, freshBalance, releasesThatFit, type Charge } from './budget.js';
+import { epsilonOfApproximateZcdp, rhoForApproximateZcdp, rhoOfPure } from './conversion.js';
+import type { BudgetRule } from './cost.js';
+
+/** What one release may cost; the same shape as the estimator contract's. */
+export interface PrivacyTarget {
+  /** zCDP allowed for this release. */
+  readonly rho: number;
+  /** Sum of event deltas allowed. */
+  readonly delta: number;
+  /** The statement asked for: (epsilon, deltaTotal). */
+  readonly epsilon: number;
+  readonly deltaTotal: number;
+  /** The budget takes pure costs only: estimators that have a form with such noise use it. Never false. */
+  readonly isPure?: true;
+  /** Of the Renyi budget that pays; estimators whose cost is known at one order only plan for this one. */
+  readonly order?: number;
+}
+
+/** A statement (epsilon, delta) as users ask for it. */
+export interface Statement {
+  readonly epsilon: number;
+  readonly delta: number;
+}
+
+/** Caps of a budget in ledger units, rounded down. Under `pure`, rhoCap holds epsilon; under `renyi`, a divergence. */
+export interface BudgetCaps {
+  readonly rule: BudgetRule;
+  readonly rhoCap: Amount;
+  readonly deltaCap: Amount;
+}
+
+/**
+ * Of one release. Far below, shares of its zCDP round to nothing in the ledger (2^-64), and noise
+ * grows without bound.
+ */
+export const epsilonRange = { atLeast: 1e-6, atMost: 100 } as const;
+/** zCDP of one release. */
+export const rhoRange = { atLeast: 1e-12, atMost: 1000 } as const;
+
+function checkStatement(asked: Statement, deltaMayBeZero: boolean): void {
+  checkObject(asked, 'a statement is { epsilon, delta }');
+  const { epsilon, delta } = asked;
+  const { atLeast, atMost } = epsilonRange;
+  if (!(epsilon >= atLeast && epsilon <= atMost)) {
+    throw new InvalidParameterError(
+      `epsilon must be at least ${atLeast} and at most ${atMost}; usual values are 0.1 to 10`,
+      { epsilon },
+    );
+  }
+  if (!(delta < 0.5 && (delta >= 1e-100 || (deltaMayBeZero && delta === 0)))) {
+    throw new InvalidParameterError(
+      'delta must be in [1e-100, 0.5); usual values are below 1 / (10 * contributors), such as 1e-6', { delta },
+    );
+  }
+}
+
+/**
+ * The zCDP that one release may spend so that it is (epsilon, delta)-DP. `deltaChargeable` is what its events may
+ * charge (default: half of delta); the rest pays the conversion, and rho is the largest that stays within epsilon.
+ * @throws InvalidParameterError when epsilon is not in [1e-6, 100], delta not in [1e-100, 0.5), or deltaChargeable not
+ * below delta.
+ */
+export function resolveTarget(asked: Statement & { readonly deltaChargeable?: number }): PrivacyTarget {
+  checkStatement(asked, false);
+  const chargeable = asked.deltaChargeable ?? asked.delta / 2;
+  const rho = rhoForApproximateZcdp(asked.epsilon, chargeable, asked.delta);
+  return { rho, delta: chargeable, epsilon: asked.epsilon, deltaTotal: asked.delta };
+}
+
+/** A target given in zCDP: half of `delta` for events, epsilon as the conversion reports it. */
+export function targetFromRho(rho: number, delta: number): PrivacyTarget {
+  if (!(rho >= rhoRange.atLeast && rho <= rhoRange.atMost)) {
+    throw new InvalidParameterError('rho must be at least 1e-12 and at most 1000', { rho });
+  }
+  checkStatement({ epsilon: 1, delta }, false);
+  return { rho, delta: delta / 2, epsilon: epsilonOfApproximateZcdp(rho, delta / 2, delta), deltaTotal: delta };
+}
+
+/**
+ * The order at which a Renyi budget of (epsilon, delta) goes furthest for zCDP releases, and its cap:
+ * R(a) = epsilon + (log((a-1) d) - a log(1 - 1/a)) / (a-1), d the half of delta that pays the conversion; the order
+ * maximises R(a) / a.
+ */
+function renyiCap({ epsilon, delta }: Statement, order?: number): { readonly order: number; readonly cap: number } {
+  const cap = (b: number): number =>
+    epsilon + (Math.log(b * (delta / 2)) + (1 + b) * (Math.log1p(b) - Math.log(b))) / b;
+  if (order !== undefined) return { order, cap: cap(order - 1) };
+  let [best, value] = [2, -Infinity];
+  for (let step = 0; step <= 4000; step++) {
+    const b = 10 ** (-2 + step / 500);
+    const share = cap(b) / (1 + b);
+    if (share > value) [best, value] = [1 + b, share];
+  }
+  return { order: best, cap: cap(best - 1) };
+}
+
+/**
+ * What a release may diverge by at one order so that it meets its target's statement: at the order of the budget that
+ * pays, else at the one that suits the statement best. With half of the target's delta for the conversion, as for caps.
+ */
+export function renyiAllowance(target: PrivacyTarget): { readonly order: number; readonly divergence: number } {
+  const { order, cap } = renyiCap({ epsilon: target.epsilon, delta: target.deltaTotal }, target.order);
+  return { order, divergence: cap * (1 - 2 ** -40) };
+}
+
+/**
+ * The caps of a budget stated as (epsilon, delta).
+ * - zcdp: half of delta for event deltas, the rest pays the conversion of the whole.
+ * - pure: epsilon, and no delta; the statement's delta is ignored.
+ * - renyi: the divergence at one order (chosen here unless the rule names it), half of delta for events.
+ * @throws InvalidParameterError when a number is outside its range, or the Renyi order leaves nothing to spend.
+ */
+export function capsOf(budget: Statement & { readonly rule: BudgetRule['rule'] | BudgetRule }): BudgetCaps {
+  checkObject(budget, 'a budget is { epsilon, delta, rule }');
+  const rule = typeof budget.rule === 'string' ? budget.rule : budget.rule?.rule;
+  if (!['zcdp', 'pure', 'renyi'].includes(rule)) {
+    throw new InvalidParameterError('the rule of a budget is none of zcdp, pure, renyi: give one');
+  }
+  checkStatement(budget, rule === 'pure');
+  if (rule === 'pure') return { rule: { rule }, rhoCap: capOf(budget.epsilon), deltaCap: zeroAmount };
+  const deltaCap = capOf(budget.delta / 2);
+  if (rule === 'zcdp') {
+    const rhoCap = capOf(rhoForApproximateZcdp(budget.epsilon, budget.delta / 2, budget.delta));
+    return { rule: { rule }, rhoCap, deltaCap };
+  }
+  const given = typeof budget.rule === 'object' && budget.rule.rule === 'renyi' ? budget.rule.order : undefined;
+  if (given !== undefined && !(given > 1 && Number.isFinite(given))) {
+    throw new InvalidParameterError('the order of a Renyi budget must be above 1', { order: given });
+  }
+  const { order, cap } = renyiCap(budget, given);
+  if (!(cap > 0)) throw new InvalidParameterError('at this order the budget leaves nothing to spend', { order });
+  return { rule: { rule, order }, rhoCap: capOf(cap * (1 - 2 ** -40)), deltaCap };
+}
+
+/**
+ * The target of one release that must be pure epsilon-DP, before any estimator has planned for it: as much zCDP as one
+ * pure mechanism of this epsilon has. Several mechanisms whose zCDP costs add up to it may add up to more epsilon; the
+ * caller plans again with less (`lessFor`).
+ * @throws InvalidParameterError when epsilon is not in [1e-6, 100], or delta not 0 or in [1e-100, 0.5).
+ */
+export function resolvePureTarget(asked: Statement): PrivacyTarget {
+  checkStatement(asked, true);
+  const { epsilon, delta } = asked;
+  return { rho: rhoOfPure(epsilon), delta: delta / 2, epsilon, deltaTotal: delta, isPure: true };
+}
+
+/**
+ * A pure target for which a plan that came out at `epsilon` comes out within the target's: the epsilon of a pure
+ * mechanism grows as the root of the zCDP that it is planned for.
+ */
+export function lessFor(target: PrivacyTarget, epsilon: number): PrivacyTarget {
+  return { ...target, rho: target.rho * (target.epsilon / epsilon) ** 2 * (1 - 2 ** -40) };
+}
+
+/**
+ * The target of one release under a zCDP budget, or a Renyi one at a given order. Its chargeable delta is at most half
+ * of what it asks for, and at most an equal share of the budget's delta over the releases that the other cap allows, so
+ * that delta does not run out first.
+ * `epochs`: releases at this target that fit; `binds`: the cap that stops the next one. `epochs` 0 means that the
+ * budget is smaller than one release.
+ */
+export function perReleaseTarget(
+  privacy: Statement,
+  budget: Statement,
+  rule: Exclude<BudgetRule, { rule: 'pure' }> = { rule: 'zcdp' },
+): { readonly target: PrivacyTarget; readonly epochs: number; readonly binds: 'rho' | 'delta' } {
+  const caps = capsOf({ ...budget, rule });
+  const charge = (rho: number, delta: number): Charge => chargeUnder(rule, { ...chargeOf(rho, delta), epsilon: null });
+  const balance = freshBalance(caps);
+  const half = resolveTarget(privacy);
+  const allowedByRho = releasesThatFit(balance, charge(half.rho, 0)).count;
+  // Less chargeable delta leaves more for the conversion, hence a larger rho and no more epochs than counted here.
+  const share = allowedByRho === 0 ? half.delta : sharedDelta(caps.deltaCap, allowedByRho);
+  const target = share >= half.delta ? half : resolveTarget({ ...privacy, deltaChargeable: share });
+  const { count, binds } = releasesThatFit(balance, charge(target.rho, target.delta));
+  return { target: rule.rule === 'renyi' ? { ...target, order: rule.order } : target, epochs: count, binds };
+}
+
+/** cap / parts as a double whose charge, times `parts`, stays within the cap. */
+function sharedDelta(cap: Amount, parts: number): number {
+  const units = cap / BigInt(parts);
+  const near = Number(units) / Number(amountUnit);
+  return near * (1 - 2 ** -50);
+}
+
+/**
+ * A share of a total, rounded down by a little, so that shares whose doubles sum to 1 never add up to more than the
+ * total. Use it to split rho and delta between events.
+ */
+export function shareOf(total: number, share: number): number {
+  if (!(share >= 0 && share <= 1)) throw new InvalidParameterError('a share lies between 0 and 1', { share });
+  return total * share * (1 - 2 ** -48);
+}

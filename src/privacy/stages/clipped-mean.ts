@@ -1,0 +1,114 @@
+import { Released, type Sensitive } from '../../base/brands.js';
+import { countGrid, gaussianEvent } from '../accounting/calibration.js';
+import { clipBall, clipToBall, type ClipBall } from './clip.js';
+import type { GaussianEvent } from '../accounting/events.js';
+import type { Mechanisms } from '../mechanisms/contract.js';
+import type { RowBlock } from './rows.js';
+import { shareOf } from '../accounting/target.js';
+
+/**
+ * P12, the noisy mean of rows clipped to a ball around a public or released centre.
+ *
+ * Claim: rho zCDP, no delta, for one row replaced by anything, including nothing.
+ * Why: with z = ball(x - centre), ||z|| <= R exactly (clip.ts), and null rows left out, the sum of z changes by
+ * z - z' (replaced), z or z' (gone or new): at most 2 R. The number of rows changes by at most 1. Both are exact sums
+ * on their grids, released by the discrete Gaussian with .95 and .05 of rho. The mean is a function of the two.
+ * The number of rows present is secret, so nothing is divided by it, nor refused because of it.
+ * Source: the Gaussian mechanism (mechanisms/gaussian) on a sum and a count.
+ */
+const sumShare = 0.95;
+
+/** Where the noise of a mean is charged. */
+export interface ClippedMeanAsked {
+  readonly cohort: string;
+  readonly dimension: number;
+  /** Of the clip ball, in the rows' units. */
+  readonly radius: number;
+  readonly rho: number;
+  /** Prefix of the events' names; default "mean". */
+  readonly name?: string;
+}
+
+/** The ball that the mean clips to, and its events `<name>/sum` and `<name>/count`; their cost is within rho. */
+export interface ClippedMeanEvents {
+  readonly ball: ClipBall;
+  readonly sum: GaussianEvent;
+  readonly count: GaussianEvent;
+}
+
+/** Calibrates the two releases. Deviation of the mean's noise per coordinate: sum.sigma / rows. */
+export function clippedMeanEvents(asked: ClippedMeanAsked): ClippedMeanEvents {
+  const { cohort, dimension, name = 'mean' } = asked;
+  const ball = clipBall(asked.radius, { sums: true });
+  const countRho = shareOf(asked.rho, 1 - sumShare);
+  return {
+    ball,
+    sum: gaussianEvent({
+      name: `${name}/sum`,
+      cohort,
+      dimension,
+      sensitivity: 2 * ball.radius,
+      rho: shareOf(asked.rho, sumShare),
+      grid: ball.grid,
+    }),
+    count: gaussianEvent({
+      name: `${name}/count`,
+      cohort,
+      dimension: 1,
+      sensitivity: 1,
+      rho: countRho,
+      grid: countGrid(1 / Math.sqrt(2 * countRho)),
+    }),
+  };
+}
+
+/** `present`: the noisy number of rows. Fewer than a quarter of the nominal cohort give no mean. */
+export type ClippedMean =
+  | { readonly kind: 'mean'; readonly mean: Float64Array; readonly present: number }
+  | { readonly kind: 'participation-below-plan'; readonly present: number };
+
+/** How the mean is taken. */
+export interface ClippedMeanOptions {
+  /** Public or released. */
+  readonly centre: Float64Array;
+  readonly ball: ClipBall;
+  /** Nominal number of contributors: public. */
+  readonly cohort: number;
+  /** Prefix of the events' names; default "mean". */
+  readonly name?: string;
+}
+
+/** Draws the mean with the events of `clippedMeanEvents`. O(count * dimension). */
+export function privateClippedMean(
+  mechanisms: Mechanisms,
+  rows: Sensitive<RowBlock>,
+  { centre, ball, cohort, name = 'mean' }: ClippedMeanOptions,
+): Released<ClippedMean> {
+  const sums = rows.map((block) => clippedSum(block, centre, ball));
+  const sum = mechanisms.gaussian(`${name}/sum`, sums.map(({ sum: total }) => total));
+  const count = mechanisms.gaussian(`${name}/count`, sums.map(({ count: present }) => Float64Array.of(present)));
+  return Released.all<readonly [Float64Array, Float64Array]>([sum, count]).map(([total, [present = 0]]) => {
+    if (present < cohort / 4) return { kind: 'participation-below-plan', present };
+    return { kind: 'mean', mean: total.map((entry, j) => centre[j]! + entry / present), present };
+  });
+}
+
+/**
+ * The exact sum of clipped rows, in the rows' units, and how many rows were not null. Steps are summed as whole
+ * numbers: at most 2^22 each, so that 2^30 rows still fit a double.
+ */
+export function clippedSum(
+  { count, dimension, values }: RowBlock,
+  centre: Float64Array,
+  ball: ClipBall,
+): { readonly sum: Float64Array; readonly count: number } {
+  const steps = new Float64Array(dimension);
+  const sum = new Float64Array(dimension);
+  let present = 0;
+  for (let row = 0; row < count; row++) {
+    if (!clipToBall(values, row * dimension, centre, ball, steps)) continue;
+    present += 1;
+    for (let j = 0; j < dimension; j++) sum[j]! += steps[j]!;
+  }
+  return { sum: sum.map((entry) => entry * ball.grid), count: present };
+}

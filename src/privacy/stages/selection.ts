@@ -1,0 +1,61 @@
+import type { Released, Sensitive } from '../../base/brands.js';
+import { exponentialEvent, laplaceThresholdEvent } from '../accounting/calibration.js';
+import type { ExponentialEvent, LaplaceThresholdEvent } from '../accounting/events.js';
+import type { Mechanisms } from '../mechanisms/contract.js';
+
+/**
+ * P8, private selection with a promise: the exponential mechanism picks a candidate, and a threshold test shows it only
+ * if its score reaches the floor.
+ *
+ * Claim: (epsilon, delta)-DP; in the ledger (epsilon^2 / 32 + epsilon^2 / 8, delta). A candidate that is returned has
+ * a score of at least `floor`, surely.
+ * Why: the choice is epsilon/2-DP (epsilon^2 / 32 by bounded range). Given the chosen index, which is public from then
+ * on, its score has the same sensitivity, and the test with epsilon/2 and delta is mechanisms/threshold (a).
+ * Source: after Kothari, Manurangsi, Velingker 2022, theorem 3.34.
+ */
+export interface SelectionAsked {
+  readonly cohort: string;
+  readonly candidates: number;
+  /** No score changes by more than this between neighbours; the same for all candidates. */
+  readonly sensitivity: number;
+  readonly epsilon: number;
+  readonly delta: number;
+  readonly floor: number;
+  /** A power of two of which every score is a multiple, when there is one (1 for counts). */
+  readonly grid?: number;
+  /** Prefix of the events' names; default "selection". */
+  readonly name?: string;
+}
+
+/** The events `<name>/choice` and `<name>/test`. */
+export function selectionEvents(asked: SelectionAsked): readonly [ExponentialEvent, LaplaceThresholdEvent] {
+  const { cohort, candidates, sensitivity, delta, floor, name = 'selection' } = asked;
+  const epsilon = asked.epsilon / 2;
+  return [
+    exponentialEvent({ name: `${name}/choice`, cohort, candidates, sensitivity, epsilon }),
+    laplaceThresholdEvent({
+      name: `${name}/test`,
+      cohort,
+      sensitivity,
+      epsilon,
+      delta,
+      floor,
+      ...(asked.grid === undefined ? {} : { grid: asked.grid }),
+    }),
+  ];
+}
+
+/** `failed`: the winner's score did not clear the floor by enough. */
+export type Selection = { readonly kind: 'selected'; readonly index: number } | { readonly kind: 'failed' };
+
+/** Draws with the events of `selectionEvents`. `scores`: finite, one per candidate. */
+export function privateSelection(
+  mechanisms: Mechanisms,
+  scores: Sensitive<Float64Array>,
+  name = 'selection',
+): Released<Selection> {
+  const chosen = mechanisms.exponential(`${name}/choice`, scores);
+  const index = chosen.value;
+  const passed = mechanisms.threshold(`${name}/test`, scores.map((all) => all[index]!));
+  return passed.map((yes) => (yes ? { kind: 'selected', index } : { kind: 'failed' }));
+}
