@@ -1,18 +1,22 @@
 // Builds the library, the server, the client and the command into dist/.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { buildSync } from 'esbuild';
+import { generateKernels } from './generate-kernels.js';
+import { generateProto } from './generate-proto.js';
+import { root } from './generated.js';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
+// Sources that other sources are made into. Git does not track them; most builds find them up to date.
+generateProto();
+generateKernels();
 const compile = (project) =>
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project], { cwd: root, stdio: 'inherit' });
 compile('tsconfig.json');
 // What only browsers have is known to these files alone.
 compile('tsconfig.browser.json');
 // The generated wire code is JavaScript with its own declarations: tsc does not copy it.
-mkdirSync(`${root}dist/src/wire/generated`, { recursive: true });
+rmSync(`${root}dist/src/wire/generated`, { recursive: true, force: true });
 cpSync(`${root}src/wire/generated`, `${root}dist/src/wire/generated`, { recursive: true });
 const bundle = (from, to) => buildSync({
   absWorkingDir: root,

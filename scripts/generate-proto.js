@@ -1,24 +1,23 @@
-// Generates src/wire/generated from proto/keelson/v1/wire.proto: `npm run proto [-- FOLDER]`.
-// The output is committed; test/wire/generated.test.ts generates it again and compares bytes.
+// Generates src/wire/generated, the code that reads and writes the messages of proto/keelson/v1/wire.proto.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { generate, root } from './generated.js';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
-const folder = resolve(process.argv[2] ?? join(root, 'src/wire/generated'));
 const schema = 'proto/keelson/v1/wire.proto';
+const inputs = [
+  schema, 'scripts/generate-proto.js', 'scripts/generated.js',
+  'node_modules/protobufjs-cli/package.json', 'node_modules/protobufjs/package.json',
+];
 
-// One file for each direction of each side, and one for what is published, so that a page that only contributes loads
-// neither how a server reads and writes nor how releases are read: static methods are not shaken off by bundlers.
+// Bundlers keep every static method of a message that is used. So what a contributor's page writes and reads has files of
+// its own (a contributor reads its own batches again, to sign them for a later epoch). Each function is in one file only.
 const outputs = {
-  'client-writer': { messages: ['ClientFrame'], flags: ['--no-decode'] },
-  'client-reader': { messages: ['ClientFrame'], flags: ['--no-encode'] },
-  'server-writer': { messages: ['ServerFrame'], flags: ['--no-decode'] },
-  'server-reader': { messages: ['ServerFrame'], flags: ['--no-encode'] },
-  batches: { messages: ['BatchBody'], flags: [] },
-  logs: { messages: ['ReleaseBody', 'HeadBody'], flags: [] },
+  'contributor-writer': { messages: ['ClientFrame', 'BatchBody'], flags: ['--no-decode'] },
+  'contributor-reader': { messages: ['ServerFrame', 'BatchBody'], flags: ['--no-encode'] },
+  'other-writer': { messages: ['ServerFrame', 'ReleaseBody', 'HeadBody'], flags: ['--no-decode'] },
+  'other-reader': { messages: ['ClientFrame', 'ReleaseBody', 'HeadBody'], flags: ['--no-encode'] },
 };
 
 // Static code only: the reflection build compiles with Function(), which a strict content security
@@ -72,23 +71,31 @@ function unconstructed(code) {
     .replace(/function \(properties\)/g, 'function ()');
 }
 
-const banner = `// Generated from ${schema} by scripts/generate-proto.js. Do not edit.\n`;
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-proto-'));
-try {
-  mkdirSync(folder, { recursive: true });
-  const descriptor = run('pbjs', ['--target', 'json', schema]);
-  for (const [name, { messages, flags }] of Object.entries(outputs)) {
-    const part = join(scratch, `${name}.json`);
-    writeFileSync(part, JSON.stringify(reduced(JSON.parse(descriptor), messages)));
-    // A root of its own: the generated files would otherwise replace each other's messages.
-    const parameters = [...shape, ...flags, '--root', `keelson-${name}`];
-    // The declarations are read off the JSDoc comments, which the shipped code does without.
-    const commented = join(scratch, `${name}.js`);
-    writeFileSync(commented, run('pbjs', [...parameters, part]));
-    const declarations = run('pbts', ['--import', '$protobuf=protobufjs/minimal.js', '--no-comments', commented]);
-    writeFileSync(join(folder, `${name}.js`), banner + unconstructed(closed(run('pbjs', [...parameters, '--no-comments', part]))));
-    writeFileSync(join(folder, `${name}.d.ts`), banner + declarations.replace(/constructor\([^)]*\)/g, 'constructor()'));
+/** The code and the declarations of every output, by file name. */
+function texts() {
+  const scratch = mkdtempSync(join(tmpdir(), 'keelson-proto-'));
+  const made = {};
+  try {
+    const descriptor = run('pbjs', ['--target', 'json', schema]);
+    for (const [name, { messages, flags }] of Object.entries(outputs)) {
+      const part = join(scratch, `${name}.json`);
+      writeFileSync(part, JSON.stringify(reduced(JSON.parse(descriptor), messages)));
+      // A root of its own: the generated files would otherwise replace each other's messages.
+      const parameters = [...shape, ...flags, '--root', `keelson-${name}`];
+      // pbts reads the declarations from the JSDoc comments. The shipped code has none.
+      const commented = join(scratch, `${name}.js`);
+      writeFileSync(commented, run('pbjs', [...parameters, part]));
+      const declarations = run('pbts', ['--import', '$protobuf=protobufjs/minimal.js', '--no-comments', commented]);
+      made[`${name}.js`] = unconstructed(closed(run('pbjs', [...parameters, '--no-comments', part])));
+      made[`${name}.d.ts`] = declarations.replace(/constructor\([^)]*\)/g, 'constructor()');
+    }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
   }
-} finally {
-  rmSync(scratch, { recursive: true, force: true });
+  return made;
+}
+
+/** Brings `folder` up to date with the schema (1 ms if it is, 5 s if not). @returns whether files were written */
+export function generateProto(folder = join(root, 'src/wire/generated')) {
+  return generate(folder, Object.keys(outputs).flatMap((name) => [`${name}.js`, `${name}.d.ts`]), inputs, texts);
 }

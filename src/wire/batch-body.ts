@@ -1,4 +1,5 @@
-import { keelson } from './generated/batches.js';
+import { keelson as read } from './generated/contributor-reader.js';
+import { keelson as sent } from './generated/contributor-writer.js';
 import { ownSized, present, sized, studyIdBytes, toBigint, toLong, uint32 } from './fields.js';
 import type { BatchBody } from './messages.js';
 import { malformed, readStrictly } from './reader.js';
@@ -14,7 +15,7 @@ function refuseZero({ sequence, epoch }: Pick<BatchBody, 'sequence' | 'epoch'>):
 /** The bytes that a contributor signs. @throws WireError('malformed') for a body that no server would accept. */
 export function encodeBatchBody(body: BatchBody): Uint8Array {
   refuseZero(body);
-  return written(keelson.v1.BatchBody.encode({
+  return written(sent.v1.BatchBody.encode({
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     sequence: toLong(body.sequence, 'sequence'),
     epoch: toLong(body.epoch, 'epoch'),
@@ -34,7 +35,7 @@ export function encodeBatchBody(body: BatchBody): Uint8Array {
  */
 export function decodeBatchBody(bytes: Uint8Array): BatchBody {
   return readStrictly(bytes, 'batch body', (reader) => {
-    const body = keelson.v1.BatchBody.decode(reader);
+    const body = read.v1.BatchBody.decode(reader);
     const sequence = toBigint(body.sequence);
     const epoch = toBigint(body.epoch);
     refuseZero({ sequence, epoch });

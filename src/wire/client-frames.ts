@@ -1,5 +1,5 @@
-import { keelson as read } from './generated/client-reader.js';
-import { keelson as sent } from './generated/client-writer.js';
+import { keelson as read } from './generated/other-reader.js';
+import { keelson as sent } from './generated/contributor-writer.js';
 import {
   keyBytes, nonceBytes, owned, ownedEndAligned, ownSized, present, signatureBytes, sized, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';

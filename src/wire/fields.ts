@@ -1,5 +1,5 @@
 import { wireCodes, type WireCode } from '../base/error-codes.js';
-import type { keelson } from './generated/batches.js';
+import type { keelson } from './generated/contributor-reader.js';
 import { malformed } from './reader.js';
 import type { WireStudyState } from './messages.js';
 

@@ -1,14 +1,15 @@
 import {
   digestBytes, keyBytes, ownSized, sized, stateFromWire, stateToWire, studyIdBytes, toBigint, toLong,
 } from './fields.js';
-import { keelson } from './generated/logs.js';
+import { keelson as read } from './generated/other-reader.js';
+import { keelson as sent } from './generated/other-writer.js';
 import type { HeadBody } from './messages.js';
 import { readStrictly } from './reader.js';
 import { written } from './writer.js';
 
 /** The bytes that the server signs as the head of a release log. */
 export function encodeHeadBody(body: HeadBody): Uint8Array {
-  return written(keelson.v1.HeadBody.encode({
+  return written(sent.v1.HeadBody.encode({
     serverKey: sized(body.serverKey, keyBytes, 'server key'),
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     count: toLong(body.count, 'count'),
@@ -20,7 +21,7 @@ export function encodeHeadBody(body: HeadBody): Uint8Array {
 /** @throws WireError('malformed') for any other bytes; never anything else. */
 export function decodeHeadBody(bytes: Uint8Array): HeadBody {
   return readStrictly(bytes, 'head body', (reader) => {
-    const body = keelson.v1.HeadBody.decode(reader);
+    const body = read.v1.HeadBody.decode(reader);
     return {
       serverKey: ownSized(body.serverKey, keyBytes, 'server key'),
       studyId: ownSized(body.studyId, studyIdBytes, 'study id'),

@@ -3,19 +3,18 @@ import { entriesOf, partsFault } from '../base/parts.js';
 import {
   digestBytes, keyBytes, oneOf, ownSized, present, sized, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
-import { keelson } from './generated/logs.js';
+import { keelson as read } from './generated/other-reader.js';
+import { keelson as sent } from './generated/other-writer.js';
 import type { LedgerPosition, ReleaseBody, ReleaseCost } from './messages.js';
 import { malformed, readStrictly } from './reader.js';
 import { written } from './writer.js';
-
-import Wire = keelson.v1;
 
 /**
  * The bytes that the server signs as a release.
  * @throws WireError('malformed') for a body that no reader would accept.
  */
 export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
-  return written(Wire.ReleaseBody.encode({
+  return written(sent.v1.ReleaseBody.encode({
     serverKey: sized(body.serverKey, keyBytes, 'server key'),
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     index: toLong(body.index, 'index'),
@@ -44,7 +43,7 @@ export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
 /** @throws WireError('malformed') for any other bytes; never anything else. */
 export function decodeReleaseBody(bytes: Uint8Array): ReleaseBody {
   return readStrictly(bytes, 'release body', (reader) => {
-    const body = Wire.ReleaseBody.decode(reader);
+    const body = read.v1.ReleaseBody.decode(reader);
     return {
       serverKey: ownSized(body.serverKey, keyBytes, 'server key'),
       studyId: ownSized(body.studyId, studyIdBytes, 'study id'),
@@ -55,8 +54,8 @@ export function decodeReleaseBody(bytes: Uint8Array): ReleaseBody {
       parameters: body.parameters,
       participation: oneOf(body.participation, ['secret', 'public'], 'participation'),
       outcome: outcomeFromWire(present(body.outcome, 'outcome')),
-      cost: costFromWire(present(body.cost, 'cost') as Wire.Cost),
-      ledger: ledgerFromWire(present(body.ledger, 'ledger') as Wire.LedgerPosition),
+      cost: costFromWire(present(body.cost, 'cost') as read.v1.Cost),
+      ledger: ledgerFromWire(present(body.ledger, 'ledger') as read.v1.LedgerPosition),
       previousDigest: ownSized(body.previousDigest, digestBytes, 'previous digest'),
       mechanisms: body.mechanisms,
       closedAtMs: toBigint(body.closedAtMs),
@@ -73,7 +72,7 @@ function checkedCohort(cohort: bigint): bigint {
   return cohort;
 }
 
-function outcomeToWire(outcome: Outcome): Wire.Outcome.$Properties {
+function outcomeToWire(outcome: Outcome): sent.v1.Outcome.$Properties {
   if (outcome.kind === 'refused') return { refused: { reason: outcome.reason, text: outcome.text } };
   checkSizes(outcome);
   return {
@@ -90,18 +89,18 @@ function outcomeToWire(outcome: Outcome): Wire.Outcome.$Properties {
   };
 }
 
-function outcomeFromWire(outcome: Wire.Outcome.$Shape): Outcome {
+function outcomeFromWire(outcome: read.v1.Outcome.$Shape): Outcome {
   if (present(outcome.kind, 'the kind of outcome') === 'refused') {
-    const refused = outcome.refused as Wire.Refused;
+    const refused = outcome.refused as read.v1.Refused;
     return { kind: 'refused', reason: oneOf(refused.reason, refusalReasons, 'refusal reason'), text: refused.text };
   }
-  const value = outcome.value as Wire.Value;
+  const value = outcome.value as read.v1.Value;
   const decoded: ValueOutcome = {
     kind: 'value',
     estimate: value.estimate,
     shape: value.shape,
     ...(value.parts.length > 0 && { parts: value.parts.map(({ name, shape }) => ({ name: name ?? '', shape: shape ?? [] })) }),
-    uncertainty: uncertaintyFromWire(value.uncertainty as Wire.Uncertainty | null),
+    uncertainty: uncertaintyFromWire(value.uncertainty as read.v1.Uncertainty | null),
     ...(value.intervalLow.length + value.intervalHigh.length > 0 && {
       interval95: { low: value.intervalLow, high: value.intervalHigh },
     }),
@@ -122,7 +121,7 @@ function checkSizes(value: ValueOutcome): void {
   if (fault !== null) throw malformed(`the estimate is not made of its parts: ${fault}`);
 }
 
-function uncertaintyToWire(uncertainty: Uncertainty): Wire.Uncertainty.$Properties | null {
+function uncertaintyToWire(uncertainty: Uncertainty): sent.v1.Uncertainty.$Properties | null {
   switch (uncertainty.kind) {
     case 'gaussian':
       return { gaussian: { standardDeviation: [...uncertainty.standardDeviation] } };
@@ -135,11 +134,11 @@ function uncertaintyToWire(uncertainty: Uncertainty): Wire.Uncertainty.$Properti
   }
 }
 
-function uncertaintyFromWire(uncertainty: Wire.Uncertainty | null): Uncertainty {
+function uncertaintyFromWire(uncertainty: read.v1.Uncertainty | null): Uncertainty {
   if (uncertainty === null) return { kind: 'none' };
   switch (present(uncertainty.kind, 'the kind of uncertainty')) {
     case 'gaussian': {
-      const gaussian = uncertainty.gaussian as Wire.GaussianUncertainty;
+      const gaussian = uncertainty.gaussian as read.v1.GaussianUncertainty;
       return { kind: 'gaussian', standardDeviation: gaussian.standardDeviation };
     }
     case 'relativeOperator':
@@ -149,7 +148,7 @@ function uncertaintyFromWire(uncertainty: Wire.Uncertainty | null): Uncertainty 
   }
 }
 
-function costFromWire(cost: Wire.Cost): ReleaseCost {
+function costFromWire(cost: read.v1.Cost): ReleaseCost {
   return {
     epsilon: cost.epsilon,
     delta: cost.delta,
@@ -158,7 +157,7 @@ function costFromWire(cost: Wire.Cost): ReleaseCost {
   };
 }
 
-function ledgerToWire(ledger: LedgerPosition): Wire.LedgerPosition.$Properties {
+function ledgerToWire(ledger: LedgerPosition): sent.v1.LedgerPosition.$Properties {
   return {
     scope: ledger.scope,
     rule: ledger.rule,
@@ -172,7 +171,7 @@ function ledgerToWire(ledger: LedgerPosition): Wire.LedgerPosition.$Properties {
   };
 }
 
-function ledgerFromWire(ledger: Wire.LedgerPosition): LedgerPosition {
+function ledgerFromWire(ledger: read.v1.LedgerPosition): LedgerPosition {
   const windowMs = toBigint(ledger.windowMs);
   return {
     scope: oneOf(ledger.scope, ['study', 'contributor', 'population'], 'budget scope'),

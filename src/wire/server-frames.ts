@@ -1,5 +1,5 @@
-import { keelson as read } from './generated/server-reader.js';
-import { keelson as sent } from './generated/server-writer.js';
+import { keelson as read } from './generated/contributor-reader.js';
+import { keelson as sent } from './generated/other-writer.js';
 import {
   codeFromWire, codeToWire, keyBytes, nonceBytes, optionalSized, owned, ownSized, present, signatureBytes, sized,
   stateFromWire, stateToWire, studyIdBytes, toBigint, toLong, uint32,

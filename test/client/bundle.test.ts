@@ -56,18 +56,17 @@ describe('the browser bundle', () => {
     const bytes = gzipSync(result.outputFiles[0]!.text).length;
     process.stdout.write(`contributor alone: ${bytes} bytes compressed\n`);
     expect(bytes).toBeLessThan(45_000);
-    // How a server reads and writes, and how releases are read, a contributor has no use for.
+    // A contributor has no use for the code of a server, nor for the code that reads releases.
     const carried = Object.values(result.metafile.outputs)[0]!.inputs;
     const bytesOf = (name: string): number => carried[`src/wire/generated/${name}.js`]?.bytesInOutput ?? 0;
-    expect(['client-writer', 'server-reader'].map((name) => bytesOf(name) > 0)).toEqual([true, true]);
-    expect(['client-reader', 'server-writer', 'logs'].map(bytesOf)).toEqual([0, 0, 0]);
+    expect(['contributor-writer', 'contributor-reader'].map((name) => bytesOf(name) > 0)).toEqual([true, true]);
+    expect(['other-writer', 'other-reader'].map(bytesOf)).toEqual([0, 0]);
   });
 
   it('is as small as the file that is shipped for pages without a bundler', () => {
     const shipped = readFileSync(`${root}dist/browser/keelson-contribute.js`);
     expect(gzipSync(shipped).length).toBeLessThan(45_000);
-    // Of the server's frames, only how they are read.
-    expect(shipped.includes('keelson-server-reader')).toBe(true);
-    expect(shipped.includes('keelson-server-writer')).toBe(false);
+    expect(shipped.includes('keelson-contributor-reader')).toBe(true);
+    expect(shipped.includes('keelson-other-')).toBe(false);
   });
 });

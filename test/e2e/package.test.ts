@@ -35,7 +35,7 @@ describe('the package', () => {
       'package.json', 'LICENSE', 'bin/keelson.js', 'dist/cli/main.js', 'dist/src/index.js', 'dist/src/index.d.ts',
       'dist/client/index.js', 'dist/browser/keelson-client.js', 'dist/browser/keelson-contribute.js',
       'dist/server/index.js', 'dist/server/store/sqlite/worker.js', 'dist/server/epochs/worker.js',
-      'dist/src/wire/generated/client-reader.js', 'dist/src/wire/generated/logs.js', 'data/flights.bin',
+      'dist/src/wire/generated/contributor-reader.js', 'dist/src/wire/generated/other-reader.js', 'data/flights.bin',
       'proto/keelson/v1/wire.proto',
       'studies/flights-mean.yaml', 'docs/protocol.md',
     ];

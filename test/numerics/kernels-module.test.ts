@@ -1,23 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { root } from '../support/sources.js';
 
 describe('the kernels as a module', () => {
-  it('are what their sources compile to', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'keelson-kernels-test-'));
-    try {
-      execFileSync(process.execPath, ['scripts/generate-kernels.js', folder], { cwd: root });
-      const committed = readFileSync(join(root, 'src/numerics/kernels/generated/module.ts'), 'utf8');
-      expect(readFileSync(join(folder, 'module.ts'), 'utf8')).toBe(committed);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
-
   it('bundle for browsers as one file without Node, files or network', () => {
     const { outputFiles } = buildSync({
       absWorkingDir: root,

@@ -68,8 +68,6 @@ export const tinyRuns: readonly TinyRun[] = [
 /** Scripts that other tests run: by file, the test whose text names it, or the tests that it runs itself. */
 export const runElsewhere: Readonly<Record<string, string>> = {
   'scripts/build.js': 'test/support/build-once.ts',
-  'scripts/generate-kernels.js': 'test/numerics/kernels-module.test.ts',
-  'scripts/generate-proto.js': 'test/wire/generated.test.ts',
   'scripts/lab-table.js': 'test/lab/table.test.ts',
   'scripts/test-planted.js': 'test/planted',
 };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { wireCodes } from '../../src/base/error-codes.js';
 import { refusalReasons } from '../../src/base/outcome.js';
-import { keelson } from '../../src/wire/generated/server-reader.js';
+import { keelson } from '../../src/wire/generated/contributor-reader.js';
 import * as wire from '../../src/wire/index.js';
 import * as samples from '../support/wire-samples.js';
 

@@ -1,27 +1,72 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { root } from '../support/sources.js';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+type Generate = (
+  folder: string, names: readonly string[], inputs: readonly string[], make: () => Record<string, string>,
+) => boolean;
+// A script without declarations of its types.
+const { generate } = await import(`${root}scripts/generated.js`) as { readonly generate: Generate };
 
-describe('generated wire code', () => {
-  it('is what the schema generates', () => {
+const codeIn = (name: string): string => readFileSync(join(root, 'src/wire/generated', name), 'utf8');
+
+describe('generated sources', () => {
+  it('are not tracked', () => {
+    const tracked = execFileSync('git', ['ls-files', 'src', 'client', 'server', 'cli'], { cwd: root, encoding: 'utf8' });
+    expect(tracked.split('\n').filter((path) => path.includes('/generated/'))).toEqual([]);
+  });
+
+  it('are made again when an input changes, a file is missing, or the name of an output changes', () => {
     const folder = mkdtempSync(join(tmpdir(), 'keelson-generated-'));
+    const input = join(folder, 'input.txt');
+    const output = join(folder, 'made');
+    const made = (names: readonly string[]): boolean =>
+      generate(output, names, [input], () => Object.fromEntries(names.map((name) => [name, `// ${name}\n`])));
     try {
-      execFileSync(process.execPath, ['scripts/generate-proto.js', folder], { cwd: root });
-      const modules = ['client-writer', 'client-reader', 'server-writer', 'server-reader', 'batches', 'logs'];
-      for (const name of modules.flatMap((module) => [`${module}.js`, `${module}.d.ts`])) {
-        const fresh = readFileSync(join(folder, name), 'utf8');
-        const committed = readFileSync(join(root, 'src/wire/generated', name), 'utf8');
-        expect(fresh === committed, `${name}: run npm run proto and commit`).toBe(true);
-      }
+      writeFileSync(input, 'one');
+      expect([made(['a.js', 'b.js']), made(['a.js', 'b.js'])]).toEqual([true, false]);
+      expect(readFileSync(join(output, 'b.js'), 'utf8')).toMatch(/^\/\/ Generated .*\n\/\/ b\.js\n$/);
+      writeFileSync(input, 'two');
+      expect([made(['a.js', 'b.js']), made(['a.js', 'b.js'])]).toEqual([true, false]);
+      rmSync(join(output, 'b.js'));
+      expect([made(['a.js', 'b.js']), made(['a.js', 'b.js'])]).toEqual([true, false]);
+      expect([made(['a.js', 'c.js']), made(['a.js', 'c.js'])]).toEqual([true, false]);
+      expect(readdirSync(output)).toEqual(['a.js', 'c.js']);
     } finally {
       rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('stay as they were when they cannot be made', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keelson-generated-'));
+    const input = join(folder, 'input.txt');
+    try {
+      writeFileSync(input, 'one');
+      generate(join(folder, 'made'), ['a.js'], [input], () => ({ 'a.js': 'first' }));
+      writeFileSync(input, 'two');
+      const fail = (): never => { throw new Error('no compiler'); };
+      expect(() => generate(join(folder, 'made'), ['a.js'], [input], fail)).toThrow('no compiler');
+      expect(readFileSync(join(folder, 'made/a.js'), 'utf8')).toMatch(/first$/);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('generated wire code', () => {
+  it('writes in one pair of files and reads in the other', () => {
+    for (const name of ['contributor-writer.js', 'other-writer.js']) {
+      expect(codeIn(name)).toContain('.encode = function');
+      expect(codeIn(name)).not.toContain('.decode = function');
+    }
+    for (const name of ['contributor-reader.js', 'other-reader.js']) {
+      expect(codeIn(name)).toContain('.decode = function');
+      expect(codeIn(name)).not.toContain('.encode = function');
     }
   });
 
