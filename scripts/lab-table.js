@@ -1,5 +1,5 @@
-// The table of docs/lab.md from what `keelson lab --json` printed, and whether it says what the page claims:
-//   node scripts/lab-table.js RUN.jsonl [--page docs/lab.md]
+// The table of docs/results/lab.md from what `keelson lab --json` printed, and whether it says what the page claims:
+//   node scripts/lab-table.js RUN.jsonl [--page docs/results/lab.md]
 // With --page the page must hold exactly this table. Exit status 1 when a claim fails, or the page differs.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

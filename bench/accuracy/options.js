@@ -4,11 +4,11 @@ import { attacks, shapes } from './data.js';
 const usage = `npm run bench:accuracy -- [--estimator mean,prime] [--attack all] [--dimension 10] [--contributors 1e5]
   [--corruption .05] [--epsilon 1] [--delta 1e-6] [--seeds 7] [--set name=value] [--noise seeded|secure]
   [--rows normal,student,pareto] [--peer run_prime.py] [--out FILE] [--tiny] [--quick] [--grid]
-npm run bench:accuracy -- --table FILE[,FILE] [--into docs/accuracy.md]
+npm run bench:accuracy -- --table FILE[,FILE] [--into docs/results/accuracy.md]
 Lists are separated by commas; epsilon and delta are paired by place, a single delta serves all.
 --out: every seed's errors are added to FILE, a line each; what FILE holds already is not measured again, so that a
 table can be made in pieces. --table: a line for each cell of such files, and all their tables; --into writes the lines
-into one page and the tables into the page beside it (docs/accuracy-tables.md), between their marks.
+into one page and the tables into the page beside it (docs/results/accuracy-tables.md), between their marks.
 --tiny: one cell, in seconds; --quick: a few cells that take under three minutes; --grid: every cell, which takes hours.`;
 
 const presets = {

@@ -9,7 +9,7 @@ export const backup = defineCommand({
     'The copy is the state after one commit: every batch acknowledged before it began is in it. It holds the rows that '
     + 'the store holds, and outlives their retention: delete copies when rows must be gone. Keys and the operator\'s '
     + 'token are not in it; keep those once, apart from it.',
-    'A restored copy is older than the truth: read docs/operations.md before serving from it, or privacy may be spent twice.',
+    'A restored copy is older than the truth: read docs/operating/operations.md before serving from it, or privacy may be spent twice.',
   ],
   args: {
     directory: { type: 'positional', required: true, description: 'data folder of "keelson serve"' },

@@ -58,7 +58,7 @@ export const serve = defineCommand({
     'accept-rollback': {
       type: 'boolean',
       description: 'for one start: go on with an older database than the folder has held '
-        + '(docs/operations.md)',
+        + '(docs/operating/operations.md)',
     },
     'log-level': { type: 'enum', options: [...logLevels], description: 'default info' },
   },

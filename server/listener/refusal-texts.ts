@@ -22,7 +22,7 @@ type Text = string | ((facts: TextFacts) => string);
 /** Every code's sentence for the other side: the limit, and what to do. Never row values. */
 const texts: Readonly<Record<WireCode, Text>> = {
   unspecified: 'the request was refused',
-  malformed: 'the message is not valid keelson.v1: compare it with docs/protocol.md',
+  malformed: 'the message is not valid keelson.v1: compare it with docs/reference/protocol.md',
   'unknown-study': 'this server runs no study with that id: take the id from Welcome, the facts may have changed',
   'invalid-key': 'the public key is not a usable Ed25519 key: generate a fresh one',
   'key-not-allowed': 'the key is not on the enrolment list of this study: ask the operator to enrol it',

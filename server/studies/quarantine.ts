@@ -22,7 +22,7 @@ const passMs = 1_000;
  * contributor i. For k other than i the rows are the same on both sides, so M(k, t) is, and k counts in epoch t on one side
  * exactly when it does on the other. So the two inputs of epoch t still differ in the contribution of i and nothing else:
  * i may now be present on one side and absent on the other, which the neighbouring relation allows, and for which each
- * release is paid (docs/threat-model.md). Given earlier releases each release therefore has its plan's cost, and costs of
+ * release is paid (docs/concepts/threat-model.md). Given earlier releases each release therefore has its plan's cost, and costs of
  * releases chosen after seeing earlier ones add up under zCDP (Bun and Steinke 2016, lemma 2.3), and under the other
  * rules, in the same way as without exclusion.
  *

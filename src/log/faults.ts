@@ -1,6 +1,6 @@
 import { KeelsonError } from '../base/errors.js';
 
-/** What can be wrong with a release log. Stable names; docs/protocol.md explains each. */
+/** What can be wrong with a release log. Stable names; docs/reference/protocol.md explains each. */
 export const logFaultCodes = [
   'line-malformed',
   'study-missing',

@@ -40,7 +40,7 @@ export class StrictReader extends protobuf.Reader {
 
 /** The refusal of bytes or of a message that keelson.v1 does not allow. `why` is public. */
 export function malformed(why: string, cause?: unknown): WireError {
-  return new WireError('malformed', `malformed message: ${why}; see docs/protocol.md`, { cause });
+  return new WireError('malformed', `malformed message: ${why}; see docs/reference/protocol.md`, { cause });
 }
 
 /**

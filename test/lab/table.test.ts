@@ -16,12 +16,12 @@ interface Run {
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-table-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const committed = readFileSync(`${root}docs/lab.json`, 'utf8');
+const committed = readFileSync(`${root}docs/results/lab.json`, 'utf8');
 
 function judged(run: string, page: boolean): { readonly status: number | null; readonly stderr: string } {
   const path = join(folder, 'run.json');
   writeFileSync(path, run);
-  const words = [`${root}scripts/lab-table.js`, path, ...(page ? ['--page', `${root}docs/lab.md`] : [])];
+  const words = [`${root}scripts/lab-table.js`, path, ...(page ? ['--page', `${root}docs/results/lab.md`] : [])];
   const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
   return { status, stderr };
 }

@@ -29,7 +29,7 @@ const runs = hasPython();
 if (!runs) process.stderr.write(`test/python is skipped. To run it: apt-get install ${packages}\n`);
 const seeds = { a: '0a', b: '0b', c: '0c', d: '0d' };
 
-describe.skipIf(!runs)('a client in Python that uses nothing but what docs/protocol.md says', () => {
+describe.skipIf(!runs)('a client in Python that uses nothing but what docs/reference/protocol.md says', () => {
   const stage = new Stage();
   afterAll(() => stage.end());
 

@@ -1,4 +1,4 @@
-"""A client of the Keelson protocol, using only docs/protocol.md and wire.proto.
+"""A client of the Keelson protocol, using only docs/reference/protocol.md and wire.proto.
 
 It is the smallest one that keeps every rule of that page for a contributor and a reader. A test runs it
 against a real server, so the page cannot leave out what a client needs.

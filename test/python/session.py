@@ -1,4 +1,4 @@
-"""A contributor over as many sockets as it takes, and a subscriber. It uses only what docs/protocol.md says."""
+"""A contributor over as many sockets as it takes, and a subscriber. It uses only what docs/reference/protocol.md says."""
 import asyncio
 import json
 import os

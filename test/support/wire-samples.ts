@@ -10,7 +10,7 @@ import {
   encodeBatchBody, encodeHeadBody, encodeReleaseBody, encodeRows, encodeStudyDocument, studyId,
 } from '../../src/wire/index.js';
 
-/** One exchange with fixed keys and nonces, from which the vectors and docs/protocol.md are made. */
+/** One exchange with fixed keys and nonces, from which the vectors and docs/reference/protocol.md are made. */
 const counting = (first: number, length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (first + i) & 255);
 
 export const serverSeed = counting(0x00, 32);

@@ -7,7 +7,7 @@ import { createFakeHub } from '../support/fake-hub.js';
 import { root } from '../support/sources.js';
 import { document } from '../support/wire-samples.js';
 
-const page = readFileSync(`${root}docs/operations.md`, 'utf8');
+const page = readFileSync(`${root}docs/operating/operations.md`, 'utf8');
 
 /** First cells of the tables under a heading, without their quotes. */
 function firstCells(heading: string): string[][] {

@@ -4,7 +4,7 @@ import { root } from '../support/sources.js';
 
 describe('the threat model', () => {
   it('names tests that exist beside every promise', () => {
-    const page = readFileSync(`${root}docs/threat-model.md`, 'utf8');
+    const page = readFileSync(`${root}docs/concepts/threat-model.md`, 'utf8');
     const promises = page.split('\n').filter((line) => line.startsWith('| ') && line.split('|').length === 4)
       .filter((line) => !/^\| (promise|---)/.test(line));
     expect(promises.length).toBeGreaterThan(12);

@@ -9,7 +9,7 @@ import { protocolVersion, signedMessageBytes } from '../../src/signing/index.js'
 import { subprotocol } from '../../src/wire/index.js';
 
 const text = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
-const page = text('docs/protocol.md');
+const page = text('docs/reference/protocol.md');
 
 interface Entry { readonly bytes: string }
 const frames = JSON.parse(text('test/vectors/frames.json')) as {
@@ -27,7 +27,7 @@ const signatures = JSON.parse(text('test/vectors/signatures.json')) as {
 
 const rows = (pattern: RegExp): string[][] => [...page.matchAll(pattern)].map(([, ...groups]) => groups);
 
-describe('docs/protocol.md', () => {
+describe('docs/reference/protocol.md', () => {
   it('shows the vectors', () => {
     const shown = Object.fromEntries(
       rows(/^```hex ([a-z-]+)\n([0-9a-f\n]+)```$/gm).map(([name, hex]) => [name!, hex!.replaceAll('\n', '')] as const),
@@ -79,7 +79,7 @@ describe('docs/protocol.md', () => {
     expect(page).toContain('| 1002 | three frames that could not be read |');
     expect(page).toContain(`closed with 1008 after ${limits.handshakeTimeoutMs / 1_000} s`);
     expect(page).toContain(`\`limits.frame_bytes\` (${limits.frameBytes / 2 ** 20} MiB unless`);
-    expect(text('docs/operations.md')).toContain(`clients are at most ${limits.frameBytes / 2 ** 20} MiB`);
+    expect(text('docs/operating/operations.md')).toContain(`clients are at most ${limits.frameBytes / 2 ** 20} MiB`);
     expect(page).toContain(`pings every ${limits.heartbeatMs / 1_000} s`);
     expect(page).toContain(`more than ${limits.httpPerSecond} requests a second`);
     expect(page).toContain(`after a burst of ${limits.httpBurst}`);

@@ -136,7 +136,7 @@ function watchedFile(path: string): () => void {
     throw new StorageError(
       `${path} was ${now === undefined ? 'removed' : 'replaced'} while the server ran, which has `
       + 'stopped: what it acknowledged is in the file that was there before. Put that one back, '
-      + 'or restore a copy (docs/operations.md)',
+      + 'or restore a copy (docs/operating/operations.md)',
       'storage-failed', { details: { path } });
   };
 }

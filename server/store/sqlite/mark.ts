@@ -130,7 +130,7 @@ function decodeMark(text: string, path: string): Mark {
   if (kind !== format || digest !== digestOf(body)) {
     throw new StorageError(`${path} is damaged: put a copy of it back; where there is none, `
       + 'move it away, and do as for a database that was restored without its mark '
-      + '(docs/operations.md)');
+      + '(docs/operating/operations.md)');
   }
   // Nobody but this program writes a body whose digest is right.
   const read = JSON.parse(body) as {

@@ -97,7 +97,7 @@ function whyUnmarked(queries: Queries, directory: string): string | null {
     : `the database in ${directory} is empty or new, and there is a server.key from before`;
   return `${what}: nothing tells how much was charged and released meanwhile, so budgets could be `
     + 'spent twice. Put keelson.mark, or the newest database, back. If both are lost, read '
-    + '"Restore" in docs/operations.md, then start once with --accept-rollback';
+    + '"Restore" in docs/operating/operations.md, then start once with --accept-rollback';
 }
 
 function whyBehind(queries: Queries, directory: string, mark: Mark, found: Mark): string | null {

@@ -15,8 +15,8 @@ describe('the source of the mixtures', () => {
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`[AMN24] H. Ashtiani, M. Majid, S. Narayanan. ${paper}`);
   });
 
-  it('docs/mixtures.md says what of the paper is implemented', () => {
-    const page = readFileSync(`${root}docs/mixtures.md`, 'utf8');
+  it('docs/internals/mixtures.md says what of the paper is implemented', () => {
+    const page = readFileSync(`${root}docs/internals/mixtures.md`, 'utf8');
     expect(page).toContain('H. Ashtiani, M. Majid, S. Narayanan');
     for (const part of ['Algorithm 1', 'Algorithm 2', 'Algorithm 3', 'lemma F.5', 'theorems 1.4 and 1.5']) {
       expect(page).toContain(part);

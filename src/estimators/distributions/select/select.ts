@@ -60,7 +60,7 @@ export const select: Estimator = {
   parameters: [
     {
       name: 'hypotheses', type: 'list', lengthMaximum: lineMaximum,
-      description: `public list, at most ${lineMaximum} for one column and ${spaceMaximum} for several; see docs/mixtures`,
+      description: `public list, at most ${lineMaximum} for one column and ${spaceMaximum} for several; see docs/internals/mixtures.md`,
     },
     {
       name: 'alpha', type: 'number', default: 0.1, minimum: 0.005, maximum: 0.3, unit: 'total variation',

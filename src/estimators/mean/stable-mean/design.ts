@@ -18,7 +18,7 @@ import { overstep, passesAtMost, roundingGap, type PassesAsked } from './project
  * - sum v_j^(3/2) z_j changes by at most (3 / 2) c sqrt B + 2 min(R, sqrt B);
  * - sum v_j^(3/2), over the rows that are there, by at most (3 / 2) c sqrt(rowsMax) + 1.
  * Why. (1) w and w', the minimisers, differ outside row i by at most sqrt(1 / 2) in norm (the lemma of
- * docs/stabilised-relaxations.md, whatever the data), and v, v' lie within e of them: so |v - v'| <= c outside i.
+ * docs/internals/stabilised-relaxations.md, whatever the data), and v, v' lie within e of them: so |v - v'| <= c outside i.
  * (2) The derivative of x^(3/2) is (3/2) sqrt x, so by concavity of the root
  * |v_j^(3/2) - v'_j^(3/2)| <= (3/2) |v_j - v'_j| sqrt(o_j), o = (v + v') / 2. For every unit vector a, by Cauchy and
  * Schwarz, sum (3/2) |v_j - v'_j| sqrt(o_j) |a . z_j| <= (3/2) c sqrt(sum o_j (a . z_j)^2), and the last sum is at most

@@ -15,7 +15,7 @@ import type { StepRows } from '../stable-mean-dual/dual-rows.js';
  * Claim. For every set of at most rowsMax rows the weights `v` returned satisfy
  * (a) |v - w*| <= sqrt(2 gap), w* the one minimiser of F over [0, 1]^rows and gap the gap that is asked for;
  * (b) sum v_i z_i z_i^T <= (1 + overstep) m I.
- * docs/stabilised-relaxations.md proves from this how little one row can change the others' weights.
+ * docs/internals/stabilised-relaxations.md proves from this how little one row can change the others' weights.
  *
  * Why (a). F is 1-strongly convex, so |v - w*|^2 / 2 <= F(v) - F(w*). For every positive semidefinite U,
  * G(U) = sum h(z^T U z) - m tr U - k |U|^2 / 2 <= F(w*), where h(q) = q - q^2 / 2 up to 1, then 1/2 (Lagrange). At

@@ -59,7 +59,7 @@ const parameters: readonly ParameterSpec[] = [
  * delta-approximate zCDP: the centre's, and that of a count and of two sums in each stage, composed adaptively.
  * After the centre the release cannot fail for want of stability, and holds for every data set.
  * Why. mean-design proves the sums' sensitivities, from what projection proves of the solver and
- * docs/stabilised-relaxations.md of the minimiser. The bound m of a stage is worked out from the released count and is
+ * docs/internals/stabilised-relaxations.md of the minimiser. The bound m of a stage is worked out from the released count and is
  * never above the one that is charged.
  *
  * Robust: rows that widen the whole beyond the bound lose weight in proportion to how far out they are. What a share c
