@@ -103,8 +103,10 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
   };
   const failure = deferred();
   try {
-    if (acceptRollback) await reportRollbacks(store, logger);
     await checkClock(store, clock.nowMs(), logger, options.confirmedTimeMs);
+    // By a clock that was checked: it charges.
+    await store.acceptRollback?.(clock.nowMs());
+    if (acceptRollback) await reportRollbacks(store, logger);
     // After the store, whose lock says that this folder is ours.
     const rotations = await store.rotations?.() ?? [];
     const keys = openServerKeys(dataDirectory, rotations, rotations.length === 0 ? await keyOfReleases(store) : null);

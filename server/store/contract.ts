@@ -301,6 +301,13 @@ export interface Store {
   /** Newest first. */
   ledgerEntries(budgetKey: string, limit: number): Promise<readonly LedgerEntry[]>;
 
+  /**
+   * Charges what an older database lacks, stamped with `nowMs`, and ends epochs that had their
+   * release. Until then a store that was opened with an older database takes no write but
+   * `repairTimes`. Check the clock first. Does nothing where nothing is missing. Optional: as
+   * `rollbacks`.
+   */
+  acceptRollback?(nowMs: number): Promise<void>;
   /** Oldest first. Optional: a store without it cannot be rolled back. */
   rollbacks?(): Promise<readonly Rollback[]>;
 

@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../server/base/clock.js';
-import type { BudgetSpec, Store } from '../../server/store/contract.js';
+import { systemClock, type Clock } from '../../server/base/clock.js';
+import { createAggregator, silentLogger, type Aggregator } from '../../server/index.js';
+import type { BudgetSpec, Rollback, Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore, openSqliteStore } from '../../server/store/sqlite/open.js';
 import { openSqliteReader } from '../../server/store/sqlite/reader.js';
+import { define } from '../support/hub-bench.js';
 import {
   amount, batch, budget, epochOf, finishEpoch, idOf, registration, release, verdicts,
 } from '../support/store-fixtures.js';
@@ -18,7 +20,13 @@ let directory: string;
 const path = (name: string): string => join(directory, name);
 const mark = (): string => path('keelson.mark');
 const open = (acceptRollback = false): Promise<Store> =>
-  openInlineSqliteStore({ directory, clock: systemClock, acceptRollback });
+  openBy(systemClock, acceptRollback);
+
+async function openBy(clock: Clock, acceptRollback: boolean): Promise<Store> {
+  const store = await openInlineSqliteStore({ directory, clock, acceptRollback });
+  if (acceptRollback) await store.acceptRollback!(clock.nowMs());
+  return store;
+}
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'keelson-rollback-'));
@@ -99,6 +107,23 @@ describe('a database that is older than its mark', () => {
     const reader = await openSqliteReader(directory);
     expect(await reader.rollbacks()).toMatchObject(accepted);
     await reader.close();
+  });
+
+  it('changes nothing before it is accepted', async () => {
+    putBack(await folderWithCopy());
+    for (const opened of [openInlineSqliteStore, openSqliteStore]) {
+      const store = await opened({ directory, clock: systemClock, acceptRollback: true });
+      const early = /an older database is accepted before/;
+      await expect(store.openEpoch(epochOf(3))).rejects.toThrow(early);
+      await expect(store.registerStudy(registration())).rejects.toThrow(early);
+      await expect(store.admit([batch('a', 1, 3)])).rejects.toThrow(early);
+      // The clock is checked and repaired before.
+      await store.repairTimes!(systemClock.nowMs(), false);
+      expect(await store.rollbacks!()).toEqual([]);
+      expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 200n });
+      await store.close();
+    }
+    await expect(open()).rejects.toMatchObject(behind);
   });
 
   it('is asked for again when the accepting start is cut off before the mark, and charged once', async () => {
@@ -236,7 +261,7 @@ describe('what an acceptance charges', () => {
   it('leaves a budget that renews full for a window, however much is missing', async () => {
     let nowMs = 1_000_000;
     const clock = { ...systemClock, nowMs: () => nowMs };
-    const at = (accept = false): Promise<Store> => openInlineSqliteStore({ directory, clock, acceptRollback: accept });
+    const at = (accept = false): Promise<Store> => openBy(clock, accept);
     const run = async (store: Store, epoch: number): Promise<void> => {
       nowMs += 400;
       await store.openEpoch(epochOf(epoch, { opensAtMs: nowMs }));
@@ -256,6 +281,41 @@ describe('what an acceptance charges', () => {
     nowMs += 1_001;
     expect(await again.openEpoch(epochOf(8, { opensAtMs: nowMs }))).toMatchObject({ kind: 'opened' });
     await again.close();
+  });
+});
+
+describe('a start that accepts a rollback', () => {
+  it('charges nothing by a clock that cannot be right', async () => {
+    const dayMs = 86_400_000;
+    const nowMs = systemClock.nowMs();
+    const before = await open();
+    await before.registerStudy(registration({ nowMs }));
+    await before.openEpoch(epochOf(1, { opensAtMs: nowMs }));
+    const copy = copyDatabase();
+    await before.beginClose(idOf('s'), 1n);
+    await before.chargeEpoch(idOf('s'), 1n, '[]', nowMs);
+    await before.close();
+    putBack(copy);
+    const start = (shiftMs: number): Promise<Aggregator> => {
+      const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + shiftMs };
+      return createAggregator({
+        dataDirectory: directory, studies: [define({ epoch: { everyMs: 600_000 } })], port: 0,
+        logger: silentLogger, clock, acceptRollback: true,
+        openStore: () => openInlineSqliteStore({ directory, clock, acceptRollback: true }),
+      });
+    };
+    for (const shiftMs of [400 * dayMs, -dayMs]) {
+      await expect(start(shiftMs)).rejects.toMatchObject({ code: 'clock-implausible' });
+    }
+    await (await start(0)).close();
+    const reader = await openSqliteReader(directory);
+    const [{ atMs: acceptedAtMs }] = await reader.rollbacks() as [Rollback];
+    const [entry] = await reader.ledgerEntries('study:s', 1);
+    await reader.close();
+    expect(entry).toMatchObject({ kind: 'rollback', rho: 100n });
+    for (const atMs of [acceptedAtMs, entry!.atMs]) {
+      expect(Math.abs(atMs - nowMs)).toBeLessThan(3_600_000);
+    }
   });
 });
 

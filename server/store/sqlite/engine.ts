@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '../../base/clock.js';
+import { assert } from '../../../src/base/assert.js';
 import { StorageError } from '../../../src/base/errors.js';
 import type { AdmissionRequest, AdmissionResult, Store, StoreHealth } from '../contract.js';
 import { Admission } from './admission.js';
@@ -15,7 +16,7 @@ import { addRotation, readRotations } from './key-rotations.js';
 import { Latencies } from './latencies.js';
 import { addQuarantines, readQuarantineOf, readQuarantines } from './quarantines.js';
 import { Queries } from './query.js';
-import { readRollbacks, settleMark } from './rollback.js';
+import { FolderMark, readRollbacks } from './rollback.js';
 import * as studies from './studies.js';
 import { withdraw } from './withdrawals.js';
 
@@ -42,7 +43,10 @@ export interface Engine extends Synchronous<PlainMethods> {
 class Guard {
   #failure: StorageError | undefined;
 
-  constructor(private readonly folder: DataFolder) {}
+  constructor(
+    private readonly folder: DataFolder, private readonly mark: FolderMark,
+    private readonly admission: Admission,
+  ) {}
 
   read<T>(action: () => T): T {
     if (this.#failure !== undefined) throw this.#failure;
@@ -58,7 +62,33 @@ class Guard {
     }
   }
 
+  admit<T>(action: () => T): T {
+    return this.#inPlace(() => this.#whenSettled(action));
+  }
+
   write<T>(action: () => T): T {
+    return this.repair(() => this.#whenSettled(action));
+  }
+
+  /** What the mark must know before it is answered. */
+  charge<T>(action: () => T): T {
+    return this.write(() => this.mark.advance(action));
+  }
+
+  /** What brings the folder into order, before anything else is written. */
+  repair<T>(action: () => T): T {
+    return this.#inPlace(() => {
+      // Also after a failure: what the hot path remembers of studies must be read again.
+      try { return action(); } finally { this.admission.forgetStudies(); }
+    });
+  }
+
+  #whenSettled<T>(action: () => T): T {
+    assert(this.mark.isSettled, 'an older database is accepted before anything is written');
+    return action();
+  }
+
+  #inPlace<T>(action: () => T): T {
     const result = this.read(action);
     try {
       this.folder.checkInPlace();
@@ -72,15 +102,15 @@ class Guard {
 
 /**
  * Opens the data folder on this thread.
- * @param acceptRollback goes on with an older database than the folder has held (rollback.ts).
- *   Default: it is refused.
+ * @param acceptsRollback opens also an older database than the folder has held (rollback.ts). It
+ *   takes no writes before `acceptRollback`, except `repairTimes`. Default: it is refused.
  * @throws StorageError data-folder-in-use, data-folder-rolled-back, schema-too-new or
  *   storage-failed.
  */
-export function openEngine(directory: string, clock: Clock, acceptRollback = false): Engine {
+export function openEngine(directory: string, clock: Clock, acceptsRollback = false): Engine {
   const folder = openDataFolder(directory);
   try {
-    return engineOver(directory, folder, clock, acceptRollback);
+    return engineOver(directory, folder, clock, acceptsRollback);
   } catch (error) {
     folder.close();
     throw asStoreError(error);
@@ -88,28 +118,23 @@ export function openEngine(directory: string, clock: Clock, acceptRollback = fal
 }
 
 function engineOver(
-  directory: string, folder: DataFolder, clock: Clock, acceptRollback: boolean,
+  directory: string, folder: DataFolder, clock: Clock, acceptsRollback: boolean,
 ): Engine {
   const queries = new Queries(folder.database);
   verifyLedger(queries);
   const spending = new ContributorSpending(folder.database);
   const nowMs = (): number => clock.nowMs();
   const refund = refundOf(spending);
-  const rollback = { accept: acceptRollback, nowMs: nowMs(), refund };
-  const highWater = settleMark(queries, directory, rollback);
+  const mark = new FolderMark(queries, directory, acceptsRollback);
   const admission = new Admission(queries, spending, nowMs);
   const journal = new Journal(queries, admission, spending, nowMs);
-  purgeLapses(queries, journal);
+  if (mark.isSettled) purgeLapses(queries, journal);
   const latencies = new Latencies();
-  const guard = new Guard(folder);
+  const guard = new Guard(folder, mark, admission);
   const secrets: epochs.ReadSecrets = (study, epoch) => readSecrets(queries, study, epoch);
   const reads = <T>(action: () => T): T => guard.read(action);
-  const writes = <T>(action: () => T): T => guard.write(() => {
-    // Also after a failure: what the hot path remembers of studies must be read again.
-    try { return action(); } finally { admission.forgetStudies(); }
-  });
-  /** What the mark must know before it is answered. */
-  const charges = <T>(action: () => T): T => writes(() => highWater.advance(action));
+  const writes = <T>(action: () => T): T => guard.write(action);
+  const charges = <T>(action: () => T): T => guard.charge(action);
   return {
     registerStudy: (input) => writes(() => studies.registerStudy(queries, input)),
     study: (studyId) => reads(() => studies.readStudy(queries, studyId)),
@@ -128,13 +153,17 @@ function engineOver(
     noteRecovery: (studyId, epoch) => writes(() => epochs.noteRecovery(queries, studyId, epoch)),
     noteRecovered: (studyId, epoch) => writes(() => epochs.noteRecovered(queries, studyId, epoch)),
     newestTime: () => reads(() => newestTime(queries)),
-    repairTimes: (nowMs, confirmed) => writes(() => repairTimes(queries, nowMs, confirmed)),
+    repairTimes: (nowMs, confirmed) => guard.repair(() => repairTimes(queries, nowMs, confirmed)),
     balance: (key) => reads(() => readBalance(queries, key, nowMs())),
     balances: () => reads(() => readBalances(queries, nowMs())),
     ledgerEntries: (key, limit) => reads(() => ledgerEntries(queries, key, limit)),
     quarantine: (inputs) => writes(() => addQuarantines(queries, inputs)),
     quarantines: (studyId, limit) => reads(() => readQuarantines(queries, studyId, limit)),
     quarantineOf: (studyId, contributor) => reads(() => readQuarantineOf(queries, studyId, contributor)),
+    acceptRollback: (nowMs) => guard.repair(() => {
+      mark.acceptRollback({ nowMs, refund });
+      purgeLapses(queries, journal);
+    }),
     rollbacks: () => reads(() => readRollbacks(queries)),
     rotations: () => reads(() => readRotations(queries)),
     addRotation: (record, nowMs) => writes(() => addRotation(queries, record, nowMs)),
@@ -144,7 +173,7 @@ function engineOver(
     contributorCount: (studyId, epoch) => reads(() => epochs.contributorCount(queries, studyId, epoch)),
     leftOutCount: (studyId, epoch) => reads(() => epochs.leftOutCount(queries, studyId, epoch)),
     releases: (...which) => reads(() => studies.readReleases(queries, ...which)),
-    admit: (batches) => guard.write(() => {
+    admit: (batches) => guard.admit(() => {
       const before = clock.monotonicMs();
       const results = admission.admit(batches);
       latencies.note((clock.monotonicMs() - before) / 1_000, batches.length);

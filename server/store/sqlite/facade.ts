@@ -69,7 +69,7 @@ export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): St
     contributorCount: plain('contributorCount'), leftOutCount: plain('leftOutCount'), releases: plain('releases'),
     withdraw: plain('withdraw'),
     newestTime: plain('newestTime'), repairTimes: plain('repairTimes'),
-    rollbacks: plain('rollbacks'),
+    acceptRollback: plain('acceptRollback'), rollbacks: plain('rollbacks'),
     rotations: plain('rotations'), addRotation: plain('addRotation'),
     quarantine: plain('quarantine'), quarantines: plain('quarantines'), quarantineOf: plain('quarantineOf'),
     admit: async (batches) => {

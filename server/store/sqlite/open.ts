@@ -10,8 +10,8 @@ export interface SqliteStoreOptions {
   readonly directory: string;
   readonly clock: Clock;
   /**
-   * Goes on with a database that holds less than was charged or released from this folder, charges
-   * what is known to be missing, and records that. Default: such a folder is refused.
+   * Opens also a database that holds less than was charged or released from this folder, to call
+   * `acceptRollback` on it. Default: such a folder is refused.
    */
   readonly acceptRollback?: boolean;
 }

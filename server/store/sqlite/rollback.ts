@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { assert } from '../../../src/base/assert.js';
 import { StorageError } from '../../../src/base/errors.js';
 import type { Amount } from '../../../src/privacy/accounting/amount.js';
 import type { Rollback } from '../contract.js';
@@ -22,7 +23,8 @@ import { existingStudy, registerStudy, studyRow, type StudyRow } from './studies
  * Claim: after an acceptance with a mark, every budget has at least as much spent as was ever
  * charged to it and still counts. For each study the mark has the sum of all its charges; what the
  * ledger lacks of it is charged again, now, in the transaction that records the acceptance. A
- * charge made now leaves a budget's window after the one that it stands for. Where the missing
+ * charge made now leaves a budget's window after the one that it stands for, because the clock was
+ * checked before (server/clock-check.ts). Where the missing
  * charges do not fit the cap, those that still count do: charges within one window never passed the
  * cap (budget-window.ts), so the budget is then full, and that is at least what counts. Under
  * contributor scope every contributor is debited what is missing (contributor-spending.ts), whoever
@@ -32,39 +34,71 @@ import { existingStudy, registerStudy, studyRow, type StudyRow } from './studies
  * lacks is closed without a release, and so is a charged one without a release where releases are
  * missing. Later epochs have larger numbers than any in the mark.
  *
- * What cannot be seen: a mark that was set back together with the database, and what was lost since
- * the last charge or release (rows, withdrawals, quarantines).
+ * What cannot be seen: a mark that was set back together with the database, what was lost since
+ * the last charge or release (rows, withdrawals, quarantines), and when the missing charges were
+ * made: the clock is compared with the newest time stamp of the older database only.
  */
 
 export interface RollbackOptions {
-  /** The operator's word that an older database is to be used. */
-  readonly accept: boolean;
+  /** Unix time of the acceptance, and the stamp of its charges. The clock has been checked. */
   readonly nowMs: number;
   /** Gives contributors back what an epoch that lapses has cost them. */
   readonly refund: Refund;
 }
 
-/**
- * Compares the database with its mark, and brings the mark up to it.
- * @throws StorageError data-folder-rolled-back when the database holds less, or may, and that is
- *   not accepted.
- */
-export function settleMark(
-  queries: Queries, directory: string, options: RollbackOptions,
-): HighWater {
-  const mark = readMark(directory);
-  const found = markOf(queries, progressSince(queries, noProgress));
-  const why = mark === null
-    ? whyUnmarked(queries, directory) : whyBehind(queries, directory, mark, found);
-  if (why !== null && !options.accept) {
-    throw new StorageError(why, 'data-folder-rolled-back', { details: positions(mark, found) });
+/** The mark of an open folder: compared with the database once, then kept in step with it. */
+export class FolderMark {
+  readonly #mark: Mark | null;
+  readonly #found: Mark;
+  /** Null while an older database waits for its acceptance. */
+  #highWater: HighWater | null = null;
+
+  /**
+   * @param acceptsRollback the operator's word that an older database is to be used.
+   * @throws StorageError data-folder-rolled-back when the database holds less than the mark, or
+   *   may, and that is not accepted.
+   */
+  constructor(
+    private readonly queries: Queries, private readonly directory: string,
+    acceptsRollback: boolean,
+  ) {
+    this.#mark = readMark(directory);
+    this.#found = markOf(queries, progressSince(queries, noProgress));
+    const why = this.#mark === null
+      ? whyUnmarked(queries, directory) : whyBehind(queries, directory, this.#mark, this.#found);
+    if (why === null) {
+      this.#keep();
+    } else if (!acceptsRollback) {
+      const details = positions(this.#mark, this.#found);
+      throw new StorageError(why, 'data-folder-rolled-back', { details });
+    }
   }
-  if (why !== null) queries.transaction(() => acceptRollback(queries, mark, found, options));
-  const highWater = new HighWater(queries, directory);
-  highWater.advance(() => undefined);
-  // Only now: a crash before it leaves a folder that is taken for one of an older version.
-  queries.database.exec("INSERT OR IGNORE INTO meta (name, value) VALUES ('marked', 1)");
-  return highWater;
+
+  /** Whether the database lacks nothing that the mark knows. Until then nothing may be written. */
+  get isSettled(): boolean {
+    return this.#highWater !== null;
+  }
+
+  /** Charges what an older database lacks. Does nothing where nothing is missing. */
+  acceptRollback(options: RollbackOptions): void {
+    if (this.isSettled) return;
+    const { queries } = this;
+    queries.transaction(() => acceptRollback(queries, this.#mark, this.#found, options));
+    this.#keep();
+  }
+
+  /** As `HighWater.advance`. */
+  advance<T>(action: () => T): T {
+    assert(this.#highWater !== null, 'an older database is accepted before anything is charged');
+    return this.#highWater.advance(action);
+  }
+
+  #keep(): void {
+    this.#highWater = new HighWater(this.queries, this.directory);
+    this.#highWater.advance(() => undefined);
+    // Only now: a crash before it leaves a folder that is taken for one of an older version.
+    this.queries.database.exec("INSERT OR IGNORE INTO meta (name, value) VALUES ('marked', 1)");
+  }
 }
 
 /** Oldest first. */

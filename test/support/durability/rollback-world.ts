@@ -267,7 +267,9 @@ class RollbackWorld {
     this.refused.push(fault);
     for (const epoch of this.published.keys()) this.#givenUp.add(epoch);
     if (this.plant !== null) this.#spoilAcceptance(this.plant);
-    return this.#open(true);
+    const store = await this.#open(true);
+    await store.acceptRollback!(this.#clock.nowMs());
+    return store;
   }
 
   /** A folder with an older database and its own mark, as a snapshot of the whole leaves it. */
