@@ -8,16 +8,14 @@ import type { Output } from '../base/output.js';
 
 export const estimators = defineCommand({
   name: 'estimators',
-  summary: 'List the estimators: parameters with ranges and defaults, guarantee, source.',
+  summary: 'List the estimators: the recommended ones first, with parameters and guarantees.',
   args: {
     name: { type: 'positional', required: false, description: 'show only this estimator' },
   },
   examples: ['keelson estimators', 'keelson estimators populous-mean'],
   async run({ args, output }) {
     const chosen = args.name === undefined ? registry : [findEstimator(args.name)];
-    if (args.name === undefined) {
-      output.table(['name', 'gives', 'status'], chosen.map(({ name, title, status }) => [name, title, status]));
-    }
+    if (args.name === undefined) printShelves(output);
     for (const estimator of chosen) {
       if (args.name === undefined) output.text();
       describe(estimator, output);
@@ -27,14 +25,32 @@ export const estimators = defineCommand({
   },
 });
 
-/** The declared facts of an estimator, without its functions. */
-function facts({ name, title, status, claim, parameters, citations }: Estimator): Record<string, unknown> {
-  return { name, title, status, claim, parameters, citations };
+/** What each shelf is for. */
+const shelves: readonly (readonly [Estimator['shelf'], string])[] = [
+  ['recommended', 'recommended: these answer most questions well'],
+  ['research', 'research: systems of papers, and variants to compare with'],
+];
+
+function printShelves(output: Output): void {
+  for (const [index, [shelf, heading]] of shelves.entries()) {
+    if (index > 0) output.text();
+    output.text(heading);
+    const rows = registry.filter((estimator) => estimator.shelf === shelf);
+    output.table(['name', 'gives'], rows.map(({ name, title }) => [name, title]));
+  }
 }
 
-function describe({ name, title, status, claim, parameters, citations }: Estimator, output: Output): void {
-  output.text(`${name}: ${title}${status === 'stable' ? '' : ` (${status})`}`);
-  for (const line of wrap(claim, terminalColumns - 2)) output.text(`  ${line}`);
+/** The declared facts of an estimator, without its functions. */
+function facts(estimator: Estimator): Record<string, unknown> {
+  const { name, title, shelf, assumption, claim, parameters, citations } = estimator;
+  return { name, title, shelf, assumption, claim, parameters, citations };
+}
+
+function describe(estimator: Estimator, output: Output): void {
+  const { name, title, shelf, assumption, claim, parameters, citations } = estimator;
+  for (const line of wrap(`${name}: ${title} (${shelf})`, terminalColumns)) output.text(line);
+  for (const line of wrap(`privacy: ${claim}`, terminalColumns - 2)) output.text(`  ${line}`);
+  for (const line of wrap(`assumes: ${assumption}`, terminalColumns - 2)) output.text(`  ${line}`);
   if (parameters.length > 0) {
     output.text('  parameters:');
     for (const line of entries(parameters.map((spec) => [`  ${spec.name}`, meaningOf(spec)] as const))) {

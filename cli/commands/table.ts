@@ -49,7 +49,7 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     load: async () => erase((await import('./backup.js')).backup),
   },
   estimators: {
-    summary: 'List the estimators: parameters with ranges and defaults, guarantee, source.',
+    summary: 'List the estimators: the recommended ones first, with parameters and guarantees.',
     load: async () => erase((await import('./estimators.js')).estimators),
   },
   estimate: {

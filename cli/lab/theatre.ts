@@ -175,7 +175,8 @@ export class Theatre {
 /** Everything that can be chosen, with words for people. */
 function programme(facts: LabFacts) {
   return {
-    estimators: estimators.filter(({ name }) => isMean(name, facts)).map(({ name, title }) => ({ name, title })),
+    estimators: estimators.filter(({ name }) => isMean(name, facts))
+      .map(({ name, title, shelf, assumption }) => ({ name, title, shelf, assumption })),
     attacks: [...rowAttacks, ...protocolAttacks].map((attack) => ({
       name: attack.name,
       title: attack.title,

@@ -9,6 +9,10 @@ const held = signal<number | null>(null);
 /** Estimators ticked but not started; null: those that play. */
 const ticked = signal<readonly string[] | null>(null);
 const estimatorsMax = 8;
+const shelves = [
+  ['recommended', 'Recommended estimators, one study each'],
+  ['research', 'Research estimators, one study each'],
+] as const;
 
 const valueOf = (event: Event): string => (event.currentTarget as HTMLInputElement).value;
 
@@ -74,10 +78,12 @@ function Restart({ now, all }: { readonly now: State; readonly all: Programme })
         ${all.data.map(({ name }) => html`<option value=${name}>${spokenName(name)}</option>`)}
       </select>
       <span class="quiet">${all.data.find(({ name }) => name === now.scene.data)?.title}</span></div>
-    <fieldset><legend>Private estimators, one study each</legend><div class="ticks">
-      ${all.estimators.map(({ name, title }) => html`<label title=${title}>
-        <input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} /><span>${name}</span></label>`)}
-    </div></fieldset>
+    ${shelves.map(([shelf, legend]) => html`<fieldset><legend>${legend}</legend><div class="ticks">
+      ${all.estimators.filter((estimator) => estimator.shelf === shelf).map(({ name, title, assumption }) =>
+        html`<label title=${`${title}. It assumes: ${assumption}`}>
+          <input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} />
+          <span>${name}</span></label>`)}
+    </div></fieldset>`)}
     <button type="button" class="primary" disabled=${!isFine} onClick=${() => start(now.scene.data)}>Start anew</button>
   </section>`;
 }

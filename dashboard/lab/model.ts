@@ -46,7 +46,14 @@ export interface Round {
 export interface Programme {
   readonly attacks: readonly { readonly name: string; readonly title: string; readonly defaultStrength: number | null }[];
   readonly data: readonly { readonly name: string; readonly title: string; readonly columns: readonly string[] }[];
-  readonly estimators: readonly { readonly name: string; readonly title: string }[];
+  readonly estimators: readonly ListedEstimator[];
+}
+
+export interface ListedEstimator {
+  readonly name: string;
+  readonly title: string;
+  readonly shelf: 'recommended' | 'research';
+  readonly assumption: string;
 }
 
 /** One line of the chart and one card: an answer without privacy, or a private one. */

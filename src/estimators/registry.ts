@@ -27,11 +27,14 @@ import { stableMean } from './mean/stable-mean/stable-mean.js';
 import { stableMeanDual } from './mean/stable-mean-dual/stable-mean-dual.js';
 import { subspace } from './covariance/subspace/subspace.js';
 
-/** Every estimator, in the order in which commands list them. Names are stable: study files and logs hold them. */
+/**
+ * Every estimator, in the order in which commands and pages list them: the recommended ones first. Names are stable:
+ * study files and logs hold them.
+ */
 export const estimators: readonly Estimator[] = Object.freeze([
-  mean, robustMean, prime, primeHeavy, spectralFilter, stableMean, stableMeanDual, populousMean, count, histogram, quantile, subspace,
-  covariance, stableCovariance, stableMoments, gaussian, heavyTailed, heavyTailed1d, heavyTailedPure,
-  select, mixtureLine, mixture, resilience, tukeyMedian,
+  mean, robustMean, primeHeavy, count, histogram, quantile, stableCovariance, covariance,
+  gaussian, prime, spectralFilter, stableMean, stableMeanDual, populousMean, resilience, tukeyMedian,
+  heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments, subspace, select, mixtureLine, mixture,
 ].map(guarded));
 
 /** @throws InvalidParameterError listing the names when there is no such estimator. */

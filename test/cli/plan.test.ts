@@ -4,7 +4,7 @@ import { plannerOf, smallestCohort, smallestPlan } from '../../cli/base/planning
 import { limits } from '../../src/base/limits.js';
 import type { Io } from '../../cli/base/io.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
-import { estimators } from '../../src/estimators/registry.js';
+import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { resolveTarget } from '../../src/privacy/accounting/target.js';
 import { keelson } from '../support/command.js';
 import { sampleParameters, sampleSettings } from '../support/sample-parameters.js';
@@ -161,6 +161,20 @@ describe('keelson estimators', () => {
       for (const { key } of citations) expect(stdout).toContain(`[${key}]`);
     }
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  it('shows the recommended ones first, each with what it assumes', async () => {
+    const { stdout } = await keelson(['estimators']);
+    const [tables] = stdout.split('\nmean: ');
+    const [recommended, research] = tables!.split('\nresearch: ');
+    const named = (text: string): string[] =>
+      estimators.map(({ name }) => name).filter((name) => new RegExp(`^${name} `, 'm').test(text));
+    for (const [shelf, text] of [['recommended', recommended], ['research', research]] as const) {
+      const expected = estimators.filter((estimator) => estimator.shelf === shelf);
+      expect(named(text!)).toEqual(expected.map(({ name }) => name));
+    }
+    const { assumption } = findEstimator('robust-mean');
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`assumes: ${assumption}`);
   });
 
   it('gives the same as JSON, for all or for one', async () => {

@@ -4,6 +4,7 @@ import { labData } from '../../cli/lab/data.js';
 import { EpochRows, scaledDistance } from '../../cli/lab/reckoning.js';
 import { Rounds, type Answer, type Round } from '../../cli/lab/rounds.js';
 import { labStudies } from '../../cli/lab/studies.js';
+import { Theatre } from '../../cli/lab/theatre.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { Hands, Script, type Setting } from '../../cli/lab/setting.js';
 
@@ -74,6 +75,22 @@ describe('the studies of a lab', () => {
     const rest = estimators.map(({ name }) => name)
       .filter((name) => name !== 'heavy-tailed-pure' && !others.includes(name));
     expect(labStudies(facts, rest)).toHaveLength(rest.length);
+  });
+});
+
+describe('the list that a person chooses from', () => {
+  it('has the recommended means first, each with its shelf and what it assumes', () => {
+    const theatre = new Theatre({
+      contributors: 4000, epochMs: 5000, epsilon: 4, promise: 0.1, setting,
+      scene: { data: 'flights', estimators: ['mean'] },
+      seed: 'list', host: '127.0.0.1', port: 0, signal: new AbortController().signal,
+    });
+    const listed = theatre.programme().estimators;
+    expect(listed.slice(0, 3).map(({ name }) => name)).toEqual(['mean', 'robust-mean', 'prime-heavy']);
+    const firstOfResearch = listed.findIndex(({ shelf }) => shelf === 'research');
+    expect(firstOfResearch).toBe(3);
+    expect(listed.slice(3).every(({ shelf }) => shelf === 'research')).toBe(true);
+    expect(listed.every(({ assumption }) => assumption !== '')).toBe(true);
   });
 });
 

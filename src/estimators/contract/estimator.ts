@@ -250,7 +250,13 @@ export interface Estimator {
   readonly title: string;
   readonly citations: readonly Citation[];
   readonly parameters: readonly ParameterSpec[];
-  readonly status: 'stable' | 'experimental';
+  /**
+   * `recommended`: one of the few that answer most questions well. `research`: a system of a paper, or a variant to
+   * compare with.
+   */
+  readonly shelf: 'recommended' | 'research';
+  /** What must be true for accurate answers, one sentence in plain words. Privacy never depends on it. */
+  readonly assumption: string;
   /** Neighbours and cost in one sentence, for `keelson estimators`. */
   readonly claim: string;
   /**

@@ -47,7 +47,8 @@ export const histogram: Estimator = {
     },
   ],
   parameters,
-  status: 'stable',
+  shelf: 'recommended',
+  assumption: 'None with public edges; with a width, the bins that you care about hold many people.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP with public bins, '
     + '(rho, delta)-approximate zCDP with bins without bounds.',
   plan: planHistogram,

@@ -75,7 +75,8 @@ export const quantile: Estimator = {
     place: 'the private quantile, here on public cells',
   }],
   parameters,
-  status: 'stable',
+  shelf: 'recommended',
+  assumption: 'You know a range that nearly all values lie in.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta, '
     + 'rho split between the quantiles and the number present; pure epsilon under such a budget.',
   plan: planQuantile,

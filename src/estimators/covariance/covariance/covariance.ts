@@ -57,7 +57,8 @@ export const covariance: Estimator = {
     place: 'section 3',
   }],
   parameters,
-  status: 'stable',
+  shelf: 'recommended',
+  assumption: 'Nobody sends false rows, and tails are like those of a normal distribution or lighter.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP without delta, rho split between '
     + 'the number of pairs, the rounds of the map and the second moments after it; without bounds a divergence at one order.',
   plan: planCovariance,

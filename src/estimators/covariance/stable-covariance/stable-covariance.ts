@@ -64,7 +64,8 @@ export const stableCovariance: Estimator = {
     place: 'the task of its section 5',
   }],
   parameters,
-  status: 'stable',
+  shelf: 'recommended',
+  assumption: 'There are at most 16 columns, and honest rows have tails like those of a normal distribution.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, rho split between '
     + 'the centre, the map, fourth moments, histograms along axes and second moments.',
   plan: planCovariance,

@@ -70,7 +70,8 @@ export const stableMoments: Estimator = {
     place: 'the task of Algorithm 4.8',
   }],
   parameters,
-  status: 'stable',
+  shelf: 'research',
+  assumption: 'There are at most five columns, and few false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, rho split between '
     + 'the centre, the map and the sums of orders 1 to 4.',
   plan: planMoments,

@@ -70,7 +70,8 @@ export const subspace: Estimator = {
     place: 'Algorithm 2',
   }],
   parameters,
-  status: 'stable',
+  shelf: 'research',
+  assumption: 'Once rounded to whole units, honest rows lie in one subspace exactly.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
     + 'all of it for the test that one subspace leads.',
   plan: planSubspace,

@@ -38,7 +38,8 @@ export const gaussian: Estimator = {
     place: 'section 3',
   }],
   parameters,
-  status: 'stable',
+  shelf: 'research',
+  assumption: 'Rows are normal, and you know bounds on their variance.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, rho split '
     + 'between subspace, covariance and mean, or whole for each on contributors of its own.',
   plan: planGaussian,

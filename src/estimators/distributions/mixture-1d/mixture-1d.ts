@@ -71,7 +71,8 @@ export const mixtureLine: Estimator = {
       description: 'fits nearer to each other than three times this are not told apart',
     },
   ],
-  status: 'experimental',
+  shelf: 'research',
+  assumption: 'Values follow a mixture of normals, and nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
     + 'three disjoint cohorts at the full cost each.',
   plan: planMixture,

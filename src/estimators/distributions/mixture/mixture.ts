@@ -54,7 +54,8 @@ export const mixture: Estimator = {
       description: 'fits nearer to each other than three times this are not told apart',
     },
   ],
-  status: 'experimental',
+  shelf: 'research',
+  assumption: 'Rows follow a mixture of normals that hardly overlap, and nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
     + 'four disjoint cohorts at the full cost each.',
   plan: planMixture,

@@ -75,7 +75,8 @@ export const select: Estimator = {
       description: `distances: how many rows would have to be others, for up to ${distanceMaximum} entries about one column`,
     },
   ],
-  status: 'experimental',
+  shelf: 'research',
+  assumption: 'One entry of the list is close to how the rows are distributed.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta, '
     + 'rho split between the choice and the number present; pure epsilon under such a budget.',
   plan: planSelect,

@@ -43,7 +43,8 @@ export const heavyTailed1d: Estimator = {
       description: 'part that finding the place of the rows takes',
     },
   ],
-  status: 'stable',
+  shelf: 'research',
+  assumption: 'You know a bound on a moment of the column, and nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: pure epsilon, rho-zCDP, or '
     + '(rho, delta)-approximate zCDP, whole for disjoint cohorts.',
   plan: planOneColumn,

@@ -53,7 +53,8 @@ export const heavyTailedPure: Estimator = {
       description: 'part that gives the centre; the others choose between candidates around it',
     },
   ],
-  status: 'experimental',
+  shelf: 'research',
+  assumption: 'You know a range for the mean and a bound on a moment of every column, and nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: pure epsilon.',
   plan: planPureColumns,
 };

@@ -70,7 +70,8 @@ export const heavyTailed: Estimator = {
         + 'a tenth to a half of them',
     },
   ],
-  status: 'stable',
+  shelf: 'research',
+  assumption: 'You know a bound on a moment of every column, and nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
     + 'whole for the centre’s contributors and for the mean’s.',
   plan: planColumns,

@@ -62,14 +62,15 @@ const parameters: readonly ParameterSpec[] = [
  */
 export const mean: Estimator = {
   name: 'mean',
-  title: 'Private mean (baseline, not robust)',
+  title: 'Private mean, which false rows can move',
   citations: [{
     key: 'KSU20',
     text: 'G. Kamath, V. Singhal, J. Ullman. Private mean estimation of heavy-tailed distributions. COLT 2020.',
     place: 'the clipped mean that its section 1 starts from',
   }],
   parameters,
-  status: 'stable',
+  shelf: 'recommended',
+  assumption: 'Nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
     + 'rho split between the centre and the mean.',
   plan: planMean,

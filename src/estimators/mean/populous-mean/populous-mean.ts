@@ -54,7 +54,8 @@ export const populousMean: Estimator = {
     place: 'Algorithms 1 and 5',
   }],
   parameters: populousParameters,
-  status: 'stable',
+  shelf: 'research',
+  assumption: 'The groups are many and large, and honest rows are about symmetric.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
     + 'rho split between a test and the average.',
   plan: planPopulousMean,

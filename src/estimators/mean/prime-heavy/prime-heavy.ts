@@ -93,7 +93,8 @@ export const primeHeavy: Estimator = {
     place: 'Algorithms 3 and 14 to 16',
   }],
   parameters,
-  status: 'stable',
+  shelf: 'recommended',
+  assumption: 'Honest rows are at most one scale wide in every direction; they may be skewed, with heavy tails.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, whole for each '
     + 'group that looks for the centre and for those whose rows are filtered and averaged.',
   plan: planHeavy,

@@ -31,7 +31,8 @@ export const prime: Estimator = {
     place: 'Algorithms 9 to 13',
   }],
   parameters: filterParameters,
-  status: 'stable',
+  shelf: 'research',
+  assumption: 'Honest rows have light tails and are about one scale wide in every direction.',
   claim: filterClaim,
   plan: (values, facts) => planFilter(primeKind, values, facts),
 };

@@ -76,7 +76,8 @@ export const resilience: Estimator = {
     place: 'Algorithm 2, with trimmed means along fixed directions in place of all subsets, and a fit of them',
   }],
   parameters,
-  status: 'stable',
+  shelf: 'research',
+  assumption: 'There are at most three columns, and honest rows have light tails.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
     + 'split between the centre, a test of resilience and the point.',
   plan: planResilience,

@@ -70,7 +70,8 @@ export const robustMean: Estimator = {
     place: 'Algorithms 10 to 13, for the looks',
   }],
   parameters,
-  status: 'stable',
+  shelf: 'recommended',
+  assumption: 'Honest rows are at most one scale wide in every direction, and not strongly skewed.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, rho split '
     + 'between the centre, a fixed number of looks and histograms, and the mean of what is left.',
   plan: planRobust,

@@ -26,7 +26,8 @@ export const spectralFilter: Estimator = {
     place: 'Algorithms 1 and 6 to 8',
   }],
   parameters: filterParameters,
-  status: 'stable',
+  shelf: 'research',
+  assumption: 'Honest rows have light tails and are about one scale wide in every direction.',
   claim: filterClaim,
   plan: (values, facts) => planFilter(spectralKind, values, facts),
 };

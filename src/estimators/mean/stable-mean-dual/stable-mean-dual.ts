@@ -72,7 +72,8 @@ export const stableMeanDual: Estimator = {
     place: 'the strongly convex program of its section 4',
   }],
   parameters,
-  status: 'stable',
+  shelf: 'research',
+  assumption: 'Honest rows have light tails and are at most about one scale wide in every direction.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, rho split '
     + 'between the centre and two stages of noisy steps and a weighted sum.',
   plan: planDual,

@@ -85,7 +85,8 @@ export const stableMean: Estimator = {
     place: 'the strongly convex program of its section 4',
   }],
   parameters,
-  status: 'stable',
+  shelf: 'research',
+  assumption: 'Honest rows have light tails and are at most about one scale wide in every direction.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, rho split '
     + 'between the centre, a count, and one or two weighted sums and their weights.',
   plan: planMean,

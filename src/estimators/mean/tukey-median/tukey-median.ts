@@ -70,7 +70,8 @@ export const tukeyMedian: Estimator = {
     place: 'section J, the exponential mechanism on Tukey depth, here over fixed directions and candidates',
   }],
   parameters,
-  status: 'stable',
+  shelf: 'research',
+  assumption: 'There are at most three columns, and scale is about the standard deviation of each.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP with a radius, pure epsilon under '
     + 'such a budget; (rho, delta)-approximate zCDP without.',
   plan: planTukeyMedian,
