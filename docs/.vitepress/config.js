@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitepress';
+import { repositoryLinks } from './links.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Pages of docs/reference that are made from the sources and not tracked. Links to them may be dead until then. */
+const generated = ['study-file', 'commands', 'estimators', 'error-codes', 'metrics'];
+
+const sections = [
+  ['Start', 'start', [
+    ['Install', 'install'], ['Your first study', 'first-study'], ['Your first dashboard', 'first-dashboard'],
+  ]],
+  ['Guides', 'guides', [
+    ['Choose an estimator', 'choose-an-estimator'], ['Choose epsilon', 'choose-epsilon'],
+    ['Choose cohort and scale', 'choose-cohort-and-scale'], ['Embed the client', 'embed-the-client'],
+    ['Embed the aggregator', 'embed-the-aggregator'], ['Respond to an incident', 'respond-to-an-incident'],
+    ['Robust means compared', 'robust-means'],
+  ]],
+  ['Concepts', 'concepts', [
+    ['Privacy budget', 'privacy-budget'], ['Robustness', 'robustness'], ['Epochs', 'epochs'],
+    ['Threat model', 'threat-model'], ['Glossary', 'glossary'],
+  ]],
+  ['Reference', 'reference', [
+    ['Study file', 'study-file'], ['Commands', 'commands'], ['Estimators', 'estimators'],
+    ['Error codes', 'error-codes'], ['Metrics', 'metrics'], ['Protocol', 'protocol'],
+  ]],
+  ['Operating', 'operating', [['Operations', 'operations']]],
+  ['Internals', 'internals', [
+    ['Simulation', 'simulation'], ['Fuzzing', 'fuzzing'], ['Mixtures', 'mixtures'],
+    ['Stabilised relaxations', 'stabilised-relaxations'],
+  ]],
+  ['Results', 'results', [
+    ['Accuracy', 'accuracy'], ['Accuracy, all tables', 'accuracy-tables'], ['Audits', 'audit'],
+    ['Attack lab', 'lab'], ['Speed', 'speed'],
+  ]],
+];
+
+const sidebar = sections.map(([text, folder, pages]) => ({
+  text,
+  items: pages
+    .filter(([, name]) => existsSync(`${root}docs/${folder}/${name}.md`))
+    .map(([title, name]) => ({ text: title, link: `/${folder}/${name}` })),
+}));
+
+/** The site of the pages: `npm run docs` writes it to site/. A dead link ends the build with an error. */
+export default defineConfig({
+  title: 'Keelson',
+  description: 'Robust, differentially private aggregation over live streams of untrusted contributors',
+  outDir: `${root}site`,
+  cacheDir: `${root}node_modules/.cache/vitepress`,
+  ignoreDeadLinks: [new RegExp(`/reference/(${generated.join('|')})$`)],
+  markdown: {
+    config: (markdown) => markdown.use(repositoryLinks(root)),
+    // The protocol's byte blocks: plain text.
+    languages: [{ name: 'hex', scopeName: 'source.hex', patterns: [], repository: {} }],
+  },
+  themeConfig: { sidebar, outline: [2, 3], search: { provider: 'local' } },
+});

@@ -1,0 +1,53 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { root } from '../support/sources.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-site-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const listed = ['ls-files', '-co', '--exclude-standard', 'docs/*.md'];
+const pages = execFileSync('git', listed, { cwd: root, encoding: 'utf8' }).trimEnd().split('\n');
+
+interface Markdown {
+  render(text: string, env: object): string;
+  use(plugin: unknown): Markdown;
+}
+
+async function loaded(path: string): Promise<Record<string, unknown>> {
+  return await import(`${root}${path}`) as Record<string, unknown>;
+}
+
+describe('the site', () => {
+  it('is built from every page, and has no dead link', () => {
+    const words = ['node_modules/vitepress/bin/vitepress.js', 'build', 'docs', '--outDir', folder];
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
+    expect(status, `${stdout}\n${stderr}`).toBe(0);
+    const missing = pages.filter((page) => !existsSync(join(folder, page.replace(/^docs\/(.*)\.md$/, '$1.html'))));
+    expect(missing).toEqual([]);
+  });
+
+  it('shows every page in its sidebar', async () => {
+    const { default: site } = await loaded('docs/.vitepress/config.js') as {
+      default: { themeConfig: { sidebar: { items: { link: string }[] }[] } };
+    };
+    const shown = site.themeConfig.sidebar.flatMap(({ items }) => items).map(({ link }) => `docs${link}.md`);
+    expect(pages.filter((page) => page !== 'docs/index.md' && !shown.includes(page))).toEqual([]);
+  });
+
+  it('keeps the text of links to files that are not pages, and refuses those to files that do not exist', async () => {
+    const { repositoryLinks } = await loaded('docs/.vitepress/links.js') as { repositoryLinks: (at: string) => unknown };
+    const { default: markdownIt } = await import('markdown-it') as unknown as { default: () => Markdown };
+    const place = join(folder, 'links/');
+    mkdirSync(join(place, 'src'), { recursive: true });
+    writeFileSync(join(place, 'src/code.ts'), '');
+    const markdown = markdownIt().use(repositoryLinks(place));
+    const rendered = (text: string): string => markdown.render(text, { relativePath: 'guides/page.md' });
+    expect(rendered('[code](../../src/code.ts)')).toBe('<p>code</p>\n');
+    expect(rendered('[page](../start/install.md)')).toBe('<p><a href="../start/install.md">page</a></p>\n');
+    expect(rendered('[top](#top), [out](https://example.org)')).toContain('href="https://example.org"');
+    expect(() => rendered('[gone](../../src/gone.ts)')).toThrow('guides/page.md links to ../../src/gone.ts');
+  });
+});
