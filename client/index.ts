@@ -19,13 +19,21 @@ export { openOutbox, openSeed } from '#outbox';
 export { signing } from '#signing';
 export { retryableWireCodes, wireCodes } from '../src/base/error-codes.js';
 export type { ErrorCode, LocalCode, WireCode } from '../src/base/error-codes.js';
-export { InvalidInputError, InvalidParameterError, KeelsonError, WireError } from '../src/base/errors.js';
-export type { Outcome, RefusedOutcome, Uncertainty, ValueOutcome } from '../src/base/outcome.js';
+export {
+  InvalidInputError, InvalidParameterError, KeelsonError, WireError, type KeelsonErrorOptions,
+} from '../src/base/errors.js';
+export type {
+  Interval95, Outcome, RefusalReason, RefusedOutcome, Uncertainty, ValueOutcome,
+} from '../src/base/outcome.js';
 export { partsByName } from '../src/base/parts.js';
 export type { NamedPart, Nested } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';
 export type { LogFaultCode } from '../src/log/index.js';
-export type { HeadBody, ReleaseBody, SignedRelease, Spend } from '../src/wire/messages.js';
+export type {
+  BatchBody, HeadBody, LedgerPosition, ReleaseBody, ReleaseCost, SignedRelease, Spend, WireStudyState,
+} from '../src/wire/messages.js';
+export type { ParameterValue, ParameterValues, Participation } from '../src/base/facts.js';
+export type { Signer, Signing, Verifier } from '../src/signing/contract.js';
 export type { StudyDocument } from '../src/wire/study-document.js';
 export { createContributor, publicKeyOf } from './contributor.js';
 export type { Contributor, ContributorOptions } from './contributor-contract.js';

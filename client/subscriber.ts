@@ -17,6 +17,7 @@ import type { OpenTransport } from './websocket/contract.js';
 import { paced } from './websocket/paced.js';
 import { webSocketUrl } from './websocket/url.js';
 
+/** What `subscribe` takes. */
 export interface SubscribeOptions {
   readonly url: string;
   /** The study's name, or its id (64 hexadecimal digits), which pins the exact facts. */

@@ -4,7 +4,7 @@ import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
 import { UsageError } from '../base/errors.js';
-import { statementOf } from '../base/statement.js';
+import { statementOf } from '../../src/privacy-statement.js';
 
 /**
  * The plan's events that were asked for: by name, or by what stands before the slash, as in "mean" for "mean/sum" and

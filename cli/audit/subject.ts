@@ -1,7 +1,7 @@
 import type { ParameterValues, Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { InvariantError } from '../../src/base/errors.js';
-import { planWithin } from '../base/planning.js';
+import { planWithin } from '../../src/plan.js';
 
 /** What is audited, so that it can cross threads: planning again gives the same plan. */
 export interface AuditSubject {

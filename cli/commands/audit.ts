@@ -18,7 +18,7 @@ import { insecureSeedOf } from '../base/noise.js';
 import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
-import { plannerOf, smallestPlan } from '../base/planning.js';
+import { plannerOf, smallestPlan } from '../../src/plan.js';
 import { privacyArguments, privacyTarget } from '../base/privacy-flags.js';
 import { startProgress } from '../base/progress.js';
 

@@ -7,7 +7,7 @@ import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
-import { estimateTable, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
+import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readTables, type RowTable, type TableRequest } from '../input/table.js';
 import { wrap } from '../base/help.js';
@@ -97,7 +97,7 @@ export const estimate = defineCommand({
     for (const table of tables) {
       const label = table.group ?? 'all';
       const asked = { estimator, parameters, target, cohort, randomness, label, compute, monotonicMs };
-      timed.push(await estimateTable(table, asked));
+      timed.push(await estimateRows(table, asked));
     }
     const results = timed.map(({ result }) => result);
     const notes = [

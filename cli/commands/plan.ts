@@ -8,9 +8,9 @@ import { UsageError } from '../base/errors.js';
 import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
-import { plannerOf, smallestCohort, smallestPlan, type PlanFor } from '../base/planning.js';
+import { plannerOf, smallestCohort, smallestPlan, type PlanFor } from '../../src/plan.js';
 import { privacyArguments, privacyTarget } from '../base/privacy-flags.js';
-import { statementOf, type PrivacyStatement } from '../base/statement.js';
+import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import { readStudies } from '../base/study-files.js';
 
 export const plan = defineCommand({

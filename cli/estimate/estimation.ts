@@ -1,14 +1,12 @@
 import type { Outcome } from '../../src/base/outcome.js';
 import { partsByName, type NamedPart } from '../../src/base/parts.js';
+import { estimateTable } from '../../src/estimate.js';
 import type {
-  Compute, Estimator, Infeasible, ParameterValues, Participation, PrivacyTarget,
+  Compute, Estimator, Infeasible, ParameterValues, PrivacyTarget,
 } from '../../src/estimators/contract/estimator.js';
-import { runOffline } from '../../src/estimators/run.js';
-import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import type { RowTable } from '../input/table.js';
 import type { Randomness } from '../base/noise.js';
-import { planWithin } from '../base/planning.js';
-import { statementOf, type PrivacyStatement } from '../base/statement.js';
+import type { PrivacyStatement } from '../../src/privacy-statement.js';
 
 /** What `estimate` prints for one table of rows. */
 export interface EstimateResult {
@@ -61,42 +59,31 @@ export interface EstimateRequest {
 }
 
 /** Plans and runs one release over a table, whose values are used up. */
-export async function estimateTable(table: RowTable, request: EstimateRequest): Promise<TimedResult> {
+export async function estimateRows(table: RowTable, request: EstimateRequest): Promise<TimedResult> {
+  const { estimator, parameters, target, cohort, randomness, label, compute } = request;
   const dimension = table.columns.length;
-  const cohort = request.cohort ?? table.count;
-  const participation: Participation = request.cohort === undefined ? 'public' : 'secret';
-  const facts = { dimension, cohort, participation, target: request.target };
-  const plan = planWithin(request.estimator, request.parameters, facts);
-  const size = { rows: cohort, dimension, columns: table.columns };
-  if (plan.kind === 'infeasible') {
-    return { result: infeasible(plan, request.target, size), estimatorSeconds: undefined };
-  }
+  const size = { rows: cohort ?? table.count, dimension, columns: table.columns };
   const startedMs = request.monotonicMs();
-  const outcome = await runOffline({
-    plan,
-    dimension,
+  const answer = await estimateTable({
     rows: { values: table.values, count: table.count, isWhole: table.isWhole ?? false },
-    mechanisms: createMechanisms(plan.events, request.randomness.noise(`${request.label}/release`)),
-    // Tickets decide who shares a group with whom: secret, so from the noise source.
-    tickets: request.randomness.noise(`${request.label}/tickets`),
-    work: request.randomness.work(request.label),
-    compute: request.compute,
+    dimension, estimator, parameters, target, cohort, compute,
+    noise: randomness.noise(`${label}/release`),
+    tickets: randomness.noise(`${label}/tickets`),
+    work: randomness.work(label),
   });
+  if (answer.kind === 'infeasible') {
+    return { result: infeasible(answer, target, size), estimatorSeconds: undefined };
+  }
   const estimatorSeconds = Math.round(request.monotonicMs() - startedMs) / 1000;
-  const statement = statementOf(plan, request.target);
-  const compared = participation === 'secret' ? statement.neighbours : contentsOnly;
-  // Moving to another group would change two releases; only staying, or staying away, changes one.
-  const neighbours = table.group === null ? compared : `${compared}; never moved from one group to another`;
-  const privacy = { ...statement, neighbours };
-  const labels = request.estimator.outputLabels?.(request.parameters, table.columns);
-  return { result: described(outcome, privacy, labels === undefined ? size : { ...size, labels }), estimatorSeconds };
+  const { neighbours } = answer.privacy;
+  const privacy = {
+    ...answer.privacy,
+    // Moving to another group would change two releases; only staying, or staying away, changes one.
+    neighbours: table.group === null ? neighbours : `${neighbours}; never moved from one group to another`,
+  };
+  const labels = estimator.outputLabels?.(parameters, table.columns);
+  return { result: described(answer, privacy, labels === undefined ? size : { ...size, labels }), estimatorSeconds };
 }
-
-/**
- * Without a public cohort the plan is made from the number of rows, so one row more or less may change
- * everything that the plan fixes: whatever the plan says for a fixed size, presence is not protected.
- */
-const contentsOnly = 'the values of one contributor changed; who is present, and so the number of rows, is public';
 
 type Size = Pick<EstimateResult, 'rows' | 'dimension' | 'columns' | 'labels'>;
 

@@ -28,6 +28,7 @@ export interface OutboxItem {
   readonly batches: readonly OutboxBatch[];
 }
 
+/** What an earlier run left in an outbox. */
 export interface OutboxContents {
   readonly pin: OutboxPin | null;
   /** Oldest first. */

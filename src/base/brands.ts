@@ -35,6 +35,7 @@ export class Sensitive<out T> {
   }
 }
 
+/** What a charged mechanism drew: it may be read by anybody. */
 export class Released<out T> {
   readonly #made = true;
 

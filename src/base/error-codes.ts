@@ -35,6 +35,7 @@ export const wireCodes = [
   'too-late',
 ] as const;
 
+/** A code that the server may answer with on the wire. */
 export type WireCode = (typeof wireCodes)[number];
 
 /** Wire codes after which the same bytes may be sent again: their sequence was not consumed. */
@@ -71,5 +72,7 @@ export const localCodes = [
   'closed',
 ] as const;
 
+/** A code that only the program itself throws. */
 export type LocalCode = (typeof localCodes)[number];
+/** The stable code of an error; docs/reference has each with its cause and remedy. */
 export type ErrorCode = WireCode | LocalCode;

@@ -1,5 +1,6 @@
 import { retryableWireCodes, type ErrorCode, type LocalCode, type WireCode } from './error-codes.js';
 
+/** What an error says besides its code and message. */
 export interface KeelsonErrorOptions {
   readonly retryable?: boolean;
   /** Public facts only: limits, paths, positions. Never row values. */
@@ -44,6 +45,7 @@ export class WireError extends KeelsonError {
   }
 }
 
+/** The codes of a StorageError. */
 export type StorageCode =
   'storage-failed' | 'data-folder-in-use' | 'data-folder-rolled-back' | 'schema-too-new';
 

@@ -4,5 +4,7 @@
  */
 export type Participation = 'secret' | 'public';
 
+/** One parameter of an estimator, as study files and plans hold it. */
 export type ParameterValue = number | string | boolean | readonly number[];
+/** Parameters by name, as `parseParameters` returns them. */
 export type ParameterValues = Readonly<Record<string, ParameterValue>>;

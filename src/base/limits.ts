@@ -95,4 +95,5 @@ export const limits = {
   keyRotations: keyRotationsMax,
 } as const;
 
+/** The names and types of `limits`. */
 export type Limits = typeof limits;

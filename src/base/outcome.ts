@@ -7,6 +7,7 @@ export type Uncertainty =
   | { readonly kind: 'grid'; readonly spacing: number }
   | { readonly kind: 'none' };
 
+/** Ends of 95 % intervals, one pair for each number of the estimate and in its order. */
 export interface Interval95 {
   readonly low: readonly number[];
   readonly high: readonly number[];
@@ -34,6 +35,7 @@ export const refusalReasons = [
   'rows-too-wide',
   'numerical-failure',
 ] as const;
+/** Why an estimator that was paid for has no answer. */
 export type RefusalReason = (typeof refusalReasons)[number];
 
 /** The estimator ran, was paid for, and has no answer. */
@@ -44,4 +46,5 @@ export interface RefusedOutcome {
   readonly text: string;
 }
 
+/** What a release holds. */
 export type Outcome = ValueOutcome | RefusedOutcome;

@@ -15,6 +15,7 @@ export { createGroups, decodeGroups, mergeGroups, type Groups, type GroupsProgre
 export { inlineCompute, type Kernels } from './contract/compute.js';
 export { assign, ticketBytes, type Assignment } from './summaries/assignment.js';
 
+/** What `runOffline` takes. */
 export interface OfflineRun {
   readonly plan: Plan;
   /** Columns of a row. */

@@ -22,6 +22,7 @@ export const logFaultCodes = [
   'line-after-head',
 ] as const;
 
+/** What is wrong with a release log. */
 export type LogFaultCode = (typeof logFaultCodes)[number];
 
 /** A release, a head or a log that does not verify. `code` is `log-invalid`; `fault` says which rule broke. */

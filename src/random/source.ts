@@ -1,9 +1,6 @@
 /**
- * Two kinds of randomness that must never be confused, so they are two types.
- *
- * WorkRandom: seeded, journalled, replayable. Start vectors, random thresholds inside a group.
- * No privacy proof may rely on its secrecy.
- * NoiseSource: what privacy rests on. In production from the operating system, never seeded.
+ * Seeded, replayable randomness: start vectors, random thresholds inside a group. No privacy proof may rely on its
+ * secrecy, so it is another type than the noise.
  */
 export interface WorkRandom {
   readonly kind: 'work';
@@ -15,6 +12,7 @@ export interface WorkRandom {
   fork(label: string): WorkRandom;
 }
 
+/** What privacy rests on. In production it comes from the operating system and is never seeded. */
 export interface NoiseSource {
   readonly kind: 'noise';
   /** False for the seeded source of tests: every result that used it must say so. */

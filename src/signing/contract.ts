@@ -9,12 +9,14 @@ export interface Signer {
   sign(message: Uint8Array): Uint8Array;
 }
 
+/** Checks the signatures of one key. */
 export interface Verifier {
   readonly publicKey: Uint8Array;
   /** False for any signature that is not valid, whatever its length or form. */
   verify(message: Uint8Array, signature: Uint8Array): boolean;
 }
 
+/** Ed25519 signatures and SHA-512, by tweetnacl or by the platform. */
 export interface Signing {
   /** A fresh 32-byte seed from the system's generator. The seed is the secret key. */
   generateSeed(): Uint8Array;

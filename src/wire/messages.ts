@@ -43,6 +43,7 @@ export interface Unsubscribe {
 
 export type ClientFrame = Hello | SignedBatch | Subscribe | Unsubscribe | Withdraw;
 
+/** The rows that a contributor signs and sends in one message. */
 export interface BatchBody {
   readonly studyId: Uint8Array;
   readonly sequence: bigint;
@@ -55,6 +56,7 @@ export interface BatchBody {
   readonly data: Uint8Array;
 }
 
+/** Whether a study takes rows. */
 export type WireStudyState = 'open' | 'exhausted' | 'ended';
 
 export interface WireLimits {
@@ -82,6 +84,7 @@ export interface Welcome {
   readonly rotations: readonly Uint8Array[];
 }
 
+/** What a contributor has spent of its own budget. */
 export interface Spend {
   readonly rho: number;
   readonly rhoCap: number;
@@ -142,6 +145,7 @@ export interface Refusal {
   readonly publicKey: Uint8Array;
 }
 
+/** A release as it was signed: its bytes, and the server's signature. */
 export interface SignedRelease {
   readonly kind: 'release';
   readonly body: Uint8Array;
@@ -156,6 +160,7 @@ export interface SignedHead {
 
 export type ServerFrame = Welcome | Ready | Ack | SignedRelease | SignedHead | Notice | Refusal;
 
+/** What a release was charged. */
 export interface ReleaseCost {
   readonly epsilon: number;
   readonly delta: number;
@@ -164,6 +169,7 @@ export interface ReleaseCost {
   readonly deltaAmount: bigint;
 }
 
+/** How much of the budget was spent when a release was charged. */
 export interface LedgerPosition {
   readonly scope: 'study' | 'contributor' | 'population';
   readonly rule: 'zcdp' | 'pure' | 'renyi';
@@ -177,6 +183,7 @@ export interface LedgerPosition {
   readonly windowMs?: bigint;
 }
 
+/** One signed release of a study's log. */
 export interface ReleaseBody {
   readonly serverKey: Uint8Array;
   readonly studyId: Uint8Array;
@@ -198,6 +205,7 @@ export interface ReleaseBody {
   readonly guarantee?: string;
 }
 
+/** What the server signs of a study's state: how long its log is, and its last digest. */
 export interface HeadBody {
   readonly serverKey: Uint8Array;
   readonly studyId: Uint8Array;

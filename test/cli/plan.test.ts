@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { refuseInsecureSeed } from '../../cli/base/noise.js';
-import { plannerOf, smallestCohort, smallestPlan } from '../../cli/base/planning.js';
+import { plannerOf, smallestCohort, smallestPlan } from '../../src/plan.js';
 import { limits } from '../../src/base/limits.js';
 import type { Io } from '../../cli/base/io.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';

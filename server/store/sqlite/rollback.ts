@@ -24,7 +24,7 @@ import { existingStudy, registerStudy, studyRow, type StudyRow } from './studies
  * charged to it and still counts. For each study the mark has the sum of all its charges; what the
  * ledger lacks of it is charged again, now, in the transaction that records the acceptance. A
  * charge made now leaves a budget's window after the one that it stands for, because the clock was
- * checked before (server/clock-check.ts). Where the missing
+ * checked before (server/store/clock-check.ts). Where the missing
  * charges do not fit the cap, those that still count do: charges within one window never passed the
  * cap (budget-window.ts), so the budget is then full, and that is at least what counts. Under
  * contributor scope every contributor is debited what is missing (contributor-spending.ts), whoever

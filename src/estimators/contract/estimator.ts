@@ -4,6 +4,7 @@ import type { Outcome } from '../../base/outcome.js';
 import type { NamedPart } from '../../base/parts.js';
 import type { PrivacyCost } from '../../privacy/accounting/cost.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
+import type { PrivacyTarget } from '../../privacy/accounting/target.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import type { WorkRandom } from '../../random/source.js';
 
@@ -16,22 +17,9 @@ import type { WorkRandom } from '../../random/source.js';
  * events.
  */
 export type { ParameterValue, ParameterValues, Participation } from '../../base/facts.js';
+export type { PrivacyTarget } from '../../privacy/accounting/target.js';
 
-/** What one release may cost. `delta` is what events may charge; the rest of the asked delta pays the conversion. */
-export interface PrivacyTarget {
-  /** zCDP allowed for this release. */
-  readonly rho: number;
-  /** Sum of event deltas allowed. */
-  readonly delta: number;
-  /** The statement asked for: (epsilon, deltaTotal). */
-  readonly epsilon: number;
-  readonly deltaTotal: number;
-  /** The budget takes pure costs only: estimators that have a form with such noise use it. Never false. */
-  readonly isPure?: true;
-  /** Of the Renyi budget that pays; estimators whose cost is known at one order only plan for this one. */
-  readonly order?: number;
-}
-
+/** The public facts from which an estimator plans. */
 export interface StudyFacts {
   /** Columns of a row, 1..limits.columns. */
   readonly dimension: number;
@@ -41,6 +29,7 @@ export interface StudyFacts {
   readonly target: PrivacyTarget;
 }
 
+/** The paper that an estimator is from. */
 export interface Citation {
   /** Short key as in docs, e.g. "AL22". */
   readonly key: string;
@@ -81,6 +70,7 @@ export interface Infeasible {
   readonly cohortNeeded?: number;
 }
 
+/** One part of an epoch's contributors, and how it is split into groups. */
 export interface CohortPlan {
   readonly name: string;
   /** Share of the contributors, shares of disjoint cohorts sum to 1. */
@@ -95,6 +85,7 @@ export interface CohortPlan {
   readonly slots?: number;
 }
 
+/** What a plan promises, and under which assumptions. */
 export interface Guarantee {
   /** Which data sets are neighbours, one sentence. */
   readonly neighbours: string;
@@ -209,6 +200,7 @@ export interface PlannedWork {
   readonly columns: number;
 }
 
+/** One release: its cost, noise draws and expected error, and how to run it. Made from public facts alone. */
 export interface Plan {
   readonly kind: 'plan';
   readonly cohorts: readonly CohortPlan[];
@@ -245,6 +237,7 @@ export interface Plan {
   ): Promise<Released<Outcome>>;
 }
 
+/** A private estimator: what it is called, what it takes, and how it plans a release. */
 export interface Estimator {
   readonly name: string;
   readonly title: string;

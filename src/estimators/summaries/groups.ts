@@ -62,7 +62,10 @@ export function createGroups(plan: Plan, dimension: number): Groups {
   return new GroupsOfPlan(plan, dimension);
 }
 
-/** @throws InvalidParameterError when the bytes were not written by `encode` for the same plan. */
+/**
+ * Groups that `Groups.encode` wrote, for example on another machine.
+ * @throws InvalidParameterError when the bytes were not written by `encode` for the same plan.
+ */
 export function decodeGroups(plan: Plan, dimension: number, bytes: Uint8Array): Groups {
   checkPlan(plan);
   checkDimension(dimension);

@@ -63,7 +63,10 @@ export function amountToNumber(amount: Amount): number {
   return amountOf(near) >= amount ? near : near * (1 + 2 ** -52);
 }
 
-/** @throws InvalidParameterError when the text is not a decimal integer. */
+/**
+ * An amount from its decimal text, in units of 2^-64.
+ * @throws InvalidParameterError when the text is not a decimal integer.
+ */
 export function parseAmount(text: string): Amount {
   if (!/^[0-9]{1,60}$/.test(text)) throw new InvalidParameterError('a privacy amount is a decimal integer');
   return BigInt(text) as Amount;

@@ -69,6 +69,8 @@ export interface LaplaceThresholdEvent extends EventBase {
   readonly floor: number;
   readonly grid: number;
 }
+
+/** A noisy value that is told only above a threshold, with Gaussian noise. */
 export interface GaussianThresholdEvent extends EventBase {
   readonly kind: 'gaussian-threshold';
   readonly sensitivity: number;
@@ -121,6 +123,7 @@ export interface AffineMaskEvent extends MaskBase {
   readonly spread: number;
 }
 
+/** One planned draw of noise. */
 export type MechanismEvent =
   | GaussianEvent
   | SymmetricGaussianEvent

@@ -5,7 +5,7 @@ import { chargeOf, chargeUnder, freshBalance, releasesThatFit, type Charge } fro
 import { epsilonOfApproximateZcdp, rhoForApproximateZcdp, rhoOfPure } from './conversion.js';
 import type { BudgetRule } from './cost.js';
 
-/** What one release may cost; the same shape as the estimator contract's. */
+/** What one release may cost. `delta` is what events may charge; the rest of the delta asked for pays the conversion. */
 export interface PrivacyTarget {
   /** zCDP allowed for this release. */
   readonly rho: number;

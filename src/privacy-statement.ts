@@ -1,6 +1,6 @@
-import type { Plan, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
-import { amountToNumber } from '../../src/privacy/accounting/amount.js';
-import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
+import type { Plan, PrivacyTarget } from './estimators/contract/estimator.js';
+import { amountToNumber } from './privacy/accounting/amount.js';
+import { epsilonOfSpent } from './privacy/accounting/spent.js';
 
 /** What a release costs, as results state it. */
 export interface PrivacyStatement {

@@ -1,0 +1,10 @@
+/** Robust estimators without noise, for whoever holds the rows and answers to nobody else. Nothing here is private. */
+export { pointSet, type PointSet } from '../numerics/points.js';
+export { filteredMean } from './filtered-mean.js';
+export type { Filtered, FilterOptions } from './filtering.js';
+export { geometricMedian } from './geometric-median.js';
+export { multiplicativeFilter } from './multiplicative-filter.js';
+export { robustMean } from './robust-mean.js';
+export { robustScatter } from './robust-scatter.js';
+export type { SpectralPassOptions } from './spectral-pass.js';
+export { trimmedMean } from './trimmed-mean.js';

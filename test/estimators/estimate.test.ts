@@ -1,0 +1,81 @@
+import { buildSync } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import * as estimators from '../../src/estimators/index.js';
+import { allEstimators, estimate, findEstimator, plan } from '../../src/index.js';
+import { seededWork } from '../../src/random/work.js';
+import { root } from '../support/sources.js';
+
+const random = seededWork(new Uint8Array(32));
+/** Near (100, -5), with deviations of about .6 and .06. */
+const rows = Array.from({ length: 4_000 }, () => [100 + 2 * (random.uniform() - 0.5), -5 + 0.2 * (random.uniform() - 0.5)]);
+const asked = { estimator: estimators.mean, rows, epsilon: 2, delta: 1e-6, parameters: { scale: [1, 0.1] } };
+
+describe('estimate', () => {
+  it('answers in the units of the rows, with an interval, and says what was spent', async () => {
+    const answer = await estimate(asked);
+    if (answer.kind !== 'value') throw new Error(answer.kind);
+    expect(answer.estimate[0]).toBeCloseTo(100, 0);
+    expect(answer.estimate[1]).toBeCloseTo(-5, 1);
+    expect(answer.interval95!.low[0]).toBeLessThan(answer.estimate[0]!);
+    expect(answer.privacy).toMatchObject({ epsilon: 2, delta: 1e-6 });
+    expect(answer.privacy.neighbours).toContain('the number of rows, is public');
+  });
+
+  it('protects who is present when a cohort is given', async () => {
+    const answer = await estimate({ ...asked, cohort: 4_000 });
+    if (answer.kind !== 'value') throw new Error(answer.kind);
+    expect(answer.privacy.neighbours).toContain('or by none');
+  });
+
+  it('says what would help when there is no plan, and draws nothing', async () => {
+    const answer = await estimate({ ...asked, rows: rows.slice(0, 5) });
+    expect(answer).toMatchObject({ kind: 'infeasible', remedy: expect.stringContaining('cohort') as string });
+    const pure = await estimate({ ...asked, delta: 0 });
+    expect(pure).toMatchObject({ kind: 'infeasible', remedy: expect.stringContaining('delta above 0') as string });
+  });
+
+  it('names the option that is wrong', async () => {
+    const wrong = (options: object): Promise<unknown> => estimate({ ...asked, ...options } as typeof asked);
+    await expect(wrong({ estimator: 'mean' })).rejects.toThrow('findEstimator(name)');
+    await expect(wrong({ rows: [[1, 2], [3]] })).rejects.toThrow('a row has 1 entries, and dimension is 2');
+    await expect(wrong({ rows: [['1', '2']] })).rejects.toThrow('row 1 holds something that is not a number');
+    await expect(wrong({ rows: [] })).rejects.toThrow('there are no rows');
+    await expect(wrong({ epsilon: 0 })).rejects.toThrow('epsilon must be at least');
+    await expect(wrong({ parameters: { scael: 1 } })).rejects.toThrow('did you mean');
+    await expect(wrong({ epsilonn: 1 })).rejects.toThrow('did you mean');
+  });
+});
+
+describe('plan', () => {
+  it('plans what estimate runs, from public numbers', () => {
+    const options = { estimator: estimators.mean, columns: 2, cohort: 4_000, epsilon: 2, delta: 1e-6, parameters: { scale: 1 } };
+    const found = plan(options);
+    if (found.kind !== 'plan') throw new Error(found.reason);
+    expect(found.expectedError(0).total).toBeLessThan(0.1);
+    expect(() => plan({ ...options, columns: 0 })).toThrow('dimension, the number of columns, is 0');
+    expect(() => plan({ ...options, cohort: 1.5 })).toThrow('cohort');
+  });
+});
+
+describe('keelson/estimators', () => {
+  it('holds every estimator under its public name', () => {
+    const named = Object.entries(estimators).map(([name, estimator]) =>
+      [estimator.name, name.replace(/[A-Z]|\d+/g, (part) => `-${part.toLowerCase()}`).replace(/-(\d+)d/, '-$1d')]);
+    for (const [name, exported] of named) expect(exported).toBe(name);
+    expect(new Set(Object.values(estimators))).toEqual(new Set(allEstimators));
+    expect(findEstimator('robust-mean')).toBe(estimators.robustMean);
+  });
+
+  it('brings into a bundle only what is used', () => {
+    const sizeOf = (name: string, from: string): number => buildSync({
+      stdin: {
+        contents: `import { estimate } from './dist/src/index.js'; import { ${name} } from './dist/src/${from}.js';
+          console.log(estimate, ${name});`,
+        resolveDir: root,
+      },
+      bundle: true, minify: true, format: 'esm', write: false, logLevel: 'error',
+    }).outputFiles[0]!.contents.length;
+    const [mean, all] = [sizeOf('mean', 'estimators/index'), sizeOf('allEstimators', 'index')];
+    expect(mean).toBeLessThan(all / 3);
+  });
+});
