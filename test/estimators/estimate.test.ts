@@ -35,7 +35,7 @@ describe('estimate', () => {
   });
 
   it('names the option that is wrong', async () => {
-    const wrong = (options: object): Promise<unknown> => estimate({ ...asked, ...options } as typeof asked);
+    const wrong = (options: object): Promise<unknown> => estimate({ ...asked, ...options });
     await expect(wrong({ estimator: 'mean' })).rejects.toThrow('findEstimator(name)');
     await expect(wrong({ rows: [[1, 2], [3]] })).rejects.toThrow('a row has 1 entries, and dimension is 2');
     await expect(wrong({ rows: [['1', '2']] })).rejects.toThrow('row 1 holds something that is not a number');
