@@ -25,8 +25,8 @@ export type { RunningHub, StudyHubOptions } from './hub-options.js';
 
 /**
  * Runs studies over a store: takes up what an earlier process left, opens epochs on schedule, takes batches, releases.
- * Resolves when every study has an open epoch, or cannot have one. A study that contradicts what the store holds is
- * logged and left out (`refused`), so that one broken study never keeps the others from running.
+ * Resolves when every study has an open epoch, or cannot have one. A study that contradicts what the store holds, or
+ * cannot go on with it, is logged and left out (`refused`), so that one broken study never keeps the others from running.
  * @throws KeelsonError('invalid-study') when every study is refused, or with `strict` when one is; StorageError when
  *   the store fails.
  */
@@ -102,6 +102,7 @@ class Hub implements RunningHub {
   async submit(batch: VerifiedBatch): Promise<SubmitResult> {
     const study = this.#studies.get(batch.studyId);
     if (study === undefined) return refusal('unknown-study');
+    if (!study.isRunning) return refusal('epoch-not-open');
     if (this.#closing !== undefined) return refusal('shutting-down');
     if (this.#failure !== undefined) {
       throw new KeelsonError('internal', 'the server stopped after a failure', { cause: this.#failure });
@@ -113,6 +114,7 @@ class Hub implements RunningHub {
   async withdraw(request: Omit<WithdrawalRequest, 'nowMs'>): Promise<WithdrawalResult> {
     const study = this.#studies.get(request.studyId);
     if (study === undefined) return { kind: 'refused', code: 'too-late' };
+    if (!study.isRunning) return { kind: 'refused', code: 'epoch-not-open' };
     if (this.#failure !== undefined) {
       throw new KeelsonError('internal', 'the server stopped after a failure', { cause: this.#failure });
     }
@@ -282,7 +284,7 @@ function fits({ values, rows, columns }: VerifiedBatch, definition: StudyDefinit
   return values !== undefined && rows > 0 && columns === dimension && values.length === rows * columns;
 }
 
-function refusal(code: 'unknown-study' | 'shutting-down'): SubmitResult {
+function refusal(code: 'unknown-study' | 'epoch-not-open' | 'shutting-down'): SubmitResult {
   return { verdict: 'rejected', code };
 }
 

@@ -60,6 +60,8 @@ export class LiveStudy {
   #turning: Promise<void> | null = null;
   #overdue = false;
   #closing = false;
+  /** `recovering`: takes nothing before the rows of its open epochs are counted. */
+  #phase: 'recovering' | 'running' | 'abandoned' = 'recovering';
   #mode: StudyMode;
   #isHeld: boolean;
   readonly #onDone: () => void;
@@ -103,15 +105,38 @@ export class LiveStudy {
     return this.#line.digest;
   }
 
-  /** Takes up what an earlier process left, oldest first, then opens an epoch or goes on with the one that is open. */
+  /** Whether batches and withdrawals can be taken. */
+  get isRunning(): boolean {
+    return this.#phase === 'running';
+  }
+
+  /**
+   * Takes up what an earlier process left, oldest first, then opens an epoch or goes on with the one that is open.
+   * @throws what went wrong; `abandon` the study then.
+   */
   async start(unfinished: readonly EpochRecord[]): Promise<void> {
     const { clock, releaseTickMs } = this.context;
     // What follows takes a time that depends on rows: what is scheduled now counts from here.
     const startedMs = lastTick(clock.nowMs(), releaseTickMs);
     await excludeAfterRestart(this.context, this.view, this.#line.count);
     for (const record of unfinished) await this.#resume(record, startedMs + releaseTickMs);
-    if (this.#open === null || this.#isDue(this.#open)) await this.#turnOver(startedMs);
-    else this.#arm(this.#open);
+    this.#phase = 'running';
+    if (this.#open !== null && !this.#isDue(this.#open)) return this.#arm(this.#open);
+    const failures: unknown[] = [];
+    await this.#turnOver(startedMs, (error) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /**
+   * After a start that failed: opens nothing and counts nothing. Releases in progress are finished; the rest stays in
+   * the store as it is, for the next start.
+   * @returns when no release is in progress.
+   */
+  async abandon(): Promise<void> {
+    this.#phase = 'abandoned';
+    if (this.#open !== null) this.#drop(this.#open);
+    this.#open = null;
+    await this.close();
   }
 
   /**
@@ -180,7 +205,7 @@ export class LiveStudy {
     const { document } = this.definition;
     const held = this.#held.get(result.epoch);
     // Once stopped, summaries are not used any more: the next start rebuilds them from the journal.
-    if (stopped()) return;
+    if (stopped() || this.#phase === 'abandoned') return;
     assert(held !== undefined && batch.values !== undefined, 'rows are accepted into an epoch that is held');
     const part = reduceBatch(document.contribution.reduce, document.columns.length, held.assignmentKey, {
       contributor: batch.contributor, sequence: batch.sequence, values: batch.values, rows: batch.rows,
@@ -224,9 +249,9 @@ export class LiveStudy {
     try {
       return await rebuildEpoch(this.context, this.definition, studyId, record);
     } catch (error) {
+      runner.drop(studyId, record.epoch);
       if (error instanceof StorageError || (error instanceof KeelsonError && error.code === 'closed')) throw error;
       logger.error({ study: this.view.name, epoch: record.epoch, err: error }, 'an epoch cannot be rebuilt');
-      runner.drop(studyId, record.epoch);
       return null;
     }
   }
@@ -276,9 +301,9 @@ export class LiveStudy {
    * Closes the open epoch and opens the next, if there may be one. Never rejects.
    * @param startedMs of a turn at the start of the server: the tick before that, a public number.
    */
-  #turnOver(startedMs = 0): Promise<void> {
+  #turnOver(startedMs = 0, onError: (error: unknown) => void = this.context.fatal): Promise<void> {
     this.#turning ??= this.#turn(startedMs)
-      .catch((error: unknown) => this.context.fatal(error))
+      .catch(onError)
       .finally(() => { this.#turning = null; });
     return this.#turning;
   }
@@ -295,7 +320,10 @@ export class LiveStudy {
     const [, opened] = await Promise.all([
       old === null ? undefined : store.beginClose(studyId, old.epoch),
       next === null ? undefined : store.openEpoch(openingOf(studyId, this.definition, next)),
-    ]);
+    ]).catch((error: unknown) => {
+      if (next !== null) this.#drop(next);
+      throw error;
+    });
     if (stopped()) return;
     this.#open = null;
     if (next !== null) this.#opened(next, opened!);
@@ -322,7 +350,7 @@ export class LiveStudy {
   }
 
   #opened(next: HeldEpoch, result: OpenEpochResult): void {
-    const { emit, logger, runner } = this.context;
+    const { emit, logger } = this.context;
     const { studyId } = this.identity;
     if (result.kind === 'opened') {
       this.#open = next;
@@ -332,8 +360,7 @@ export class LiveStudy {
       emit({ kind: 'epoch-opened', studyId, epoch: next.epoch, closesAtMs: next.closesAtMs });
       return;
     }
-    this.#held.delete(next.epoch);
-    runner.drop(studyId, next.epoch);
+    this.#drop(next);
     const { key } = result.balance;
     if (result.retryAtMs !== undefined) {
       const { retryAtMs } = result;
@@ -342,6 +369,11 @@ export class LiveStudy {
     }
     this.#exhausted = true;
     logger.info({ study: this.view.name, budget: key }, 'the budget has no room for another epoch');
+  }
+
+  #drop(held: HeldEpoch): void {
+    this.#held.delete(held.epoch);
+    this.context.runner.drop(this.identity.studyId, held.epoch);
   }
 
   /** Asks for an epoch again when the budget will have renewed. Never at once: the clock may have been set back. */
@@ -364,7 +396,7 @@ export class LiveStudy {
 
   /** The state changes for everybody after the last release is out, so that the head that follows is the last one. */
   async #stopIfDone(): Promise<void> {
-    if (this.#open !== null || this.#line.pending > 0) return;
+    if (this.#open !== null || this.#line.pending > 0 || this.#phase === 'abandoned') return;
     if (this.#state !== 'open') return this.#onDone();
     const { store, emit, logger } = this.context;
     const { studyId } = this.identity;

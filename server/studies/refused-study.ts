@@ -1,4 +1,4 @@
-import { KeelsonError } from '../../src/base/errors.js';
+import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import type { ErrorCode } from '../../src/base/error-codes.js';
 
 /** A study that was asked for and does not run. For the operator only: the reason may quote its file. */
@@ -14,6 +14,16 @@ const ownFaults: ReadonlySet<ErrorCode> =
 /** Whether an error is about one study alone, so that the others can run. */
 export function isOwnFault(error: unknown): error is KeelsonError {
   return error instanceof KeelsonError && ownFaults.has(error.code);
+}
+
+/**
+ * Whether what went wrong in one study's start concerns that study alone. What concerns all: a store
+ * that failed as a whole (its disk is full, its database is corrupt), or that is closed. A
+ * StorageError with the scope `call` is about the records of one call.
+ */
+export function concernsOneStudy(error: unknown): boolean {
+  if (error instanceof StorageError) return error.details['scope'] === 'call';
+  return !(error instanceof KeelsonError && error.code === 'closed');
 }
 
 /** The error of a start or a reload in which every study is refused. */

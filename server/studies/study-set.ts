@@ -9,7 +9,8 @@ import type { EpochRecord, StudyRecord } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import { defineStudy, type StudyDefinition } from './definition.js';
 import { LiveStudy, type StudyMode } from './live-study.js';
-import { isOwnFault, type RefusedStudy } from './refused-study.js';
+import { concernsOneStudy, isOwnFault, type RefusedStudy } from './refused-study.js';
+import { recoveriesMax } from './recovery.js';
 import { Retention } from './retention.js';
 
 /** The studies of a running server: those that are configured, and those that an earlier process left unfinished. */
@@ -17,6 +18,8 @@ export class StudySet {
   readonly #live = new Map<string, LiveStudy>();
   /** Also of studies that do not run any more: their rows must go all the same. */
   readonly #retentions = new Map<string, Retention>();
+  /** Studies whose start failed, until what they had begun to release is finished. */
+  readonly #abandoned = new Map<string, Promise<void>>();
 
   /** @param held studies wait for `LiveStudy.begin` with their first epoch. */
   constructor(private readonly context: HubContext, private readonly held: boolean) {}
@@ -53,7 +56,17 @@ export class StudySet {
     for (const record of await store.studies()) {
       if (!this.#live.has(record.studyId)) await this.#takeUp(record, names, unfinished);
     }
-    await Promise.all(this.all().map((study) => this.#start(study, unfinished)));
+    await Promise.all(this.all().map(async (live) => {
+      try {
+        await this.#start(live, unfinished);
+      } catch (error) {
+        const isAsked = live.mode === 'run';
+        if ((strict && isAsked) || !isOwnFault(error)) throw error;
+        const { study } = live.definition.document;
+        if (isAsked) refused.push({ study, error });
+        else this.#noteLeft(study, error);
+      }
+    }));
     await Promise.all([...this.#retentions.values()].map((retention) => retention.sweep()));
     return refused;
   }
@@ -67,8 +80,9 @@ export class StudySet {
     const versions = this.all().filter((study) => study.definition.document.study === name);
     const study = await this.#register(definition);
     if (versions.includes(study)) return;
-    await Promise.all(versions.map((version) => version.end()));
     await this.#start(study, await this.context.store.unfinishedEpochs());
+    // Only now: where the new version cannot start, the one before goes on.
+    await Promise.all(versions.map((version) => version.end()));
     for (const version of versions) {
       const { studyId } = version.identity;
       if (!this.#live.delete(studyId)) continue;
@@ -79,16 +93,27 @@ export class StudySet {
 
   async settled(): Promise<void> {
     await Promise.all(this.all().map((study) => study.settled()));
+    await Promise.all(this.#abandoned.values());
     await Promise.all([...this.#retentions.values()].map((retention) => retention.sweep()));
   }
 
   async close(): Promise<void> {
     await Promise.all(this.all().map((study) => study.close()));
+    await Promise.all(this.#abandoned.values());
     await Promise.all([...this.#retentions.values()].map((retention) => retention.close()));
   }
 
-  #start(study: LiveStudy, unfinished: readonly EpochRecord[]): Promise<void> {
-    return study.start(unfinished.filter((record) => record.studyId === study.identity.studyId));
+  /** @throws KeelsonError('invalid-study') for what concerns this study alone; it is left out then. */
+  async #start(study: LiveStudy, unfinished: readonly EpochRecord[]): Promise<void> {
+    const { studyId } = study.identity;
+    try {
+      await study.start(unfinished.filter((record) => record.studyId === studyId));
+    } catch (error) {
+      if (this.context.stopped() || !concernsOneStudy(error)) throw error;
+      this.#live.delete(studyId);
+      this.#abandoned.set(studyId, study.abandon());
+      throw cannotStart(study.definition.document.study, error);
+    }
   }
 
   /** The running study with these facts, or a new one. */
@@ -98,6 +123,8 @@ export class StudySet {
     const studyId = await idOfFacts(facts, signing);
     const running = this.#live.get(studyId);
     if (running !== undefined) return running;
+    // Two may not release the same epochs.
+    await this.#abandoned.get(studyId);
     if (this.#live.size >= limits.studies) {
       throw new KeelsonError(
         'invalid-study', `a server runs at most ${limits.studies} studies: start another one for the rest`,
@@ -136,11 +163,15 @@ export class StudySet {
       this.#hold(definition, record, facts, names.has(record.name) ? 'end' : 'drain');
     } catch (error) {
       if (!(error instanceof KeelsonError)) throw error;
-      logger.error(
-        { study: record.name, err: error },
-        'a study of an earlier version cannot be taken up: its open epoch stays unreleased',
-      );
+      this.#noteLeft(record.name, error);
     }
+  }
+
+  #noteLeft(study: string, error: KeelsonError): void {
+    this.context.logger.error(
+      { study, err: error },
+      'a study of an earlier version cannot be taken up: its open epoch stays unreleased',
+    );
   }
 
   /** A Renyi budget keeps the order that it was made with, whatever the study's facts would choose today. */
@@ -171,4 +202,15 @@ export class StudySet {
     this.#retentions.set(studyId, found);
     return found;
   }
+}
+
+/** A study whose start failed. */
+function cannotStart(study: string, cause: unknown): KeelsonError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new KeelsonError(
+    'invalid-study', `the study ${study} cannot go on with what the data folder holds of it: ${reason}; `
+      + 'mend the cause, then reload or start again (an epoch that cannot be rebuilt '
+      + `${recoveriesMax} times ends as interrupted)`,
+    { details: { study }, cause },
+  );
 }

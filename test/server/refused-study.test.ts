@@ -1,7 +1,10 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StorageError } from '../../src/base/errors.js';
 import { silentLogger } from '../../server/base/logger.js';
+import type { SubmitResult } from '../../server/studies/contract.js';
+import type { Store } from '../../server/store/contract.js';
 import { reloadStudies } from '../../server/studies/reload.js';
-import { Bench, contribute, define, everyMs } from '../support/hub-bench.js';
+import { Bench, batchOf, contribute, define, everyMs } from '../support/hub-bench.js';
 
 let bench: Bench;
 beforeEach(() => { bench = new Bench(); });
@@ -59,4 +62,118 @@ it('shows at each reload what is refused now', async () => {
   await reloadStudies(hub, [define(), define({ study: 'other' })], silentLogger);
   expect(hub.refused()).toEqual([]);
   await hub.close();
+});
+
+describe('a study that cannot go on with what the store holds of it', () => {
+  /** The store, but reading the journal of one study fails. */
+  const withoutJournal = (studyId: string, details: object) => (store: Store): Store => ({
+    ...store,
+    journal: async (id, ...page) => {
+      if (id !== studyId) return store.journal(id, ...page);
+      throw new StorageError('no such table: journal_1', 'storage-failed', { details: { ...details } });
+    },
+  });
+  const ofOneCall = { sqliteCode: 'SQLITE_ERROR', scope: 'call' };
+  const left = [{
+    study: 'delays', error: { code: 'invalid-study', message: /delays cannot go on.*no such table/ },
+  }];
+
+  /** Two studies with rows in their open epochs, and the server stopped. */
+  async function stopped(): Promise<{ delays: string; other: string }> {
+    const hub = await bench.start([define(), define({ study: 'other' })]);
+    const [delays, other] = hub.studies().map(({ studyId }) => studyId) as [string, string];
+    await contribute(hub, delays, 10, 1n);
+    await contribute(hub, other, 7, 1n);
+    await hub.close();
+    return { delays, other };
+  }
+
+  it('is left out of a start and of a reload, and the others run', async () => {
+    const { delays, other } = await stopped();
+    bench.wrapStore = withoutJournal(delays, ofOneCall);
+    const hub = await bench.start([define(), define({ study: 'other' })]);
+    expect(hub.refused()).toMatchObject(left);
+    expect(hub.studies().map(({ name }) => name)).toEqual(['other']);
+    expect((await hub.submit(batchOf(delays, 11, 1n))).code).toBe('unknown-study');
+    // Still broken.
+    const files = [define(), define({ study: 'other' })];
+    expect(await reloadStudies(hub, files, silentLogger)).toEqual({ added: [], refused: ['delays'] });
+    await bench.clock.advance(everyMs);
+    await hub.settled();
+    expect(bench.record.contributorsAtDraw.get(`${other}/1`)).toBe(7);
+    expect(bench.failures).toEqual([]);
+    await hub.close();
+  });
+
+  it('ends the start with strict, or when the store failed as a whole', async () => {
+    const { delays } = await stopped();
+    const both = [define(), define({ study: 'other' })];
+    bench.wrapStore = withoutJournal(delays, { sqliteCode: 'SQLITE_FULL' });
+    await expect(bench.start(both)).rejects.toMatchObject({ name: 'StorageError' });
+    bench.wrapStore = withoutJournal(delays, ofOneCall);
+    await expect(bench.start(both, { strict: true })).rejects.toMatchObject(left[0]!.error);
+  });
+
+  it('is taken by a reload once its cause is gone, with the rows of its open epoch', async () => {
+    const { delays } = await stopped();
+    let isBroken = true;
+    bench.wrapStore = (store) => {
+      const broken = withoutJournal(delays, ofOneCall)(store);
+      return { ...store, journal: (...page) => (isBroken ? broken : store).journal(...page) };
+    };
+    const hub = await bench.start([define(), define({ study: 'other' })]);
+    expect(hub.refused()).toMatchObject(left);
+    isBroken = false;
+    const files = [define(), define({ study: 'other' })];
+    expect(await reloadStudies(hub, files, silentLogger)).toEqual({ added: ['delays'], refused: [] });
+    await contribute(hub, delays, 12, 1n);
+    await bench.clock.advance(everyMs);
+    await hub.settled();
+    expect(bench.record.contributorsAtDraw.get(`${delays}/1`)).toBe(12);
+    expect(bench.failures).toEqual([]);
+    await hub.close();
+  });
+
+  it('leaves the version before it running when the new version cannot start', async () => {
+    const hub = await bench.start([define()]);
+    const { studyId } = hub.studies()[0]!;
+    const openEpoch = (await bench.store()).openEpoch.bind(await bench.store());
+    (await bench.store()).openEpoch = async (input) => {
+      if (input.studyId === studyId) return openEpoch(input);
+      throw new StorageError('no such table: secrets_2_1', 'storage-failed', { details: ofOneCall });
+    };
+    expect(await reloadStudies(hub, [define({ cohort: 500 })], silentLogger))
+      .toEqual({ added: [], refused: ['delays'] });
+    await bench.clock.advance(everyMs);
+    await hub.settled();
+    expect(hub.studies()).toMatchObject([{ studyId, state: 'open', epoch: 2n, releaseCount: 1 }]);
+    expect(bench.failures).toEqual([]);
+    await hub.close();
+  });
+
+  it('takes nothing before the rows of its open epoch are counted', async () => {
+    const { delays } = await stopped();
+    const codes: unknown[] = [];
+    const later: { submit?: () => Promise<SubmitResult> } = {};
+    bench.wrapStore = (store) => {
+      const broken = withoutJournal(delays, ofOneCall)(store);
+      return {
+        ...store,
+        journal: async (...page) => {
+          if (later.submit === undefined) return broken.journal(...page);
+          codes.push((await later.submit()).code);
+          return store.journal(...page);
+        },
+      };
+    };
+    const hub = await bench.start([define(), define({ study: 'other' })]);
+    later.submit = () => hub.submit(batchOf(delays, 20, 1n));
+    await hub.addStudy(define());
+    expect(new Set(codes)).toEqual(new Set(['epoch-not-open']));
+    expect((await hub.submit(batchOf(delays, 20, 1n))).verdict).toBe('accepted');
+    await bench.clock.advance(everyMs);
+    await hub.settled();
+    expect(bench.record.contributorsAtDraw.get(`${delays}/1`)).toBe(11);
+    await hub.close();
+  });
 });

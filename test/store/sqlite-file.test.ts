@@ -43,6 +43,22 @@ describe('opening a data folder', () => {
     await (await openInline()).close();
   });
 
+  it('says where only one call failed, on either thread, and goes on', async () => {
+    const store = await openInline();
+    await store.registerStudy(registration());
+    await store.openEpoch(epochOf(1));
+    await store.close();
+    tamper('DROP TABLE journal_1');
+    for (const open of [openInline, openThreaded]) {
+      const again = await open();
+      await expect(again.journal(idOf('s'), 1n, 0n, 9)).rejects.toMatchObject({
+        name: 'StorageError', details: { sqliteCode: 'SQLITE_ERROR', scope: 'call' },
+      });
+      expect(await again.unfinishedEpochs()).toHaveLength(1);
+      await again.close();
+    }
+  });
+
   it('refuses another program\'s database, and a ledger that does not add up', async () => {
     const foreign = new Database(file());
     foreign.exec('CREATE TABLE notes (text); PRAGMA user_version = 3');

@@ -8,6 +8,8 @@ import {
 const passing = /^SQLITE_(BUSY|LOCKED|FULL)/;
 /** SQLite codes after which what is on disk is not known: the store refuses to write until it is opened again. */
 const fatal = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
+/** SQLite codes that speak of the records of one call, such as a missing table of one epoch. */
+const ofOneCall = /^SQLITE_(ERROR|CONSTRAINT|MISMATCH|RANGE|TOOBIG)/;
 
 const storageCodes: ReadonlySet<ErrorCode> = new Set<StorageCode>([
   'storage-failed', 'data-folder-in-use', 'data-folder-rolled-back', 'schema-too-new',
@@ -19,11 +21,14 @@ export function asStoreError(error: unknown): KeelsonError {
   if (error instanceof Database.SqliteError) {
     const remedy = error.code === 'SQLITE_FULL' ? '; free space on the disk of the data folder' : '';
     return new StorageError(`the store failed: ${error.message} (${error.code})${remedy}`, 'storage-failed', {
-      retryable: passing.test(error.code), details: { sqliteCode: error.code }, cause: error,
+      retryable: passing.test(error.code), cause: error,
+      details: { sqliteCode: error.code, ...(ofOneCall.test(error.code) && { scope: 'call' }) },
     });
   }
   const text = error instanceof Error ? error.message : 'unknown failure';
-  return new StorageError(`the store failed: ${text}`, 'storage-failed', { cause: error });
+  return new StorageError(`the store failed: ${text}`, 'storage-failed', {
+    details: { scope: 'call' }, cause: error,
+  });
 }
 
 /** True when nothing more may be written through this connection. */
