@@ -10,6 +10,7 @@ import type {
   WithdrawalRequest, WithdrawalResult,
 } from '../store/contract.js';
 import { AdmissionQueue } from './admission-queue.js';
+import { BudgetTurns } from './budget-turns.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { gatherEvidence } from './evidence.js';
@@ -65,6 +66,7 @@ class Hub implements RunningHub {
       runner: this.#runner,
       findEstimator: options.findEstimator ?? findRegistered,
       releaseTickMs: checkedTick(options.releaseTickMs ?? 0),
+      turns: new BudgetTurns(),
       emit: (event) => this.#emit(event),
       drained: () => this.#queue.drained(),
       stopped: () => this.#failure !== undefined,

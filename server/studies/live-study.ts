@@ -8,6 +8,7 @@ import type {
 } from '../store/contract.js';
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
 import type { Spend } from '../../src/wire/messages.js';
+import type { Waiting } from './budget-turns.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { excludeAfterRestart } from './exclusion.js';
@@ -45,7 +46,7 @@ export interface LiveStudyOptions {
 }
 
 /** One study of a running server: its open epoch, its schedule, its releases. */
-export class LiveStudy {
+export class LiveStudy implements Waiting {
   readonly #line: ReleaseLine;
   readonly #retention: Retention;
   /** Epochs that batches can still count in or that wait for their release. */
@@ -180,8 +181,18 @@ export class LiveStudy {
   /** The open epoch ends as planned, and none follows it. An epoch that would wait for a count ends now. */
   async end(): Promise<void> {
     this.#mode = 'end';
+    this.#leaveLine();
     if (this.#open === null) return this.#stopIfDone();
     if (this.#open.closesAtMs === 0) await this.#turnOver();
+  }
+
+  /** The studies before it have the budget's room that they waited for. */
+  onTurn(atMs: number): void {
+    // A turn under way may have found others before it.
+    void (this.#turning ?? Promise.resolve()).then(() => {
+      this.#nextOpenMs = atMs;
+      this.#askAgain();
+    });
   }
 
   /** Resolves when no epoch is being opened or released. */
@@ -195,6 +206,7 @@ export class LiveStudy {
     this.#closing = true;
     await this.#turning;
     await this.#line.settled();
+    this.#leaveLine();
     // Now: a turn that was under way has armed the next one's.
     this.#cancelTimer?.();
   }
@@ -335,8 +347,15 @@ export class LiveStudy {
   /** Held, and open in the runner, before the store can let a batch into it. */
   #nextEpoch(startedMs: number): HeldEpoch | null {
     if (this.#isHeld || this.#mode !== 'run' || this.#state !== 'open' || this.#exhausted) return null;
-    const { clock, runner, logger } = this.context;
-    const { document } = this.definition;
+    const { clock, runner, logger, turns } = this.context;
+    const { document, budget } = this.definition;
+    if (!turns.isFirst(budget.key, this)) {
+      turns.join(budget.key, this);
+      logger.info(
+        { study: document.study, budget: budget.key }, 'no epoch before studies that have waited longer for the budget',
+      );
+      return null;
+    }
     const planned = [this.#nextOpenMs, startedMs];
     const times = nextTimes(document.epoch, clock.nowMs(), planned, this.context.releaseTickMs);
     const next = freshEpoch(this.definition, this.#lastEpoch + 1n, times);
@@ -357,6 +376,7 @@ export class LiveStudy {
       this.#lastEpoch = next.epoch;
       this.#nextOpenMs = next.closesAtMs;
       this.#arm(next);
+      this.#leaveLine(next.opensAtMs);
       emit({ kind: 'epoch-opened', studyId, epoch: next.epoch, closesAtMs: next.closesAtMs });
       return;
     }
@@ -368,6 +388,7 @@ export class LiveStudy {
       return this.#waitUntil(retryAtMs);
     }
     this.#exhausted = true;
+    this.#leaveLine();
     logger.info({ study: this.view.name, budget: key }, 'the budget has no room for another epoch');
   }
 
@@ -378,12 +399,20 @@ export class LiveStudy {
 
   /** Asks for an epoch again when the budget will have renewed. Never at once: the clock may have been set back. */
   #waitUntil(retryAtMs: number): void {
-    const { clock, stopped } = this.context;
+    const { clock, turns } = this.context;
+    turns.join(this.definition.budget.key, this);
     this.#cancelTimer?.();
     this.#nextOpenMs = retryAtMs;
-    this.#cancelTimer = clock.after(Math.max(retryAtMs - clock.nowMs(), 1), () => {
-      if (!stopped() && !this.#closing && this.#open === null) void this.#turnOver();
-    });
+    this.#cancelTimer = clock.after(Math.max(retryAtMs - clock.nowMs(), 1), () => this.#askAgain());
+  }
+
+  #askAgain(): void {
+    if (!this.context.stopped() && !this.#closing && this.#open === null) void this.#turnOver();
+  }
+
+  /** It does not wait for its budget, or not any more. */
+  #leaveLine(atMs = lastTick(this.context.clock.nowMs(), this.context.releaseTickMs)): void {
+    this.context.turns.leave(this.definition.budget.key, this, atMs);
   }
 
   async #onReleased(closed: ClosedEpoch): Promise<void> {

@@ -48,6 +48,58 @@ async function checkPaid(studies: ReturnType<typeof both>, took: ReadonlyMap<str
   expect((await store.balance(key))!.rhoSpent).toBe(spent);
 }
 
+describe('studies on one population whose budget renews', () => {
+  const windowMs = 8 * everyMs;
+  const perMs = windowMs;
+  const small = { epsilon: 2.2, perMs };
+
+  /** Runs for some windows, and returns the releases of each study. */
+  async function releasesAfter(studies: ReturnType<typeof both>, windows: number): Promise<number[]> {
+    const hub = await bench.start(studies);
+    for (let turn = 0; turn < windows * 8; turn++) await checkedAt(() => bench.clock.advance(everyMs));
+    await hub.settled();
+    const counts = hub.studies().map(({ releaseCount }) => releaseCount);
+    await hub.close();
+    expect(bench.failures).toEqual([]);
+    return counts;
+  }
+
+  it.each([2, 3, 5])('each get an epoch in %d windows and one, when one fits a window', async (count) => {
+    const studies = Array.from({ length: count }, (_, i) => define({ study: `study ${i}`, budget: shared(small) }));
+    const [{ charge, budget }] = studies as [typeof studies[0]];
+    expect(charge.rho <= budget.rhoCap && 2n * charge.rho > budget.rhoCap).toBe(true);
+    for (let round = 1; round <= 3; round++) {
+      // The second and third time it is a restart.
+      const releases = await releasesAfter(studies, count + 1);
+      expect(Math.min(...releases)).toBeGreaterThanOrEqual(round);
+      expect(Math.max(...releases) - Math.min(...releases)).toBeLessThanOrEqual(round);
+    }
+  });
+
+  it('do not keep a dear study waiting for ever with cheap epochs', async () => {
+    const budget = shared({ epsilon: 4, perMs });
+    const [cheap, dear] = await releasesAfter([
+      define({ budget, cohort: 800, privacy: { epsilon: 1, delta: 1e-6 } }),
+      define({ study: 'dear', budget, privacy: { epsilon: 3, delta: 1e-6 } }),
+    ], 12) as [number, number];
+    expect(dear).toBeGreaterThanOrEqual(4);
+    expect(cheap).toBeGreaterThan(dear);
+  });
+
+  it('pass the turn on when the first in line is ended', async () => {
+    const studies = ['a', 'b', 'c'].map((study) => define({ study, budget: shared(small) }));
+    const hub = await bench.start(studies);
+    const waiting = hub.studies().filter(({ epoch }) => epoch === 0n);
+    expect(waiting).toHaveLength(2);
+    await hub.endStudy(waiting[0]!.studyId);
+    for (let turn = 0; turn < 12; turn++) await checkedAt(() => bench.clock.advance(everyMs));
+    await hub.settled();
+    expect(hub.study(waiting[0]!.studyId)).toMatchObject({ state: 'ended', releaseCount: 0 });
+    expect(hub.study(waiting[1]!.studyId)!.releaseCount).toBe(1);
+    await hub.close();
+  });
+});
+
 describe('two studies on one population', () => {
   it('open epochs side by side until the budget ends, within the cap at every step, every epoch paid for', async () => {
     const studies = both();
