@@ -5,12 +5,12 @@ import type { Store } from './contract.js';
 
 const hourMs = 3_600_000;
 /** How far the clock may be behind the newest time stamp. More than a correction by NTP; less than a wrong time zone. */
-export const behindMostMs = hourMs;
+const behindMostMs = hourMs;
 /**
  * How far the clock may be ahead of the newest time stamp: a server may stand still for months. Clocks that are wrong
  * are wrong by decades: an empty battery, a counter that wrapped, a mistyped year.
  */
-export const aheadMostMs = 366 * 24 * hourMs;
+const aheadMostMs = 366 * 24 * hourMs;
 
 /**
  * Refuses to start by a clock that cannot be right, before anything is stamped with it, and repairs the time stamps

@@ -93,7 +93,7 @@ function lastLockOf(path: string): bigint | undefined {
 }
 
 /** As a number that SQLite can hold. */
-export function inodeOf(path: string): bigint {
+function inodeOf(path: string): bigint {
   return BigInt.asIntN(64, statSync(path, { bigint: true }).ino);
 }
 
