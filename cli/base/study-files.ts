@@ -49,14 +49,17 @@ function readEach(
 ): { readonly studies: readonly ReadStudy[]; readonly refused: readonly RefusedStudy[] } {
   const studies: ReadStudy[] = [];
   const refused: RefusedStudy[] = [];
+  // Read only by a study that names a population, so that the reason is told where it matters.
+  let read: ReturnType<typeof parsePopulationsText> | undefined;
+  const readPopulations = (): typeof read => {
+    if (populations !== undefined) read ??= parsePopulationsText(readText(populations), populations);
+    return read;
+  };
   for (const file of files) {
     try {
       studies.push({ file, ...parseStudyText(readText(file), {
         name: file,
-        // Read only by a study that names a population, so that the reason is told where it matters.
-        get populations() {
-          return populations === undefined ? undefined : parsePopulationsText(readText(populations), populations);
-        },
+        get populations() { return readPopulations(); },
         readText: (path) => readText(resolve(join(dirname(file), path)), keyListBytesMax),
       }) });
     } catch (error) {
