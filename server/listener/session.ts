@@ -8,6 +8,7 @@ import type { Member } from './audience.js';
 import type { ListenerContext, SessionSocket } from './context.js';
 import { Contributions } from './contributions.js';
 import { noticeOf } from './event-frames.js';
+import { Rate } from '../network/rates.js';
 import { refusalText } from './refusal-texts.js';
 import { Strikes, type StrikeKind } from './strikes.js';
 import { Subscriptions } from './subscriptions.js';
@@ -28,16 +29,20 @@ export class Session implements Voice, Member {
   readonly #studies = new Set<string>();
   readonly #strikes: Strikes;
   readonly #wakefulness: Wakefulness;
+  readonly #controlFrames: Rate;
   /** The newest news of each study that came while the other side did not read. */
   readonly #untold = new Map<string, () => Uint8Array>();
   #paused = false;
   #looking = false;
   #resting = false;
   #closed = false;
+  #isCut = false;
 
   constructor(private readonly context: ListenerContext, private readonly socket: SessionSocket) {
     this.#strikes = new Strikes(context.limits);
-    this.#wakefulness = new Wakefulness(context.clock, context.limits);
+    const { clock, limits } = context;
+    this.#wakefulness = new Wakefulness(clock, limits);
+    this.#controlFrames = new Rate(clock, limits.controlFramesPerSecond, limits.controlFramesBurst);
     this.#contributions = new Contributions(context, socket, this, this.#serverNonce);
     this.#subscriptions = new Subscriptions(context, socket, this);
   }
@@ -75,9 +80,10 @@ export class Session implements Voice, Member {
     this.#brake();
   }
 
-  /** A pong came. */
+  /** A ping or a pong came. A socket that was told to go is cut as well when it sends too many. */
   heard(): void {
     this.#wakefulness.heard();
+    if (!this.#controlFrames.take()) this.#cut('control-frames');
   }
 
   /** Called now and then: cuts sockets that stay silent, never begin, or never read; ends those whose Welcome is outdated. */
@@ -250,6 +256,8 @@ export class Session implements Voice, Member {
   }
 
   #cut(why: string): void {
+    if (this.#isCut) return;
+    this.#isCut = true;
     this.context.metrics.socketsClosed.add(1, { reason: why });
     this.context.logger.debug({ address: this.socket.address, reason: why }, 'cutting a socket');
     this.ended();

@@ -40,6 +40,7 @@ export function sessionSocket(ws: WebSocket, raw: Duplex, address: string): Sess
 export function connectSession(ws: WebSocket, session: Session, onError: (error: Error) => void): void {
   ws.on('error', onError);
   ws.on('message', (data: Buffer, isBinary: boolean) => session.receive(data, isBinary));
+  ws.on('ping', () => session.heard());
   ws.on('pong', () => session.heard());
   ws.on('close', () => session.ended());
 }

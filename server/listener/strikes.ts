@@ -25,7 +25,7 @@ export class Strikes {
       case 'stray':
         return this.#past(kind, limits.strayFramesPerSocket, 1008, 'batches past the credit or without a channel');
       case 'hastySubscribe':
-        return this.#past(kind, limits.hastySubscribesPerSocket, 1008, 'Subscribes past the rate, or before the log was sent');
+        return this.#past(kind, limits.hastySubscribesPerSocket, 1008, 'Subscribes or Unsubscribes too soon');
     }
   }
 

@@ -42,11 +42,7 @@ export class Subscriptions {
     const subject = { studyId: frame.studyId };
     const view = context.hub.study(toHex(frame.studyId));
     if (context.stopping) return voice.refuse('shutting-down', subject);
-    if (!context.subscribeRates.take(this.socket.address)) {
-      const facts = { limits: context.limits, perSecond: context.limits.subscribePerSecond };
-      voice.refuse('rate-limited', { ...subject, facts });
-      return voice.strike('hastySubscribe');
-    }
+    if (!this.#isWithinRate(frame.studyId)) return;
     if (view === undefined) return voice.refuse('unknown-study', subject);
     // An index past what a number counts exactly is past the end of any log.
     const from = Number(frame.fromRelease > indexMax ? indexMax : frame.fromRelease);
@@ -68,7 +64,9 @@ export class Subscriptions {
     this.#reads.set(view.studyId, read);
   }
 
+  /** Counts against the rate of Subscribe: a socket could hold up everybody with these alone. */
   unsubscribe(frame: Unsubscribe): void {
+    if (!this.#isWithinRate(frame.studyId)) return;
     const studyId = toHex(frame.studyId);
     if (this.context.hub.study(studyId) === undefined) {
       this.voice.refuse('unknown-study', { studyId: frame.studyId });
@@ -81,6 +79,14 @@ export class Subscriptions {
     const subscription = this.#byStudy.get(event.studyId);
     if (event.kind === 'release') subscription?.onRelease(event.release, frame);
     else if (event.kind === 'study-stopped') subscription?.onStopped();
+  }
+
+  #isWithinRate(studyId: Uint8Array): boolean {
+    const { limits, subscribeRates } = this.context;
+    if (subscribeRates.take(this.socket.address)) return true;
+    this.voice.refuse('rate-limited', { studyId, facts: { limits, perSecond: limits.subscribePerSecond } });
+    this.voice.strike('hastySubscribe');
+    return false;
   }
 
   #drop(studyId: string): void {

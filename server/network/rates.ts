@@ -1,16 +1,37 @@
 import { isIPv6, SocketAddress } from 'node:net';
 import type { Clock } from '../base/clock.js';
 
-interface Bucket {
-  tokens: number;
-  atMs: number;
+/** How often something may be done: `burst` times at once, then `perSecond` times in each second. */
+export class Rate {
+  #tokens: number;
+  #atMs: number;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly perSecond: number,
+    private readonly burst: number,
+  ) {
+    this.#tokens = burst;
+    this.#atMs = clock.monotonicMs();
+  }
+
+  /** True when it may be done now; takes one token. */
+  take(): boolean {
+    const nowMs = this.clock.monotonicMs();
+    const refill = ((nowMs - this.#atMs) / 1000) * this.perSecond;
+    this.#tokens = Math.min(this.burst, this.#tokens + refill);
+    this.#atMs = nowMs;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
 }
 
-/** How often each address may do something: one token bucket per address, in bounded memory. */
+/** How often each address may do something: one rate for each address, in bounded memory. */
 export class AddressRates {
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #rates = new Map<string, Rate>();
 
-  /** @param addressesMax past it the address unused longest is forgotten, and starts with a full bucket again. */
+  /** @param addressesMax past it the address unused longest is forgotten, and starts with its burst again. */
   constructor(
     private readonly clock: Clock,
     private readonly perSecond: number,
@@ -20,26 +41,15 @@ export class AddressRates {
 
   /** True when the address may do it now; takes one token. */
   take(address: string): boolean {
-    const nowMs = this.clock.monotonicMs();
-    const bucket = this.#buckets.get(address) ?? { tokens: this.burst, atMs: nowMs };
-    const refill = ((nowMs - bucket.atMs) / 1000) * this.perSecond;
-    bucket.tokens = Math.min(this.burst, bucket.tokens + refill);
-    bucket.atMs = nowMs;
+    const { clock, perSecond, burst } = this;
+    const rate = this.#rates.get(address) ?? new Rate(clock, perSecond, burst);
     // A Map keeps insertion order: what is put back last is forgotten last.
-    this.#buckets.delete(address);
-    this.#buckets.set(address, bucket);
-    this.#forget();
-    if (bucket.tokens < 1) return false;
-    bucket.tokens -= 1;
-    return true;
-  }
-
-  #forget(): void {
-    while (this.#buckets.size > this.addressesMax) {
-      const oldest = this.#buckets.keys().next();
-      if (oldest.done === true) return;
-      this.#buckets.delete(oldest.value);
+    this.#rates.delete(address);
+    this.#rates.set(address, rate);
+    if (this.#rates.size > this.addressesMax) {
+      this.#rates.delete(this.#rates.keys().next().value!);
     }
+    return rate.take();
   }
 }
 

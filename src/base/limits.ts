@@ -34,12 +34,12 @@ export const limits = {
   helloPerSecond: 2_000,
   helloBurst: 20_000,
   /**
-   * Subscribe messages per address and second, sustained and burst. Each reads the log and signs a head, which a Hello
-   * of a fleet does not; a page subscribes once to each study.
+   * Subscribe and Unsubscribe messages per address and second, sustained and burst. A Subscribe reads the log and signs
+   * a head, which a Hello of a fleet does not; a page subscribes once to each study.
    */
   subscribePerSecond: 50,
   subscribeBurst: 2_000,
-  /** Subscribe messages past the rate, or before the log was sent, until the socket closes. */
+  /** Subscribe and Unsubscribe past the rate, or Subscribe before the log was sent, until the socket closes. */
   hastySubscribesPerSocket: 16,
   /** Sockets per server. */
   sockets: 20_000,
@@ -66,6 +66,12 @@ export const limits = {
   malformedFramesPerSocket: 3,
   /** Frames for unknown channels or past the credit before the socket closes: a client that lost its step. */
   strayFramesPerSocket: 16,
+  /**
+   * WebSocket pings and pongs of one socket, sustained and burst; past it the socket is cut. They are small, so a flood of
+   * them holds the event loop for long, and an honest client sends one in many seconds.
+   */
+  controlFramesPerSecond: 4,
+  controlFramesBurst: 64,
   /** Bytes of messages that have begun and not ended, over all sockets; past it those that hold most are cut. */
   unfinishedBytes: 256 * 1024 * 1024,
   /** A paused socket is looked at again after this long, in milliseconds. */

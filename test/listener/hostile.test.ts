@@ -141,7 +141,7 @@ describe('frames that WebSocket allows and nobody needs', () => {
 
   it('whole messages and pongs leave nothing behind that counts', async () => {
     const clock = new HandClock();
-    const rig = await startRig({ clock, limits: { unfinishedBytes: 40_000 } });
+    const rig = await startRig({ clock, limits: { unfinishedBytes: 40_000, controlFramesBurst: 2_000 } });
     const contributor = await rig.contributor();
     for (let i = 1n; i <= 400n; i++) await contributor.send(i);
     for (let i = 0; i < 2_000; i++) contributor.client.ws.pong(Buffer.alloc(100));
@@ -150,6 +150,22 @@ describe('frames that WebSocket allows and nobody needs', () => {
     clock.advance(250);
     expect((await contributor.send(402n)).accepted).toEqual([402n]);
     expect(rig.metrics.socketsClosed.total({ reason: 'unfinished' })).toBe(0);
+  });
+
+  it.each([['pings', 0x89], ['pongs', 0x8a]])('%s without end are cut', async (_what, first) => {
+    const rig = await startRig();
+    const { socket } = await upgraded(rig);
+    socket.resume();
+    const few = Buffer.concat(new Array<Buffer>(40).fill(frame(first, new Uint8Array(0))));
+    const nobodys = encodeClientFrame({ kind: 'unsubscribe', studyId: new Uint8Array(32) });
+    socket.write(Buffer.concat([few, frame(0x82, nobodys)]));
+    await eventually(() => rig.metrics.refused.total({ study: '', code: 'unknown-study' }) === 1);
+    expect(rig.metrics.totals.sockets).toBe(1);
+    const flood = setInterval(() => socket.writable && socket.write(few), 2);
+    await gone(socket);
+    clearInterval(flood);
+    await eventually(() => rig.metrics.totals.sockets === 0);
+    await rig.expectService();
   });
 
   it('compression is not agreed to, and a compressed frame is cut', async () => {

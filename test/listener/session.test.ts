@@ -189,6 +189,45 @@ describe('a socket that floods the server with Subscribe', () => {
   });
 });
 
+describe('a socket that floods the server with Unsubscribe', () => {
+  it('is told the rate, and closed when it does not slow down', async () => {
+    const rig = await bench({ subscribePerSecond: 3, subscribeBurst: 3, hastySubscribesPerSocket: 2 });
+    await rig.subscribe();
+    const frame = encodeClientFrame({ kind: 'unsubscribe', studyId: fromHex(rig.study) });
+    for (let i = 0; i < 2; i++) rig.session.receive(frame, true);
+    expect(rig.socket.kinds()).not.toContain('refusal');
+    rig.session.receive(frame, true);
+    expect(rig.socket.sent.at(-1)).toMatchObject({ kind: 'refusal', code: 'rate-limited' });
+    expect(rig.socket.end).toBeUndefined();
+    rig.session.receive(frame, true);
+    expect(rig.socket.end).toBe('1008');
+  });
+});
+
+describe('a socket that sends pings and pongs', () => {
+  const closedFor = ({ context }: Bench): number =>
+    context.metrics.socketsClosed.total({ reason: 'control-frames' });
+
+  it('may send a burst of them and a few per second, and is cut at the first one past that', async () => {
+    const rig = await bench({ controlFramesPerSecond: 2, controlFramesBurst: 5 });
+    for (let i = 0; i < 5; i++) rig.session.heard();
+    rig.clock.advance(1_000);
+    for (let i = 0; i < 2; i++) rig.session.heard();
+    expect(rig.socket.end).toBeUndefined();
+    // The rest of the same network read comes after the cut.
+    for (let i = 0; i < 10_000; i++) rig.session.heard();
+    expect([rig.socket.end, closedFor(rig)]).toEqual(['cut', 1]);
+  });
+
+  it('is cut also while it is being closed for something else', async () => {
+    const rig = await bench({ controlFramesBurst: 5 });
+    for (let i = 0; i < 3; i++) rig.session.receive(Uint8Array.of(255), true);
+    expect(rig.socket.end).toBe('1002');
+    for (let i = 0; i < 6; i++) rig.session.heard();
+    expect([rig.socket.end, closedFor(rig)]).toEqual(['cut', 1]);
+  });
+});
+
 describe('back-pressure on a socket', () => {
   it('stops reading from a client that does not read its answers', async () => {
     const rig = await bench();
