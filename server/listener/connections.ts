@@ -48,9 +48,18 @@ export class Connections {
     raw.on('close', () => this.#raws.delete(raw));
     this.#raws.add(raw);
     const address = this.context.clientAddress(request);
-    const refusal = this.#sessions.roomFor(address) ?? judgeUpgrade(request, this.rules);
+    const refusal = this.#sessions.roomFor(address) ?? this.#isHasty(request, address)
+      ?? judgeUpgrade(request, this.rules);
     if (refusal !== undefined) return refuseUpgrade(raw, refusal);
     this.#server.handleUpgrade(request, raw, head, (ws) => this.#begin(ws, raw, address));
+  }
+
+  /** Clients behind a trusted proxy: those that connect directly were counted before a byte was read. */
+  #isHasty(request: IncomingMessage, address: string): UpgradeRefusal | undefined {
+    const { connectionRates, isTrustedProxy, limits } = this.context;
+    if (!isTrustedProxy(request.socket.remoteAddress) || connectionRates.take(address)) return undefined;
+    const text = `an address may open ${limits.connectionsPerSecond} connections per second: slow down`;
+    return { status: 429, text };
   }
 
   /** Every session says goodbye. */

@@ -22,6 +22,8 @@ export interface ListenerContext {
   readonly isTrustedProxy: (address: string | undefined) => boolean;
   /** Open channels of each address. */
   readonly channelsOf: AddressCounts;
+  /** New connections of each address. */
+  readonly connectionRates: AddressRates;
   readonly helloRates: AddressRates;
   readonly subscribeRates: AddressRates;
   /** When a socket that was refused something is read again. */

@@ -96,9 +96,11 @@ function createHttpServer(context: ListenerContext, tls: TlsIdentity | undefined
   boundArrivals(server, context);
   // A handshake that failed or took too long. An answer would wait for its end, which may never come.
   server.on('tlsClientError', (_error: Error, raw: TLSSocket) => raw.destroy());
-  server.on('clientError', (error: Error, raw) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, raw) => {
     logger.debug({ reason: error.name }, 'a request could not be read');
-    if (!raw.writable) return void raw.destroy();
+    // Anything but HTTP that cannot be read, such as TLS that is negotiated again and again: an answer could wait for ever.
+    const isHttp = /^(HPE_|ERR_HTTP_)/.test(error.code ?? '');
+    if (!raw.writable || !isHttp) return void raw.destroy();
     raw.once('finish', () => raw.destroy());
     raw.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
   });

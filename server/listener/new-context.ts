@@ -18,7 +18,8 @@ export function contextOf(options: ContextOptions): ListenerContext {
   const limits = { ...defaultLimits, ...options.limits };
   const { clock } = options;
   const metrics = options.metrics ?? createServerMetrics();
-  const { rateAddresses } = limits;
+  const rates = (perSecond: number, burst: number): AddressRates =>
+    new AddressRates(clock, perSecond, burst, limits.rateAddresses);
   return {
     hub: options.hub,
     clock,
@@ -29,9 +30,10 @@ export function contextOf(options: ContextOptions): ListenerContext {
     clientAddress: clientAddressOf(options.trustedProxies ?? []),
     isTrustedProxy: trustedProxyCheck(options.trustedProxies ?? []),
     channelsOf: new AddressCounts(),
-    helloRates: new AddressRates(clock, limits.helloPerSecond, limits.helloBurst, rateAddresses),
-    subscribeRates: new AddressRates(clock, limits.subscribePerSecond, limits.subscribeBurst, rateAddresses),
-    rests: new AddressTurns(clock, limits.pauseMs, limits.subscriberStallMs, rateAddresses),
+    connectionRates: rates(limits.connectionsPerSecond, limits.connectionsBurst),
+    helloRates: rates(limits.helloPerSecond, limits.helloBurst),
+    subscribeRates: rates(limits.subscribePerSecond, limits.subscribeBurst),
+    rests: new AddressTurns(clock, limits.pauseMs, limits.subscriberStallMs, limits.rateAddresses),
     logReads: new LogReads(limits, metrics),
     settled: new Signal(clock),
     stopping: false,

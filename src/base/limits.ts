@@ -52,6 +52,12 @@ export const limits = {
    * An address has half of them.
    */
   httpConnections: 1_000,
+  /**
+   * New TCP connections of one address, sustained and burst; past it they are closed unread. Each may cost a TLS handshake,
+   * about a millisecond of the event loop. The burst lets all sockets of an address come back after a restart.
+   */
+  connectionsPerSecond: 200,
+  connectionsBurst: 10_000,
   /** Channels over all sockets: each holds a key and its acks, 5 KiB in all, so these are 2 GiB. */
   channels: 400_000,
   /** Channels from one address, on however many sockets: no single one may take them all. */

@@ -5,9 +5,12 @@ import { createConnection, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { descriptorLimit, withinDescriptors } from '../../server/listener/descriptors.js';
 import { limits } from '../../src/base/limits.js';
+import { subprotocol } from '../../src/wire/index.js';
 import { tlsIdentity } from '../support/tls/identity.js';
+import { HandClock } from './hand-clock.js';
 import { startRig, type Rig } from './harness.js';
 
 let held: Socket[] = [];
@@ -62,6 +65,18 @@ describe('connections that never become more', () => {
     if (tls === undefined) await rig.expectService();
   });
 
+  it.each([['plain', undefined], ['TLS', tlsIdentity('first')]])('come at the rate of an address: %s', async (_, tls) => {
+    const clock = new HandClock();
+    const hasty = { connectionsPerSecond: 2, connectionsBurst: 5 };
+    const rig = await startRig({ clock, limits: hasty, ...(tls !== undefined && { tls }) });
+    const at = (last: number, count: number): Promise<Socket[]> => hold(rig, count, `127.0.0.${last}`);
+    expect(await at(2, 9)).toHaveLength(5);
+    expect(closedFor(rig, 'address-rate')).toBe(4);
+    expect(await at(3, 3)).toHaveLength(3);
+    clock.advance(1_000);
+    expect(await at(2, 3)).toHaveLength(2);
+  });
+
   it('leave no more than the server\'s bound, from however many addresses', async () => {
     const rig = await startRig({ limits: tight });
     const open = [];
@@ -72,6 +87,22 @@ describe('connections that never become more', () => {
     for (const socket of held) socket.destroy();
     await decided(rig);
     await rig.expectService();
+  });
+
+  it('come at the rate of the client when a trusted proxy brings them', async () => {
+    const hasty = { connectionsPerSecond: 2, connectionsBurst: 3 };
+    const rig = await startRig({ clock: new HandClock(), limits: hasty, trustedProxies: ['127.0.0.2'] });
+    const statusOf = (client: string): Promise<number> => new Promise((resolve) => {
+      const socket = new WebSocket(`ws://127.0.0.1:${rig.listener.port}/`, subprotocol, {
+        localAddress: '127.0.0.2', headers: { 'X-Forwarded-For': client },
+      });
+      socket.on('open', () => { resolve(101); socket.close(); }).on('error', () => undefined);
+      socket.on('unexpected-response', (_request, response) => resolve(response.statusCode!));
+    });
+    const statuses: number[] = [];
+    for (let i = 0; i < 5; i++) statuses.push(await statusOf('203.0.113.9'));
+    expect(statuses).toEqual([101, 101, 101, 429, 429]);
+    expect(await statusOf('203.0.113.10')).toBe(101);
   });
 
   it('count for nobody when a trusted proxy brings them', async () => {

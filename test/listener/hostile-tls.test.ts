@@ -90,6 +90,23 @@ describe('the TLS port', () => {
     await expectService(rig);
   });
 
+  it('hangs up on who negotiates again and again', async () => {
+    const rig = await startRig({ tls: first });
+    const { socket } = await handshake(rig, { maxVersion: 'TLSv1.2' });
+    let times = 0;
+    const again = (): void => void socket.renegotiate({}, (error) => {
+      if (error === null) {
+        times += 1;
+        again();
+      }
+    });
+    again();
+    await gone(socket);
+    // What Node takes in ten minutes.
+    expect(times).toBe(3);
+    await expectService(rig);
+  });
+
   it('keeps a connection over a renewal, and shows the new certificate to the next', async () => {
     const rig = await startRig({ tls: first });
     const { socket } = await handshake(rig);
