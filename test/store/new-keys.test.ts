@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { newKeysSchema } from '../../server/store/sqlite/migrations/0005-new-keys.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import type { Store } from '../../server/store/contract.js';
 import { HandClock } from '../listener/hand-clock.js';
@@ -63,6 +65,18 @@ it('counts over a restart, and begins no period anew for a clock that is set bac
   expect(refused).toMatchObject({ code: 'too-many-new-keys', retryAtMs: 11 * perMs });
 });
 
+it('keeps its count when the folder of an older program is upgraded', async () => {
+  const studyId = await register('s');
+  await store.close();
+  const database = new Database(join(directory, 'keelson.db'));
+  database.exec(`DROP TABLE new_keys; ${newKeysSchema}
+    INSERT INTO new_keys VALUES ('s', ${10 * perMs}, 2); PRAGMA user_version = 7`);
+  database.close();
+  await open();
+  const [refused] = await store.admit([batch('c', 1, 1, { studyId })]);
+  expect(refused).toMatchObject({ code: 'too-many-new-keys', retryAtMs: 11 * perMs });
+});
+
 it('counts a key whose first batch is refused for its values, so that values decide on nobody else', async () => {
   const studyId = await register('s');
   const of = (who: string, rejectAs?: 'not-finite') =>
@@ -89,6 +103,35 @@ it('shares count and known keys between the public versions of a study, and with
   // Were the one who was in the secret version let past, its presence there would show.
   expect(await verdicts(store, [of('a', second), of('hidden', second), of('there', second), of('c', second)]))
     .toEqual(['accepted@1', ...Array<string>(3).fill('rejected:too-many-new-keys')]);
+});
+
+describe('versions with periods of different lengths', () => {
+  const hour = 60 * perMs;
+  const rate = (keys: number, per: number): object => ({ admission: { kind: 'rate', keys, perMs: per } });
+
+  it('begin no period of each other anew', async () => {
+    const minutes = await register('s', '1');
+    const hours = await register('s', '2', rate(3, hour));
+    const of = (who: string, studyId: string) => batch(who, 1, 1, { studyId });
+    expect(await verdicts(store, ['a', 'b', 'c'].map((who) => of(who, hours)))).toEqual(Array(3).fill('accepted@1'));
+    clock.advance(perMs);
+    // The older one still takes its own rate; the newer one has had its keys for this hour.
+    expect(await verdicts(store, [of('d', minutes), of('e', hours), of('f', minutes), of('g', minutes)])).toEqual([
+      'accepted@1', 'rejected:too-many-new-keys', 'accepted@1', 'rejected:too-many-new-keys',
+    ]);
+    const [refused] = await store.admit([of('e', hours)]);
+    expect(refused).toMatchObject({ retryAtMs: hour });
+  });
+
+  it('count the keys that another one took in the same period', async () => {
+    const hours = await register('s', '1', rate(3, hour));
+    const of = (who: string, studyId: string) => batch(who, 1, 1, { studyId });
+    expect(await verdicts(store, ['a', 'b', 'c'].map((who) => of(who, hours)))).toEqual(Array(3).fill('accepted@1'));
+    const longer = await register('s', '2', rate(3, 2 * hour));
+    const shorter = await register('s', '3', rate(3, perMs));
+    expect(await verdicts(store, [of('d', longer), of('e', shorter), of('a', longer)]))
+      .toEqual(['rejected:too-many-new-keys', 'accepted@1', 'accepted@1']);
+  });
 });
 
 it('bounds nothing where the study has no rate', async () => {

@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
 import { migrations } from '../../server/store/sqlite/migrations/index.js';
+import { newKeysSchema } from '../../server/store/sqlite/migrations/0005-new-keys.js';
 import { openInlineSqliteStore, openSqliteStore } from '../../server/store/sqlite/open.js';
 import { openSqliteReader } from '../../server/store/sqlite/reader.js';
 import type { Store } from '../../server/store/contract.js';
@@ -181,6 +182,7 @@ describe('a folder that an older program wrote', () => {
     'DROP TABLE new_keys;',
     'DROP TABLE withdrawals;',
     'DROP TABLE rollback_charges; DROP TABLE rollbacks;',
+    `DROP TABLE new_keys; ${newKeysSchema}`,
   ];
   it('is upgraded from every schema there was, and keeps what it holds', async () => {
     expect(added).toHaveLength(migrations.length - 1);

@@ -2,12 +2,13 @@ import type Database from 'better-sqlite3';
 
 /** How many new keys a study takes, and in which time. */
 export interface NewKeyRate {
-  /** The study's name: a key that one public version knows is known to all, and they share the count. */
+  /** The study's name: a key that one public version knows is known to all, and each counts the keys of all. */
   readonly study: string;
   readonly keys: number;
   readonly perMs: number;
 }
 
+/** The period of one length that is counted. */
 interface Period {
   readonly from_ms: bigint;
   readonly keys: bigint;
@@ -17,6 +18,8 @@ interface Period {
  * Counts the keys whose first batch a study settles, in the transaction that settles it: so the count survives crashes, and
  * what is rolled back is not counted. Periods begin at whole multiples of their length in Unix time, so that at most `keys` are
  * taken in each, and at most twice as many in any stretch of that length. A clock that is set back begins no period anew.
+ * Versions of a study may have periods of different lengths. Each length has its own count, and a key that one version takes
+ * counts in all of them. The first period of a length also counts the keys of periods that lie within it.
  *
  * Claim: the rate costs no privacy where participation is public, and only there may a study have one.
  * Neighbours: the values that one contributor sent replaced by others; who sends, when, and how many rows, is the same.
@@ -27,8 +30,10 @@ interface Period {
  */
 export class NewKeys {
   readonly #known: Database.Statement<[string, bigint], unknown>;
-  readonly #read: Database.Statement<[string], Period>;
-  readonly #write: Database.Statement<[string, number, number]>;
+  readonly #read: Database.Statement<[string, number], Period>;
+  readonly #before: Database.Statement<[string, number], { readonly keys: bigint }>;
+  readonly #begin: Database.Statement<[string, number, number, number]>;
+  readonly #count: Database.Statement<[string, number]>;
 
   /** @param nowMs Unix time. */
   constructor(database: Database.Database, private readonly nowMs: () => number) {
@@ -36,8 +41,13 @@ export class NewKeys {
     this.#known = database.prepare(`SELECT 1 FROM studies JOIN replay USING (study_key)
       WHERE studies.name = ? AND replay.contributor_id = ?
         AND json_extract(studies.document, '$.participation') = 'public' LIMIT 1`);
-    this.#read = database.prepare('SELECT from_ms, keys FROM new_keys WHERE study_name = ?');
-    this.#write = database.prepare('INSERT OR REPLACE INTO new_keys (study_name, from_ms, keys) VALUES (?, ?, ?)');
+    this.#read = database.prepare('SELECT from_ms, keys FROM new_keys WHERE study_name = ? AND per_ms = ?');
+    this.#before = database.prepare(
+      'SELECT coalesce(max(keys), 0) AS keys FROM new_keys WHERE study_name = ? AND from_ms >= ?');
+    this.#begin = database.prepare(
+      'INSERT OR REPLACE INTO new_keys (study_name, per_ms, from_ms, keys) VALUES (?, ?, ?, ?)');
+    this.#count = database.prepare(
+      'UPDATE new_keys SET keys = keys + 1 WHERE study_name = ? AND from_ms + per_ms > ?');
   }
 
   /**
@@ -48,15 +58,22 @@ export class NewKeys {
   take({ study, keys, perMs }: NewKeyRate, contributorId: bigint): number | null {
     if (contributorId !== 0n && this.#known.get(study, contributorId) !== undefined) return null;
     const now = Math.floor(this.nowMs());
-    const period = this.#read.get(study);
-    const endsMs = period === undefined ? -Infinity : Number(period.from_ms) + perMs;
-    if (now >= endsMs) {
-      this.#write.run(study, now - (now % perMs), 1);
-      return null;
-    }
-    if (Number(period!.keys) >= keys) return endsMs;
-    this.#write.run(study, Number(period!.from_ms), Number(period!.keys) + 1);
+    const { fromMs, taken } = this.#period(study, perMs, now);
+    if (taken >= keys) return fromMs + perMs;
+    this.#count.run(study, now);
     return null;
+  }
+
+  /** The period of this length that `nowMs` is in, begun if need be. */
+  #period(study: string, perMs: number, nowMs: number): { readonly fromMs: number; readonly taken: number } {
+    const last = this.#read.get(study, perMs);
+    if (last !== undefined && nowMs < Number(last.from_ms) + perMs) {
+      return { fromMs: Number(last.from_ms), taken: Number(last.keys) };
+    }
+    const fromMs = nowMs - (nowMs % perMs);
+    const taken = last === undefined ? Number(this.#before.get(study, fromMs)!.keys) : 0;
+    this.#begin.run(study, perMs, fromMs, taken);
+    return { fromMs, taken };
   }
 }
 

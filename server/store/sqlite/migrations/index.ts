@@ -5,6 +5,7 @@ import { keyRotationsSchema } from './0004-key-rotations.js';
 import { newKeysSchema } from './0005-new-keys.js';
 import { withdrawalsSchema } from './0006-withdrawals.js';
 import { rollbacksSchema } from './0007-rollbacks.js';
+import { newKeyPeriodsSchema } from './0008-new-key-periods.js';
 
 /**
  * Schema steps in order; step i brings `user_version` from i to i + 1. A step that was released is never edited:
@@ -12,5 +13,5 @@ import { rollbacksSchema } from './0007-rollbacks.js';
  */
 export const migrations: readonly string[] = [
   initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema, newKeysSchema, withdrawalsSchema,
-  rollbacksSchema,
+  rollbacksSchema, newKeyPeriodsSchema,
 ];
