@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { subscribe } from '../../client/index.js';
 import { openTransport } from '../../client/websocket/node.js';
@@ -9,6 +9,7 @@ import { fromHex } from '../../src/base/bytes.js';
 import { logLines, verifyReleaseLog } from '../../src/log/index.js';
 import { signing } from '../../src/signing/node.js';
 import { decodeReleaseBody, subprotocol } from '../../src/wire/index.js';
+import { Stage } from '../support/live-command.js';
 import type { WireClient } from '../support/wire-client.js';
 import { server } from '../support/wire-samples.js';
 import { HandClock } from './hand-clock.js';
@@ -46,6 +47,25 @@ describe('releases above 1 MiB', () => {
     const lines = logLines([new Uint8Array(await answer.arrayBuffer())]);
     const report = await verifyReleaseLog(lines, { signing, serverKey: server.publicKey });
     expect(report).toMatchObject({ authentic: true, count: 4 });
+  });
+});
+
+describe('the command, of a release above 1 MiB', () => {
+  const stage = new Stage();
+  afterAll(() => stage.end());
+
+  it('shows it with watch, and checks it with verify', async () => {
+    const rig = await startRig();
+    rig.hub.publish(rig.study, large);
+    const url = rig.listener.address.replace('http', 'ws');
+    const watched = await stage.run(['watch', url, '--study', rig.study, '--count', '1', '--json']);
+    expect(watched.stderr).toBe('');
+    expect(JSON.parse(watched.stdout)).toMatchObject({ type: 'release', text: large });
+    const answer = await fetch(rig.url(`/v1/releases?study=${rig.study}`));
+    const log = stage.write('log.ndjson', new Uint8Array(await answer.arrayBuffer()));
+    const key = Buffer.from(server.publicKey).toString('hex');
+    const verified = await stage.run(['verify', log, '--server-key', key]);
+    expect([verified.status, verified.stderr]).toEqual([0, '']);
   });
 });
 
