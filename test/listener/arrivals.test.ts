@@ -89,7 +89,10 @@ describe('connections that never become more', () => {
     await rig.expectService();
   });
 
-  it('come at the rate of the client when a trusted proxy brings them', async () => {
+  it.each([
+    ['an address', () => '203.0.113.9'],
+    ['the addresses of an IPv6 network of 64 bits', (i: number) => `2001:db8::${i}:1`],
+  ])('come at the rate of the client when a trusted proxy brings them: %s', async (_, address) => {
     const hasty = { connectionsPerSecond: 2, connectionsBurst: 3 };
     const rig = await startRig({ clock: new HandClock(), limits: hasty, trustedProxies: ['127.0.0.2'] });
     const statusOf = (client: string): Promise<number> => new Promise((resolve) => {
@@ -100,7 +103,7 @@ describe('connections that never become more', () => {
       socket.on('unexpected-response', (_request, response) => resolve(response.statusCode!));
     });
     const statuses: number[] = [];
-    for (let i = 0; i < 5; i++) statuses.push(await statusOf('203.0.113.9'));
+    for (let i = 0; i < 5; i++) statuses.push(await statusOf(address(i)));
     expect(statuses).toEqual([101, 101, 101, 429, 429]);
     expect(await statusOf('203.0.113.10')).toBe(101);
   });
