@@ -120,6 +120,9 @@ function checkPresence(collected: Collected, definitions: ArgsDef): void {
     if (definition.required !== false && collected.positionals[index] === undefined) {
       throw new UsageError(`${name.toUpperCase()} is missing: ${definition.description ?? 'it must be given'}`);
     }
+    if (collected.positionals[index] === '') {
+      throw new UsageError(`${name.toUpperCase()} is empty: ${definition.description ?? 'give a text'}`);
+    }
   }
   // A command that takes a list declares its last positional with a valueHint ending in "...".
   const takesList = positionals.at(-1)?.[1].valueHint?.endsWith('...') === true;

@@ -30,6 +30,9 @@ const systemRemedies: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder: name a file in it',
   ENOTDIR: 'a part of the path is not a folder: check the path',
   EEXIST: 'it exists already: name another file',
+  ELOOP: 'its links lead back to each other: check the path',
+  ENAMETOOLONG: 'the path is too long: check it',
+  EROFS: 'the disk can only be read: choose another place',
   ENOSPC: 'the disk is full: make room and run again',
   EADDRINUSE: 'the address is taken: stop its owner or choose another port',
   ECONNREFUSED: 'nobody answers there: check the address and that the server runs',
@@ -43,7 +46,7 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 /** An error of the operating system as one that says what, where and what to do; others unchanged. */
 export function asInputError(error: unknown, subject: string): unknown {
   if (!isSystemError(error)) return error;
-  const remedy = systemRemedies[error.code ?? ''] ?? `the system answered ${error.code}`;
+  const remedy = systemRemedies[error.code ?? ''] ?? `the system answered ${error.code}: check the path`;
   return new InvalidInputError(`${subject}: ${remedy}`, { path: subject, systemCode: error.code });
 }
 

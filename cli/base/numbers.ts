@@ -35,9 +35,14 @@ export function numberFlag(text: string | undefined, flag: string, rule: NumberR
   return value;
 }
 
-/** Unix milliseconds of a date or a time in UTC; NaN for another text. */
+/** Unix milliseconds of a date or a time in UTC; NaN for another text, and for days that no calendar has. */
 export function parseTime(text: string): number {
-  return /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(text)) return Number.NaN;
+  const day = text.slice(0, 10);
+  const midnight = new Date(`${day}T00:00Z`);
+  // Date takes February 31 for March 3.
+  const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
+  return isDay ? Date.parse(text) : Number.NaN;
 }
 
 /** @throws UsageError for what is no time. Undefined stays undefined. */
@@ -60,7 +65,8 @@ export function listFlag(text: string | undefined, flag: string): readonly strin
 
 /** `key=value` pairs of a repeated flag. @throws UsageError on another form or a key given twice. */
 export function pairsFlag(texts: readonly string[], flag: string): Readonly<Record<string, string>> {
-  const pairs: Record<string, string> = {};
+  // Without a prototype, or the key __proto__ would be lost.
+  const pairs = Object.create(null) as Record<string, string>;
   for (const text of texts) {
     const equals = text.indexOf('=');
     const key = text.slice(0, Math.max(0, equals)).trim();

@@ -1,16 +1,22 @@
 import { readYaml } from '../../server/study-file/yaml-text.js';
+import { InvalidInputError } from '../../src/base/errors.js';
+import { UsageError } from './errors.js';
 import { pairsFlag } from './numbers.js';
 import { readText } from './study-files.js';
 
 /**
  * The parameters of `--set name=value`. A value `@file` is what the file holds, in JSON or YAML: for lists that are too
  * long for a command line.
- * @throws UsageError as `pairsFlag`; InvalidInputError when a file cannot be read.
+ * @throws UsageError as `pairsFlag`, and where `@` names no file; InvalidInputError when a file cannot be read or is empty.
  */
 export function settingsFlag(texts: readonly string[], flag = '--set'): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(pairsFlag(texts, flag)).map(([name, value]) => {
     if (!value.startsWith('@')) return [name, value];
     const file = value.slice(1);
-    return [name, readYaml(readText(file), file).value];
+    if (file === '') throw new UsageError(`${flag} ${name}=@ names no file: write ${flag} ${name}=@FILE`, { flag });
+    const held = readYaml(readText(file), file).value;
+    if (held !== null && held !== undefined) return [name, held];
+    // It would count as not given, and the default would run.
+    throw new InvalidInputError(`${file} holds no value for ${name}: write one, or leave ${flag} out`, { path: file });
   }));
 }

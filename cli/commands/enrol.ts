@@ -2,6 +2,7 @@ import { signing } from '#signing';
 import { parseDuration } from '../../server/study-file/durations.js';
 import { parseKeyList } from '../../server/study-file/enrolled-keys.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
+import { isName, nameRule } from '../../src/base/facts-limits.js';
 import { issueEnrolment, type Signer } from '../../src/signing/index.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
@@ -44,6 +45,8 @@ export const enrol = defineCommand({
     if (keys.length === 0 && (expiresAtMs !== undefined || args.study !== undefined)) {
       throw new UsageError('a token is for a key: give --key, or --keys and a file of them');
     }
+    if (args.study !== undefined && !isName(args.study)) throw new UsageError(`--study is ${nameRule}`);
+    // Nothing is made before everything else is right.
     const issuer = args.new === true ? makeKeyFile(args.issuer) : signing.createSigner(readKeyFile(args.issuer));
     if (keys.length === 0) return tellIssuer(issuer, args.issuer, args.new === true, output);
     const enrolment = { study: args.study ?? null, expiresAtMs: expiresAtMs! };

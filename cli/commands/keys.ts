@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { signing } from '#signing';
 import { systemClock } from '../../server/base/clock.js';
 import { rotateServerKey, type RotationStore } from '../../server/keys/key-rotation.js';
+import { isSecretThere } from '../../server/keys/secret-files.js';
 import { openSqliteStore } from '../../server/store/sqlite/open.js';
 import { toHex } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
@@ -28,8 +28,11 @@ export const keys = defineCommand({
   async run({ args, output }) {
     if (args.action !== 'rotate') throw new UsageError(`there is no "keelson keys ${args.action}": write rotate`);
     const path = join(args.data, 'server.key');
-    if (!existsSync(path)) {
-      throw new InvalidInputError(`${path} is missing: name the data folder of an aggregator that has run`, { path });
+    // Opening the store would make one.
+    const missing = [path, join(args.data, 'keelson.db')].find((file) => !isSecretThere(file));
+    if (missing !== undefined) {
+      const remedy = 'name the data folder of an aggregator that has run';
+      throw new InvalidInputError(`${missing} is missing: ${remedy}`, { path: missing });
     }
     const store = await openSqliteStore({ directory: args.data, clock: systemClock });
     try {

@@ -22,7 +22,8 @@ export type RotationStore = Pick<Required<Store>, 'rotations' | 'addRotation' | 
  * next one is in force); the file is replaced in one rename; the old one is erased. Before the record, `settleRotation`
  * throws the next key away; after it, it goes on with the steps that are missing.
  * @param path of server.key.
- * @throws InvalidInputError when there is no key yet, or it was changed as often as a server can.
+ * @throws InvalidInputError when there is no key yet, its file holds something else (nothing is made then), or it was
+ *   changed as often as a server can.
  */
 export async function rotateServerKey(path: string, store: RotationStore, nowMs: number): Promise<KeyRotation> {
   const before = await store.rotations();
@@ -36,9 +37,10 @@ export async function rotateServerKey(path: string, store: RotationStore, nowMs:
       + 'start a new data folder', { path },
     );
   }
+  const previous = signing.createSigner(serverSeedIn(path));
   createSecret(nextOf(path), () => toHex(signing.generateSeed()));
-  const [previous, next] = [path, nextOf(path)].map((file) => signing.createSigner(serverSeedIn(file)));
-  const rotation = signRotation(previous!, next!, signing);
+  const next = signing.createSigner(serverSeedIn(nextOf(path)));
+  const rotation = signRotation(previous, next, signing);
   await store.addRotation(rotation, nowMs);
   settleRotation(path, [...before, rotation], null);
   return rotation;

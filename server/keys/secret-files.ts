@@ -1,5 +1,5 @@
 import {
-  closeSync, fchmodSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync,
+  closeSync, constants, fchmodSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync,
 } from 'node:fs';
 import { platform } from 'node:os';
 import { join } from 'node:path';
@@ -149,17 +149,25 @@ function openDraft(draft: string, path: string): number {
 
 function openIfThere(path: string): number | undefined {
   try {
-    return openSync(path, 'r');
+    // Opening a pipe would wait for its writer, and nothing could interrupt that.
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw unreadable(path, error);
   }
 }
 
+const causes: Readonly<Record<string, string>> = {
+  ENOTDIR: 'a part of the path is not a folder: check the path',
+  ELOOP: 'its links lead back to each other: check the path',
+  ENAMETOOLONG: 'the path is too long: check it',
+  EACCES: 'permission denied: check its owner and mode 0600, and who may enter its folder',
+};
+
 function unreadable(path: string, cause: unknown): InvalidInputError {
-  return new InvalidInputError(
-    `${path} cannot be read (${codeOf(cause) ?? 'unknown'}): check its owner and mode 0600`, { path },
-  );
+  const code = codeOf(cause) ?? 'unknown';
+  const why = causes[code] ?? `the system answered ${code}: check its owner and mode 0600`;
+  return new InvalidInputError(`${path} cannot be read: ${why}`, { path });
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -19,7 +19,10 @@ export function checkText<const Schema extends v.GenericSchema>(
   schema: Schema, text: string, file: string,
 ): CheckedFile<v.InferOutput<Schema>> {
   const { value, lineOf } = readYaml(text, file);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (value === null) {
+    throw studyError(file, { path: '', rule: 'is empty: give keys and values', remedy: 'see the samples in studies/' });
+  }
+  if (typeof value !== 'object' || Array.isArray(value)) {
     throw studyError(
       file, { path: '', value: shown(value), rule: 'give keys and values', remedy: 'see the samples in studies/' },
     );

@@ -1,8 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aggregatorUrl } from '../../cli/base/address.js';
+import { systemClock } from '../../server/base/clock.js';
+import { openSqliteStore } from '../../server/store/sqlite/open.js';
 import { didYouMean, nearest } from '../../src/base/suggest.js';
 import { keelson } from '../support/command.js';
 
@@ -130,6 +135,8 @@ describe('addresses', () => {
       ['contribute', '--study', 's', '--key', at('own.key'), '--withdraw'],
     ] as const;
     for (const [name, ...flags] of commands) {
+      expect(await refusal(name, '8787', ...flags))
+        .toContain('a port needs its host, like 127.0.0.1:8787');
       for (const url of ['ftp://a.example', 'ws://a b', 'ws://']) {
         const text = await refusal(name, url, ...flags);
         expect(text).toContain(`URL is "${url}"`);
@@ -167,6 +174,69 @@ describe('files that commands take', () => {
       .toContain(`${other}: this file is not an outbox`);
   });
 
+  it('a file of a setting that holds nothing is not taken for the default', async () => {
+    const words = ['estimate', 'mean', '--input', write('four.csv', 'x\n1\n'), ...target, '--set'];
+    const file = write('nothing', '');
+    expect(await refusal(...words, `scale=@${file}`)).toContain('nothing holds no value for scale');
+    expect(await refusal(...words, 'scale=@')).toContain('--set scale=@ names no file');
+    expect(await refusal(...words, '__proto__=1'))
+      .toContain('parameters.__proto__ is not a parameter');
+    expect(await refusal('plan', write('nothing.yaml', ''))).toContain('the file is empty');
+  });
+
+  it('links in a circle and paths that are too long are told as such', async () => {
+    symlinkSync(at('circle'), at('circle'));
+    const long = at('x'.repeat(300));
+    for (const [path, why] of [[at('circle'), 'links lead back'], [long, 'path is too long']]) {
+      expect(await refusal('estimate', 'mean', '--input', path!, ...target)).toContain(why);
+      expect(await refusal('enrol', path!)).toContain(why);
+      expect(await refusal('keygen', path!)).toContain(why);
+    }
+    expect(await refusal('keygen', write('file', 'x') + '/key')).toContain('is not a folder');
+  });
+
+  it('an argument without a text is refused as such', async () => {
+    const asked = [['verify', ''], ['ledger', ''], ['backup', folder, ''], ['keygen', '']];
+    for (const words of asked) expect(await refusal(...words)).toContain(' is empty: ');
+  });
+
+  it('a data folder is told from other folders, files and databases', async () => {
+    const held = (name: string, bytes: string): string => {
+      mkdirSync(at(name));
+      write(join(name, 'keelson.db'), bytes);
+      return at(name);
+    };
+    const other = at('other-program');
+    mkdirSync(other);
+    new Database(join(other, 'keelson.db')).exec('CREATE TABLE notes (text TEXT)').close();
+    for (const command of ['ledger', 'backup']) {
+      const rest = command === 'backup' ? [at('copy')] : [];
+      expect(await refusal(command, held(`${command}-text`, 'x'.repeat(5000)), ...rest))
+        .toContain('is another file: check the folder, or restore a copy');
+      expect(await refusal(command, held(`${command}-empty`, ''), ...rest))
+        .toContain('there is no store in');
+      expect(await refusal(command, other, ...rest)).toContain('belongs to another program');
+    }
+    expect(existsSync(at('copy'))).toBe(false);
+  });
+
+  it('a key is neither made nor changed before the rest is right', async () => {
+    const token = ['--key', 'ab'.repeat(32), '--expires', '9d'];
+    expect(await refusal('enrol', at('new.key'), '--new', ...token, '--study', 'x'.repeat(100)))
+      .toContain('--study is a name of 1 to 64 visible characters');
+    expect(existsSync(at('new.key'))).toBe(false);
+    const rotate = ['keys', 'rotate', '--data', at('unkeyed')];
+    mkdirSync(at('unkeyed'));
+    writeFileSync(join(at('unkeyed'), 'server.key'), 'no key\n', { mode: 0o600 });
+    expect(await refusal(...rotate)).toContain('keelson.db is missing');
+    expect(readdirSync(at('unkeyed'))).toEqual(['server.key']);
+    rmSync(join(at('unkeyed'), 'server.key'));
+    await (await openSqliteStore({ directory: at('unkeyed'), clock: systemClock })).close();
+    writeFileSync(join(at('unkeyed'), 'server.key'), 'no key\n', { mode: 0o600 });
+    expect(await refusal(...rotate)).toContain('server.key does not hold a key');
+    expect(readdirSync(at('unkeyed'))).not.toContain('server.key.next');
+  });
+
   it('an operator token is checked before it is sent, and never shown', async () => {
     const words =
       ['studies', 'ws://127.0.0.1:9', '--token-file', write('token', 'secret\nwords\n')];
@@ -185,6 +255,13 @@ describe('demo', () => {
 });
 
 describe('numbers', () => {
+  it('a day that no calendar has is refused', async () => {
+    const words = ['enrol', at('own.key'), '--key', 'ab'.repeat(32), '--expires'];
+    for (const day of ['2040-02-31', '2041-02-29', '2040-04-31T12:00Z']) {
+      expect(await refusal(...words, day)).toContain(`like 2030-01-31`);
+    }
+  });
+
   it('the range of epsilon and rho is the whole range', async () => {
     const words = ['plan', 'mean', '--cohort', '10', '--dimension', '1', '--delta', '1e-6'];
     expect(await refusal(...words, '--epsilon', '1e-7'))

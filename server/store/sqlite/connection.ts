@@ -1,5 +1,5 @@
 import {
-  accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync,
+  accessSync, closeSync, constants, mkdirSync, openSync, statSync,
 } from 'node:fs';
 import { platform } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +24,16 @@ const busyMs = 2_000;
 
 export const databaseFile = (directory: string): string => join(directory, 'keelson.db');
 
+const notAFolder = 'a part of this path is not a folder: choose another';
+/** For what the system answers about a data folder. */
+const remedies: Readonly<Record<string, string>> = {
+  EEXIST: notAFolder,
+  ENOTDIR: notAFolder,
+  ELOOP: 'the links of this path lead back to each other: choose another',
+  ENAMETOOLONG: 'the path is too long: choose another',
+  EROFS: 'this disk can only be read: choose a folder of another',
+};
+
 /** An open data folder: the connection and the lock that keeps other writers out. */
 export interface DataFolder {
   readonly database: Database.Database;
@@ -44,8 +54,8 @@ export function openDataFolder(directory: string): DataFolder {
     makeDatabaseFile(databaseFile(directory));
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new StorageError(
-      `the data folder ${directory} cannot be created or written (${reason}); choose another or fix its permissions`,
+    const remedy = remedies[reason] ?? 'choose another or fix its permissions';
+    throw new StorageError(`the data folder ${directory} cannot be created or written (${reason}); ${remedy}`,
       'storage-failed', { details: { directory, reason }, cause });
   }
   refuseOthersWriting(directory);
@@ -74,15 +84,14 @@ export function openDataFolder(directory: string): DataFolder {
  * @throws StorageError when there is no store, or its schema is another version than this program's.
  */
 export function openForReading(directory: string): Database.Database {
-  if (!existsSync(databaseFile(directory))) {
-    throw new StorageError(`there is no store in ${directory}; give the folder that \`keelson serve --data\` used`,
-      'storage-failed', { details: { directory } });
-  }
+  const file = databaseFile(directory);
+  if (!isThere(file)) throw noStore(directory);
   let database: Database.Database | undefined;
   try {
-    database = new Database(databaseFile(directory), { readonly: true, fileMustExist: true, timeout: busyMs });
+    database = new Database(file, { readonly: true, fileMustExist: true, timeout: busyMs });
     database.defaultSafeIntegers(true);
     const version = schemaVersion(database, directory);
+    if (version === 0) throw noStore(directory);
     if (version < migrations.length) {
       throw new StorageError(`the store in ${directory} has the older schema ${version}, this program reads `
         + `${migrations.length}; start the server once to migrate it`, 'storage-failed', { details: { version } });
@@ -91,6 +100,26 @@ export function openForReading(directory: string): Database.Database {
   } catch (error) {
     database?.close();
     throw asStoreError(error);
+  }
+}
+
+function noStore(directory: string): StorageError {
+  return new StorageError(
+    `there is no store in ${directory}; give the folder that \`keelson serve --data\` used`,
+    'storage-failed', { details: { directory } },
+  );
+}
+
+/** @throws StorageError when this user may not find out. */
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EACCES') return false;
+    throw new StorageError(
+      `${path} cannot be read: permission denied; run this as the user that runs the server`,
+      'storage-failed', { details: { path }, cause },
+    );
   }
 }
 
@@ -158,7 +187,9 @@ function configure(database: Database.Database): void {
 function schemaVersion(database: Database.Database, directory: string): number {
   const version = Number(database.pragma('user_version', { simple: true }));
   const owner = Number(database.pragma('application_id', { simple: true }));
-  if (owner !== applicationId && (version !== 0 || owner !== 0)) {
+  // The databases of many programs carry no number of theirs: a file of ours without one is still empty.
+  const isEmpty = (): boolean => database.prepare('SELECT 1 FROM sqlite_master').get() === undefined;
+  if (owner !== applicationId && (version !== 0 || owner !== 0 || !isEmpty())) {
     throw new StorageError(`${databaseFile(directory)} belongs to another program; choose another data folder`);
   }
   if (version > migrations.length) {

@@ -15,11 +15,23 @@ const storageCodes: ReadonlySet<ErrorCode> = new Set<StorageCode>([
   'storage-failed', 'data-folder-in-use', 'data-folder-rolled-back', 'schema-too-new',
 ]);
 
+const restore = 'restore a copy (docs/operations.md)';
+/** What an operator can do, by the primary code. */
+const remedies: Readonly<Record<string, string>> = {
+  SQLITE_FULL: 'free space on the disk of the data folder',
+  SQLITE_NOTADB: `keelson.db of the data folder is another file: check the folder, or ${restore}`,
+  SQLITE_CORRUPT: `keelson.db of the data folder is damaged: ${restore}`,
+  SQLITE_IOERR: `check the disk of the data folder; where keelson.db is lost, ${restore}`,
+  SQLITE_CANTOPEN: 'check the data folder, and that this user may read and write all files in it',
+  SQLITE_READONLY: 'check that this user may write all files in the data folder',
+};
+
 /** Turns what better-sqlite3 threw into the house's errors. SQLite's texts name tables and columns, never values. */
 export function asStoreError(error: unknown): KeelsonError {
   if (error instanceof KeelsonError) return error;
   if (error instanceof Database.SqliteError) {
-    const remedy = error.code === 'SQLITE_FULL' ? '; free space on the disk of the data folder' : '';
+    const kind = /^SQLITE_[A-Z]+/.exec(error.code)?.[0] ?? '';
+    const remedy = remedies[kind] === undefined ? '' : `; ${remedies[kind]}`;
     return new StorageError(`the store failed: ${error.message} (${error.code})${remedy}`, 'storage-failed', {
       retryable: passing.test(error.code), cause: error,
       details: { sqliteCode: error.code, ...(ofOneCall.test(error.code) && { scope: 'call' }) },
