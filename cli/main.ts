@@ -24,8 +24,9 @@ function onSignal(signal: typeof signals[number]): void {
 }
 
 /**
- * A listener runs only when the process is not computing, so while a command starts there is none, and a signal ends the
- * process at once. The system ignores such a signal where the process is number 1, as in a container.
+ * Listeners are for commands that stop gently. Without one a signal ends the process at once, also while it computes or
+ * waits for a pipe to be opened, where `process.exit` would wait too. The system ignores such a signal where the
+ * process is number 1, as in a container.
  */
 function listen(on: boolean): void {
   for (const signal of signals) {
@@ -53,5 +54,5 @@ const io: Io = {
 // The status is set, not exited with: what is still in a pipe's buffer must reach its reader.
 process.exitCode = await runCommandLine(process.argv.slice(2), io, (command) => {
   running = command;
-  listen(command.stopsGently !== 'once-started');
+  listen(command.stopsGently === true);
 });

@@ -56,7 +56,8 @@ export const contribute = defineCommand({
     'keelson contribute ws://127.0.0.1:8787 --study flight-delays --key alice.key --input flights.csv',
     'keelson contribute ws://127.0.0.1:8787 --study flight-delays --key alice.key --withdraw',
   ],
-  stopsGently: true,
+  // While the input is read, which may be a pipe that says nothing, an interrupt ends it.
+  stopsGently: 'once-started',
   async run({ args, io, output }) {
     if (args.input === undefined && args.withdraw !== true) {
       throw new UsageError('--input is missing: give a file of rows, or --withdraw to take back what was sent');
@@ -69,6 +70,7 @@ export const contribute = defineCommand({
     const enrolment = args.enrolment === undefined ? undefined : readEnrolmentFile(args.enrolment, publicKeyOf(seed));
     const rows = args.input === undefined ? [] : await allRows(args.input, args.format, listFlag(args.columns, '--columns'), io);
     const url = aggregatorUrl(args.url);
+    io.onStarted?.();
     // The names of studies may hold any character, and the outbox stands beside the key.
     const named = args.study.slice(0, 64).replaceAll(/[/\\:]/g, '_');
     const outboxPath = args.outbox ?? `${args.key}.${named}.outbox`;

@@ -50,7 +50,8 @@ export const simulate = defineCommand({
     'keelson simulate ws://127.0.0.1:8787 --study flights-robust --contributors 3000 --hostile 0.1 --attack shift',
     'keelson simulate ws://127.0.0.1:8787 --study heights --contributors 500 --input heights.csv --rows 1',
   ],
-  stopsGently: true,
+  // While the input is read, which may be a pipe that says nothing, an interrupt ends it.
+  stopsGently: 'once-started',
   async run({ args, io, output }) {
     const contributors = numberFlag(args.contributors, '--contributors', { whole: true, atLeast: 1, atMost: 100_000 });
     const rowsPer = numberFlag(args.rows, '--rows', { whole: true, atLeast: 1, atMost: 65_536 });
@@ -68,6 +69,7 @@ export const simulate = defineCommand({
     const note = (reason: string, retryInMs: number): void => output.note(notConnected(reason, retryInMs));
     // What is wrong with a file is said before anybody is asked.
     const file = args.input === undefined ? undefined : await readRowsFile(args.input, io);
+    io.onStarted?.();
     const welcome = await readWelcome({
       url, signal: stop.signal,
       ...(serverKey !== undefined && { serverKey }),

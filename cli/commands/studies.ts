@@ -6,6 +6,11 @@ import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import { readText } from '../base/study-files.js';
 
+/** An aggregator answers at once; another server may never end. */
+const answerMs = 10_000;
+/** Longer than the list of all studies that a server can hold. */
+const answerBytesMax = 16 * 1024 * 1024;
+
 interface Listed {
   readonly id: string;
   readonly name: string;
@@ -69,8 +74,10 @@ function tokenIn(file: string): string {
 function listIn(text: string, base: URL): readonly Listed[] {
   try {
     const { studies: listed } = JSON.parse(text) as { readonly studies: readonly Listed[] };
-    const texts = listed.flatMap(({ id, name }) => [id, name]);
-    if (texts.every((text) => typeof text === 'string')) return listed;
+    const texts = listed.flatMap(({ id, name, state, epoch }) => [id, name, state, epoch]);
+    const isList = texts.every((text) => typeof text === 'string')
+      && listed.every(({ releases }) => typeof releases === 'number');
+    if (isList) return listed;
   } catch {
     // No JSON, or no list in it.
   }
@@ -86,9 +93,16 @@ function ask(base: URL, path: string, method: 'GET' | 'POST', token?: string): P
   const send = base.protocol === 'https:' ? tlsRequest : plainRequest;
   const headers = { Origin: base.origin, ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
   return new Promise((resolve, reject) => {
-    const sent = send(new URL(path, base), { method, headers }, (response) => {
+    const signal = AbortSignal.timeout(answerMs);
+    const sent = send(new URL(path, base), { method, headers, signal }, (response) => {
       const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
+      let bytes = 0;
+      response.on('data', (part: Buffer) => {
+        bytes += part.length;
+        if (bytes > answerBytesMax) {
+          sent.destroy(new Error(`its answer has more than ${answerBytesMax} bytes`));
+        } else parts.push(part);
+      });
       response.on('error', (cause) => reject(unreachable(base, cause)));
       response.on('end', () => {
         const text = Buffer.concat(parts).toString('utf8');
@@ -112,7 +126,8 @@ function reasonIn(text: string): string {
 
 function unreachable(base: URL, cause: Error): KeelsonError {
   const isPlain = cause.message.includes('wrong version number');
-  const why = isPlain ? 'it speaks no TLS: write ws: or http:' : cause.message.split('\n')[0];
+  const why = isPlain ? 'it speaks no TLS: write ws: or http:'
+    : cause.name === 'AbortError' ? `no whole answer within ${answerMs / 1000} s` : cause.message.split('\n')[0];
   const text = `${base.origin} does not answer (${why}): check the address and that it runs`;
   return new KeelsonError('transport-failed', text, { cause });
 }

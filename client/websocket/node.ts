@@ -5,12 +5,19 @@ import { webSocketUrl } from './url.js';
 /** A release of a large study may be longer than what a client may send; more than this no server has to say. */
 const serverFrameBytesMax = 64 * 1024 * 1024;
 
+/**
+ * How long a server has to answer a close. A server that says nothing would keep the process for the 30 s of ws. The
+ * types of ws do not have this option yet.
+ */
+const closing = { closeTimeout: 2_000 };
+
 /** WebSocket on Node, by the package ws. */
 export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
   const socket = new WebSocket(webSocketUrl(url), subprotocol, {
     perMessageDeflate: false,
     maxPayload: serverFrameBytesMax,
     skipUTF8Validation: true,
+    ...closing,
   });
   socket.binaryType = 'nodebuffer';
   let problem: string | null = null;

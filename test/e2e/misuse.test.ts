@@ -1,10 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage, type Served } from '../support/live-command.js';
 import { meanStudy } from '../support/study-files.js';
 
 const stage = new Stage();
+
+/** Run before the command: it says when the file named pipe is about to be opened. */
+const announceOpen = `data:text/javascript,${encodeURIComponent(`
+  import fs, { writeSync } from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
+  const { createReadStream } = fs;
+  fs.createReadStream = (path, ...rest) => {
+    const stream = createReadStream(path, ...rest);
+    if (String(path).endsWith('pipe')) setImmediate(() => writeSync(2, 'opening'));
+    return stream;
+  };
+  syncBuiltinESMExports();
+`)}`;
+
 let served: Served;
 let key: string;
 let rows: string;
@@ -90,7 +109,88 @@ describe('an address that is not of an aggregator', () => {
   });
 });
 
+describe('serve', () => {
+  it('refuses the database of another program, and a file as its folder', async () => {
+    const other = stage.path('other');
+    mkdirSync(other);
+    new Database(join(other, 'keelson.db')).exec('CREATE TABLE notes (text TEXT)').close();
+    const study = stage.path('study.yaml');
+    const words = ['serve', study, '--port', '0', '--data'];
+    expect(await refused(...words, other)).toContain('belongs to another program');
+    expect(await refused(...words, study)).toContain('is not a folder: choose another');
+  });
+});
+
+describe('a server that says nothing', () => {
+  const others: Server[] = [];
+  const listening = async (server: Server): Promise<string> => {
+    others.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+
+  afterAll(() => Promise.all(others.map((server) => new Promise((resolve) => server.close(resolve)))));
+
+  it('or never ends what it says does not hold studies', async () => {
+    const mute = await listening(createServer((socket) => {
+      socket.on('error', () => undefined).resume();
+    }));
+    const endless = await listening(createHttpServer((_, response) => {
+      const part = Buffer.alloc(1024 * 1024, 'x');
+      const more = (): void => void response.write(part, (error) => { if (!error) more(); });
+      more();
+    }));
+    const [silence, flood] = await Promise.all([refused('studies', mute), refused('studies', endless)]);
+    expect(silence).toContain('no whole answer within 10 s');
+    expect(flood).toContain('its answer has more than 16777216 bytes');
+    const half = { studies: [{ id: 'a', name: 'b' }] };
+    const page = createHttpServer((_, response) => response.end(JSON.stringify(half)));
+    expect(await refused('studies', await listening(page))).toContain('is no aggregator');
+  });
+
+  it('does not hold a watch that was interrupted', async () => {
+    let greeted = (): void => undefined;
+    const isGreeted = new Promise<void>((resolve) => { greeted = resolve; });
+    const silent = createHttpServer();
+    silent.on('upgrade', ({ headers }, socket) => {
+      const accept = createHash('sha1')
+        .update(`${headers['sec-websocket-key']!}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+        .digest('base64');
+      socket.on('error', () => undefined).on('end', () => socket.end()).resume();
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
+        + `Sec-WebSocket-Protocol: ${headers['sec-websocket-protocol']!}\r\n`
+        + `Sec-WebSocket-Accept: ${accept}\r\n\r\n`, () => greeted());
+    });
+    const watching = stage.start(['watch', await listening(silent), '--study', 'flight-delays']);
+    await isGreeted;
+    // Half of what ws waits for the answer to a close.
+    const late = setTimeout(() => void watching.kill(), 15_000);
+    expect((await watching.interrupt()).status).toBe(0);
+    clearTimeout(late);
+  });
+});
+
 describe('an interrupt', () => {
+  it('ends commands that wait for a pipe, as input or as a key', async () => {
+    const pipe = stage.path('pipe');
+    execFileSync('mkfifo', [pipe]);
+    const target = ['--epsilon', '1', '--delta', '1e-6'];
+    const input = ['--key', key, '--study', 's', '--input', pipe];
+    const waiting = [
+      ['verify', pipe], ['estimate', 'mean', '--input', pipe, ...target],
+      ['contribute', served.url, ...input],
+    ];
+    const opening = { environment: { NODE_OPTIONS: `--import ${announceOpen}` } };
+    for (const words of waiting) {
+      const command = stage.start(words, opening);
+      await command.says('opening');
+      await command.interrupt();
+      expect(command.child.signalCode, words[0]).toBe('SIGINT');
+    }
+    expect(await refused('enrol', pipe)).toContain('is a folder or device: name a file');
+    expect(await refused('keygen', pipe)).toContain('exists and is not overwritten');
+  });
+
   it('of contribute says where the rows wait', async () => {
     const input = ['--key', key, '--input', rows, '--outbox', stage.path('own.outbox')];
     const words = ['contribute', 'ws://127.0.0.1:1', '--study', 'flight-delays', ...input];
