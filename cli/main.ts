@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import type { Command } from './base/command.js';
 import type { Io } from './base/io.js';
 import { runCommandLine } from './run.js';
@@ -10,7 +11,12 @@ let running: Command | undefined;
 // A reader that went away (`keelson ... | head`) is no failure and needs no message.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? 0 : 2);
+    if (error.code === 'EPIPE') process.exit(0);
+    if (stream === process.stdout) {
+      const why = error.code === 'ENOSPC' ? 'the disk is full' : `the system answered ${error.code}`;
+      writeSync(2, `keelson: standard output cannot be written (${why}): write it to another place\n`);
+    }
+    process.exit(2);
   });
 }
 

@@ -73,6 +73,9 @@ export const lab = defineCommand({
   async run({ args, io, output }) {
     refuseInsecureSeed(io, 'lab');
     if (args.epochs === undefined && !output.isJson) return playWithPage(args, io, output);
+    if (args.page !== undefined) {
+      throw new UsageError('--page is the port of a page, and with --epochs or --json there is none: leave it out');
+    }
     const { options, perSetting } = scriptFrom(args, io);
     const rounds: Round[] = [];
     await runLab(options, {

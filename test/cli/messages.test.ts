@@ -254,6 +254,14 @@ describe('demo', () => {
   });
 });
 
+describe('lab', () => {
+  it('refuses the port of a page where no page is asked for', async () => {
+    for (const without of [['--json'], ['--epochs', '1']]) {
+      expect(await refusal('lab', '--page', '0', ...without)).toContain('leave it out');
+    }
+  });
+});
+
 describe('numbers', () => {
   it('a day that no calendar has is refused', async () => {
     const words = ['enrol', at('own.key'), '--key', 'ab'.repeat(32), '--expires'];

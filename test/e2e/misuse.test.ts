@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { platform } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage, type Served } from '../support/live-command.js';
+import { root } from '../support/sources.js';
 import { meanStudy } from '../support/study-files.js';
 
 const stage = new Stage();
@@ -106,6 +108,16 @@ describe('an address that is not of an aggregator', () => {
       expect(stderr.split('\n')[0]).toContain(why);
       expect(stderr.split('\n')[0]).toContain('trying again');
     }
+  });
+});
+
+describe.runIf(platform() === 'linux')('standard output on a full disk', () => {
+  it('is told, with status 2', async () => {
+    const keelson = [process.execPath, `${root}bin/keelson.js`, 'estimators'];
+    const { status, stderr } =
+      await stage.run(['exec "$@" > /dev/full', 'sh', ...keelson], { program: '/bin/sh', command: '-c' });
+    expect([status, stderr.split('\n').length]).toEqual([2, 2]);
+    expect(stderr).toContain('standard output cannot be written (the disk is full)');
   });
 });
 
