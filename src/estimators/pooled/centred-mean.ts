@@ -3,7 +3,7 @@ import { deviations95 } from '../../numerics/normal.js';
 import type { GaussianEvent } from '../../privacy/accounting/events.js';
 import type { StudyFacts } from '../contract/estimator.js';
 
-/** What estimators of a mean about a private centre say in the end, from released and public numbers only. */
+/** What releases about a private centre say in the end, from released and public numbers only. */
 
 /** The refusal of a release without a centre. @param coordinates - counted from 0. */
 export function centreNotFound({ cohort }: StudyFacts, coordinates: readonly number[]): Outcome {
@@ -12,8 +12,8 @@ export function centreNotFound({ cohort }: StudyFacts, coordinates: readonly num
     reason: 'centre-not-found',
     text: 'no stretch of four scales held enough rows in column '
       + `${coordinates.map((j) => j + 1).join(', ')} (counted from 1). `
-      + `Planned for ${cohort} contributors whose rows vary by about one scale: check both, then raise scale, `
-      + 'or lower cohort.',
+      + `Planned for ${cohort} contributors whose rows vary by about one scale: `
+      + 'check both, then raise scale, or lower cohort.',
   };
 }
 
@@ -27,6 +27,16 @@ export function participationBelowPlan({ cohort }: StudyFacts): Outcome {
   };
 }
 
+/** The refusal when a released number has no double. @param what - it, as people know it. */
+export function beyondDoubles(what: string): Outcome {
+  return {
+    kind: 'refused',
+    reason: 'numerical-failure',
+    text: `${what} is beyond the range of doubles`,
+  };
+}
+
+/** A noisy mean about a centre. */
 export interface Answer {
   /** In data units. */
   readonly centre: Float64Array;
@@ -35,7 +45,7 @@ export interface Answer {
   readonly moved: Float64Array;
   /** Noisy count. */
   readonly present: number;
-  /** Per column, in scales: released deviations of further noise in `moved`; default: none. */
+  /** Per column, in scales: standard deviation of further noise in `moved`. Default: none. */
   readonly deviation?: Float64Array;
 }
 
@@ -44,15 +54,27 @@ export function answerOf(
   { sum, count }: { readonly sum: GaussianEvent; readonly count: GaussianEvent },
   { centre, scale, moved, present, deviation: further }: Answer,
 ): Outcome {
+  const deviation = Array.from(moved, (entry, j) => scale[j]! * Math.hypot(
+    sum.sigma / present, (entry * count.sigma) / present, further?.[j] ?? 0,
+  ));
   const estimate = Array.from(moved, (entry, j) => centre[j]! + entry * scale[j]!);
-  if (!estimate.every((entry) => Number.isFinite(entry))) {
-    const text = 'the noisy mean times scale is beyond the range of doubles';
-    return { kind: 'refused', reason: 'numerical-failure', text };
-  }
-  const deviation = Array.from(moved, (entry, j) =>
-    scale[j]! * Math.hypot(sum.sigma / present, (entry * count.sigma) / present, further?.[j] ?? 0));
-  // Noise, and the sampling of rows no wider than scale; not what hostile rows that stayed have moved.
-  const half = deviation.map((noise, j) => deviations95 * Math.hypot(noise, scale[j]! / Math.sqrt(present)));
+  // Rows no wider than scale are allowed for, hostile rows that stayed are not.
+  return gaussianOutcome('the noisy mean times scale', estimate, deviation, (j) =>
+    Math.hypot(deviation[j]!, scale[j]! / Math.sqrt(present)));
+}
+
+/**
+ * A vector with Gaussian noise.
+ * @param what - the vector as people know it, for the refusal when it has no doubles.
+ * @param deviation - standard deviation of the noise in each entry.
+ * @param error - standard deviation of all errors that the interval allows for, by entry.
+ */
+export function gaussianOutcome(
+  what: string, estimate: readonly number[], deviation: readonly number[],
+  error: (j: number) => number,
+): Outcome {
+  if (!estimate.every((entry) => Number.isFinite(entry))) return beyondDoubles(what);
+  const half = estimate.map((_, j) => deviations95 * error(j));
   return {
     kind: 'value',
     estimate,

@@ -1,11 +1,10 @@
 import type { Outcome } from '../../base/outcome.js';
-import { normalUpperQuantile } from '../../numerics/normal.js';
 import type { GaussianHistogramEvent } from '../../privacy/accounting/events.js';
-import { keepingCount } from '../../privacy/mechanisms/bounds.js';
 import { pairsInFullestBin, scaleEvent } from '../../privacy/stages/scale.js';
 import { shareOf } from '../../privacy/accounting/target.js';
 import type { Infeasible, ParameterValues, PrivacyTarget, StudyFacts } from '../contract/estimator.js';
 import { scaleOf } from '../contract/values.js';
+import { countToBeSeen } from './fullest-bin.js';
 
 /** Part of rho and of delta that finding the scale takes. */
 const scaleShare = 0.1;
@@ -17,7 +16,9 @@ export type ScaleChoice =
   | { readonly kind: 'auto'; readonly event: GaussianHistogramEvent; readonly facts: StudyFacts };
 
 /** @param cohort - name of the pooled cohort whose rows tell the scale. */
-export function chooseScale(values: ParameterValues, facts: StudyFacts, cohort: string): ScaleChoice | Infeasible {
+export function chooseScale(
+  values: ParameterValues, facts: StudyFacts, cohort: string,
+): ScaleChoice | Infeasible {
   const scale = scaleOf(values, facts.dimension);
   if (scale !== 'auto') return { kind: 'given', scale, facts };
   const { target, dimension } = facts;
@@ -30,13 +31,14 @@ export function chooseScale(values: ParameterValues, facts: StudyFacts, cohort: 
   }
   const rho = shareOf(target.rho, scaleShare);
   const event = scaleEvent({ cohort, dimension, rho, delta: shareOf(target.delta, scaleShare) });
-  const cohortNeeded = cohortForScale(event, dimension);
+  const cohortNeeded = Math.ceil(countToBeSeen(event, dimension) / pairsInFullestBin);
   if (facts.cohort < cohortNeeded) {
     return {
       kind: 'infeasible',
-      reason: `with ${facts.cohort} contributors, ${dimension} columns and rho ${rho.toPrecision(3)} `
-        + 'the noise hides the scale',
-      remedy: `give scale, or plan for a cohort of ${cohortNeeded}, fewer columns or a larger epsilon`,
+      reason: `with ${facts.cohort} contributors, ${dimension} columns and rho `
+        + `${rho.toPrecision(3)} the noise hides the scale`,
+      remedy: `give scale, or plan for a cohort of ${cohortNeeded}, fewer columns or a `
+        + 'larger epsilon',
       cohortNeeded,
     };
   }
@@ -44,25 +46,18 @@ export function chooseScale(values: ParameterValues, facts: StudyFacts, cohort: 
 }
 
 function withoutScale(target: PrivacyTarget): PrivacyTarget {
-  return {
-    ...target,
-    rho: shareOf(target.rho, 1 - scaleShare),
-    delta: shareOf(target.delta, 1 - scaleShare),
-  };
+  const left = 1 - scaleShare;
+  return { ...target, rho: shareOf(target.rho, left), delta: shareOf(target.delta, left) };
 }
 
-/** Contributors with whom every column's fullest bin clears the threshold, noise included, 99 times in 100. */
-function cohortForScale(event: GaussianHistogramEvent, dimension: number): number {
-  const wanted = keepingCount(event) + event.sigma * normalUpperQuantile(0.01 / dimension);
-  return Math.ceil(wanted / pairsInFullestBin);
-}
 
 /** The refusal of a release whose scale was not found. */
 export function scaleNotFound(facts: StudyFacts, coordinates: readonly number[]): Outcome {
   return {
     kind: 'refused',
     reason: 'scale-not-found',
-    text: `too few contributors were a similar distance apart in column ${coordinates.map((j) => j + 1).join(', ')} `
-      + `(counted from 1) to tell the scale. Planned for ${facts.cohort} contributors: give scale, or wait for more.`,
+    text: 'too few contributors were a similar distance apart in column '
+      + `${coordinates.map((j) => j + 1).join(', ')} (counted from 1) to tell the scale. `
+      + `Planned for ${facts.cohort} contributors: give scale, or wait for more.`,
   };
 }

@@ -2,7 +2,7 @@ import type { Sensitive } from '../../base/brands.js';
 import { sharedBytes } from '../../numerics/kernels/shards.js';
 import type { GaussianEvent } from '../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
-import { binOf, profileBins, profileOf, type Profile } from './projected-histogram.js';
+import { binOf, fitHistogram, histogramBins, type HistogramFit } from './projected-histogram.js';
 
 /** Rows of which some are left. */
 export interface LeftRows {
@@ -12,11 +12,11 @@ export interface LeftRows {
   readonly steps: Float64Array;
   /** 0 for rows that were removed, or were never there. Changed by `removeOutside`. */
   readonly alive: Uint8Array;
-  /** Where rows are marked that went since moments were last taken, for who keeps these. */
+  /** Where removed rows are marked, for moments that are kept: those removed since the last ones. */
   readonly known?: { gone: Uint8Array | null };
 }
 
-/** A number for the row that starts at `offset` of `steps`, from this row and released numbers alone. */
+/** A number for the row that starts at `offset` of `steps`, from this row and released numbers. */
 export type EntryOf = (steps: Float64Array, offset: number) => number;
 
 /** Along an axis, in units of `1 / grid` steps. */
@@ -29,24 +29,30 @@ export function projectionsOn(axis: Float64Array, grid: number): EntryOf {
 }
 
 /**
- * Releases the histogram of the rows that are left, and what it says; null when noise hides it.
+ * Releases the histogram of the rows that are left, and fits it; null when noise hides it.
  *
- * Claim: the cost of `event`, whose sensitivity is sqrt 2, for one row of those left replaced by any other or by none.
- * Why: every row is in one bin, by a function of itself and of released numbers.
+ * Claim. The cost of `event`, whose sensitivity is sqrt 2.
+ * Neighbours. One row of those left replaced by any other, or by none.
+ * Why. Every row is in one bin, by a function of itself and of released numbers.
  */
-export function profileAlong(
-  mechanisms: Mechanisms, event: GaussianEvent, rows: Sensitive<LeftRows>, entryOf: EntryOf, leastCut: number,
-): Profile | null {
+export function histogramAlong(
+  mechanisms: Mechanisms, event: GaussianEvent, rows: Sensitive<LeftRows>, entryOf: EntryOf,
+  leastThreshold: number,
+): HistogramFit | null {
   const counts = mechanisms.gaussian(event.name, rows.map(({ count, dimension, steps, alive }) => {
-    const bins = new Float64Array(profileBins);
-    for (let i = 0; i < count; i++) if (alive[i] !== 0) bins[binOf(entryOf(steps, i * dimension))]! += 1;
+    const bins = new Float64Array(histogramBins);
+    for (let i = 0; i < count; i++) {
+      if (alive[i] !== 0) bins[binOf(entryOf(steps, i * dimension))]! += 1;
+    }
     return bins;
   }));
-  return profileOf(counts.value, event.sigma, leastCut);
+  return fitHistogram(counts.value, event.sigma, leastThreshold);
 }
 
 /** Removes rows whose entry is below `low` or at least `high`, both released. */
-export function removeOutside(rows: Sensitive<LeftRows>, entryOf: EntryOf, low: number, high: number): void {
+export function removeOutside(
+  rows: Sensitive<LeftRows>, entryOf: EntryOf, low: number, high: number,
+): void {
   if (low === -Infinity && high === Infinity) return;
   rows.map(({ count, dimension, steps, alive, known }) => {
     const gone = known === undefined ? null : known.gone ??= sharedBytes(count);

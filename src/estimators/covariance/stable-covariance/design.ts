@@ -8,7 +8,7 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { preconditionerDesign, type PreconditionerDesign } from '../moments/preconditioner.js';
 import { secondMomentsEvent } from '../moments/second-moments.js';
-import { profileBins } from '../../pooled/projected-histogram.js';
+import { histogramBins } from '../../pooled/projected-histogram.js';
 import { featureCount, featureRadius } from './features.js';
 import { smallestCohort } from '../../contract/planning.js';
 
@@ -113,7 +113,7 @@ export function covarianceDesign(asked: CovarianceAsked): CovarianceDesign | nul
 function profileEvents(cohort: string, rho: number, axes: number): readonly GaussianEvent[] {
   const each = shareOf(rho, 1 / axes);
   return Array.from({ length: axes }, (_, k) => gaussianEvent({
-    name: `axis-${k + 1}`, cohort, dimension: profileBins, sensitivity: Math.SQRT2 * roundedUp, rho: each,
+    name: `axis-${k + 1}`, cohort, dimension: histogramBins, sensitivity: Math.SQRT2 * roundedUp, rho: each,
     grid: countGrid(1 / Math.sqrt(each)),
   }));
 }

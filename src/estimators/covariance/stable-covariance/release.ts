@@ -8,8 +8,8 @@ import type { CentredPool } from '../../pooled/centred-release.js';
 import type { Compute } from '../../contract/estimator.js';
 import { covarianceOutcome, relativeBound } from '../moments/outcomes.js';
 import { flooredAt, noiseNorm, privatePreconditioner } from '../moments/preconditioner.js';
-import { profileAlong, projectionsOn, removeOutside, type LeftRows } from '../../pooled/thresholds.js';
-import { leastCutAlongAxes } from '../../pooled/projected-histogram.js';
+import { histogramAlong, projectionsOn, removeOutside, type LeftRows } from '../../pooled/thresholds.js';
+import { leastThresholdAlongAxes } from '../../pooled/projected-histogram.js';
 import { reach, type CovarianceDesign } from './design.js';
 import { featureCount, fourthFeatures } from './features.js';
 import { quarticAxes } from './quartic.js';
@@ -82,7 +82,7 @@ async function cutAlongAxes(
   const cuts: Cut[] = [];
   for (const [k, axis] of quarticAxes(fourth, dimension, profiles.length).entries()) {
     const entries = projectionsOn(axis, 1);
-    const profile = profileAlong(mechanisms, profiles[k]!, images, entries, leastCutAlongAxes);
+    const profile = histogramAlong(mechanisms, profiles[k]!, images, entries, leastThresholdAlongAxes);
     if (profile === null || (profile.low === -Infinity && profile.high === Infinity)) continue;
     removeOutside(images, entries, profile.low, profile.high);
     cuts.push({ axis, kept: profile.kept });

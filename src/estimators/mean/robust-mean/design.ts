@@ -8,7 +8,7 @@ import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { isBlind } from '../filters/design.js';
-import { profileBins } from '../../pooled/projected-histogram.js';
+import { histogramBins } from '../../pooled/projected-histogram.js';
 
 /**
  * The noise of a robust mean, worked out from public numbers.
@@ -103,7 +103,7 @@ function lookEvents(asked: RobustAsked, name: string, rho: number, ball: ClipBal
   const axes = Math.min(asked.axes, dimension);
   const rhoProfile = shareOf(rho, parts.profiles / (axes + (dimension > 1 ? 1 : 0)));
   const profile = (part: string): GaussianEvent => gaussianEvent({
-    name: `${name}/${part}`, cohort, dimension: profileBins, sensitivity: sqrt2, rho: rhoProfile,
+    name: `${name}/${part}`, cohort, dimension: histogramBins, sensitivity: sqrt2, rho: rhoProfile,
     // Fine enough for sums as well (spare).
     grid: Math.min(countGrid(1 / Math.sqrt(rhoProfile)), powerOfTwoBelow(Math.SQRT1_2 / (ball.steps * leastTimes))),
   });

@@ -9,10 +9,10 @@ import type { Compute } from '../../contract/estimator.js';
 import { clippedRows, momentsOf, type ClippedRows } from '../../pooled/clipped-rows.js';
 import { lookOf, type Look } from '../filters/weights.js';
 import { widestAxes } from './axes.js';
-import { profileAlong, projectionsOn, removeOutside, type EntryOf } from '../../pooled/thresholds.js';
+import { histogramAlong, projectionsOn, removeOutside, type EntryOf } from '../../pooled/thresholds.js';
 import { gateOf, type LookEvents, type RobustDesign } from './design.js';
 import { carriedBy, carriersOf, combined, type NoisySums } from './reallocation.js';
-import { leastCutAlongAxes, leastCutInDistance, type Profile } from '../../pooled/projected-histogram.js';
+import { leastThresholdAlongAxes, leastThresholdInDistance, type HistogramFit } from '../../pooled/projected-histogram.js';
 
 /** What a release draws with. */
 export interface RobustRun {
@@ -24,7 +24,7 @@ export interface RobustRun {
 /** What was seen along an axis: all of it released. */
 interface Seen {
   readonly axis: Float64Array;
-  readonly profile: Profile;
+  readonly profile: HistogramFit;
 }
 
 /** Draws every event after the scale and the centre. Claim and proof: robust-mean and robust/design. */
@@ -80,7 +80,7 @@ async function lookAround(run: RobustRun, rows: Sensitive<ClippedRows>): Promise
     if (events.distance !== null && !isDistanceCut) {
       drawn.add(events.distance.name);
       const distances = distancesOf(look.mean, ball.grid);
-      const high = profileAlong(run.mechanisms, events.distance, rows, distances, leastCutInDistance)?.high ?? Infinity;
+      const high = histogramAlong(run.mechanisms, events.distance, rows, distances, leastThresholdInDistance)?.high ?? Infinity;
       isDistanceCut = high !== Infinity;
       removeOutside(rows, distances, -Infinity, high);
       if (isDistanceCut) known = null;
@@ -88,7 +88,7 @@ async function lookAround(run: RobustRun, rows: Sensitive<ClippedRows>): Promise
     for (const [k, axis] of axes.entries()) {
       drawn.add(events.profiles[k]!.name);
       const entries = projectionsOn(axis, ball.grid);
-      const profile = profileAlong(run.mechanisms, events.profiles[k]!, rows, entries, leastCutAlongAxes);
+      const profile = histogramAlong(run.mechanisms, events.profiles[k]!, rows, entries, leastThresholdAlongAxes);
       taken.push(axis);
       if (profile === null) continue;
       removeOutside(rows, entries, profile.low, profile.high);
@@ -145,11 +145,11 @@ function corrected(
   for (const { axis, profile } of seen) {
     const along = axis.reduce((sum, entry, j) => sum + entry * mean[j]!, 0);
     const target = along - profile.shift;
-    const isBiased = Math.abs(profile.middle - target) > significant * Math.hypot(profile.deviation, noise);
-    const moved = (isBiased ? profile.middle : target) - along;
+    const isBiased = Math.abs(profile.median - target) > significant * Math.hypot(profile.medianError, noise);
+    const moved = (isBiased ? profile.median : target) - along;
     axis.forEach((entry, j) => {
       result[j]! += entry * moved;
-      if (isBiased) variance[j]! += (entry * profile.deviation) ** 2;
+      if (isBiased) variance[j]! += (entry * profile.medianError) ** 2;
     });
   }
   return { mean: result, deviation: variance.map(Math.sqrt) };

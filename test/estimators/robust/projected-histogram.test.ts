@@ -1,92 +1,93 @@
 import { describe, expect, it } from 'vitest';
 import { normalCdf } from '../../../src/numerics/normal.js';
 import { widestAxes } from '../../../src/estimators/mean/robust-mean/axes.js';
-import { binOf, leastCutAlongAxes, profileBins, profileOf } from '../../../src/estimators/pooled/projected-histogram.js';
+import { binOf, leastThresholdAlongAxes, histogramBins, fitHistogram } from '../../../src/estimators/pooled/projected-histogram.js';
 import { dataSource } from '../../support/data.js';
 
-const width = 12 / profileBins;
-const edge = (bin: number): number => (bin === 0 ? -Infinity : bin === profileBins ? Infinity : bin * width - 6);
+const width = 12 / histogramBins;
+const edge = (bin: number): number => (bin === 0 ? -Infinity : bin === histogramBins ? Infinity : bin * width - 6);
 
 /** Expected counts of parts { rows, at, spread }, noise on top. */
 function countsOf(parts: readonly { rows: number; at: number; spread: number }[], noise = 0, seed = 'noise'): Float64Array {
   const data = dataSource(seed);
-  return Float64Array.from({ length: profileBins }, (_, bin) =>
+  return Float64Array.from({ length: histogramBins }, (_, bin) =>
     parts.reduce((sum, { rows, at, spread }) =>
       sum + rows * (normalCdf((edge(bin + 1) - at) / spread) - normalCdf((edge(bin) - at) / spread)), 0)
     + noise * data.normal());
 }
 
-const profile = (counts: Float64Array, noise: number) => profileOf(counts, noise, leastCutAlongAxes)!;
+const fit = (counts: Float64Array, noise: number) =>
+  fitHistogram(counts, noise, leastThresholdAlongAxes)!;
 
-describe('a profile', () => {
-  it('finds a normal shape, wherever it stands, and cuts nothing of it', () => {
+describe('a projected histogram', () => {
+  it('fits a normal shape wherever it stands, and trims nothing of it', () => {
     for (const [at, spread] of [[0, 1], [0.7, 0.8], [-1.3, 1.4]] as const) {
-      const found = profile(countsOf([{ rows: 1e5, at, spread }], 50, `${at}`), 50);
-      expect(Math.abs(found.middle - at)).toBeLessThan(0.02);
-      expect(Math.abs(found.spread / spread - 1)).toBeLessThan(0.03);
+      const found = fit(countsOf([{ rows: 1e5, at, spread }], 50, `${at}`), 50);
+      expect(Math.abs(found.median - at)).toBeLessThan(0.02);
+      expect(Math.abs(found.scale / spread - 1)).toBeLessThan(0.03);
       expect([found.low, found.high, found.shift]).toEqual([-Infinity, Infinity, 0]);
     }
   });
 
-  it('cuts off a twentieth that stands apart, and sees the middle as if it were not there', () => {
+  it('trims a twentieth that stands apart, and finds the median as if it were not there', () => {
     for (const [hostile, spread] of [[2.5, 0.1], [3.6, 0.1], [4.7, 1], [-3, 0.5]] as const) {
       const counts = countsOf([{ rows: 95_000, at: 0, spread: 1 }, { rows: 5_000, at: hostile, spread }], 50, `${hostile}`);
-      const found = profile(counts, 50);
-      // Without a cut the median is at .066.
-      expect(Math.abs(found.middle)).toBeLessThan(0.02);
+      const found = fit(counts, 50);
+      // Untrimmed, the median is at .066.
+      expect(Math.abs(found.median)).toBeLessThan(0.02);
       if (hostile > 0) expect(found.high).toBeLessThan(hostile);
       else expect(found.low).toBeGreaterThan(hostile);
-      // What the cut does to normal rows: they lose a tail on the hostile side.
+      // Normal rows lose a tail on the hostile side.
       expect(Math.sign(found.shift)).toBe(-Math.sign(hostile));
     }
   });
 
-  it('cuts on both sides, and says by how much a cut moves the mean of normal rows', () => {
+  it('trims both sides, and says how far that moves the mean of normal rows', () => {
     const parts = [
       { rows: 94_000, at: 0.2, spread: 1 }, { rows: 4_000, at: 4, spread: 0.1 }, { rows: 2_000, at: -4, spread: 0.1 },
     ];
-    const { low, high, shift, middle } = profile(countsOf(parts, 50), 50);
-    expect([low > -4, high < 4, Math.abs(middle - 0.2) < 0.02]).toEqual([true, true, true]);
+    const { low, high, shift, median } = fit(countsOf(parts, 50), 50);
+    expect([low > -4, high < 4, Math.abs(median - 0.2) < 0.02]).toEqual([true, true, true]);
     const data = dataSource('normal rows');
     const left = Array.from({ length: 200_000 }, () => 0.2 + data.normal()).filter((x) => x >= low && x < high);
     expect(Math.abs(left.reduce((sum, x) => sum + x, 0) / left.length - 0.2 - shift)).toBeLessThan(0.015);
   });
 
-  it('finds a small crowd in few bins that all of the noise farther out would hide', () => {
-    // 330 rows at 3.28 are 7 deviations of one bin's noise, and 1.6 of those of the bins from there on.
+  it('finds a small group in few bins that the noise of all bins farther out would hide', () => {
+    // 330 rows at 3.28 are 7 standard deviations of one bin's noise, and 1.6 of all bins from there.
     let found = 0;
     for (let seed = 0; seed < 40; seed++) {
       const parts = [{ rows: 19_670, at: 0, spread: 1 }, { rows: 330, at: -3.28, spread: 0.1 }];
-      found += profile(countsOf(parts, 48, `crowd ${seed}`), 48).low > -3.5 ? 1 : 0;
+      found += fit(countsOf(parts, 48, `crowd ${seed}`), 48).low > -3.5 ? 1 : 0;
     }
     expect(found).toBeGreaterThanOrEqual(34);
   });
 
-  it('seldom takes noise for a crowd', () => {
+  it('seldom takes noise for a group', () => {
     let cut = 0;
     for (let seed = 0; seed < 200; seed++) {
-      const { low, high } = profile(countsOf([{ rows: 20_000, at: 0, spread: 1 }], 48, `no crowd ${seed}`), 48);
+      const { low, high } = fit(countsOf([{ rows: 20_000, at: 0, spread: 1 }], 48, `no crowd ${seed}`), 48);
       cut += low > -Infinity || high < Infinity ? 1 : 0;
     }
-    // About 200 stretches at 3.3 deviations, which overlap: seen in 2 of 100, and rows above what is normal are allowed.
+    // About 200 overlapping runs at 3.3 standard deviations: 2 of 100 histograms, and some rows more.
     expect(cut).toBeLessThan(20);
   });
 
-  it('gives a deviation that middles have', () => {
+  it('states the standard deviation that medians have', () => {
     const noise = 400;
-    const middles = Array.from({ length: 400 }, (_, i) =>
-      profile(countsOf([{ rows: 1e5, at: 0.1, spread: 1 }], noise, `deviation ${i}`), noise));
-    const mean = middles.reduce((sum, { middle }) => sum + middle, 0) / 400;
-    const deviation = Math.sqrt(middles.reduce((sum, { middle }) => sum + (middle - mean) ** 2, 0) / 399);
+    const medians = Array.from({ length: 400 }, (_, i) =>
+      fit(countsOf([{ rows: 1e5, at: 0.1, spread: 1 }], noise, `deviation ${i}`), noise));
+    const mean = medians.reduce((sum, { median }) => sum + median, 0) / 400;
+    const deviation = Math.sqrt(medians.reduce((sum, { median }) => sum + (median - mean) ** 2, 0) / 399);
     expect(Math.abs(mean - 0.1)).toBeLessThan(0.005);
-    // The counts hold no sampling error here, and the fit of the spread adds some of its own.
-    expect(deviation / middles[0]!.deviation).toBeGreaterThan(0.7);
-    expect(deviation / middles[0]!.deviation).toBeLessThan(1.4);
+    // The counts hold no sampling error here; fitting the scale adds some error.
+    expect(deviation / medians[0]!.medianError).toBeGreaterThan(0.7);
+    expect(deviation / medians[0]!.medianError).toBeLessThan(1.4);
   });
 
   it('has nothing to say about noise alone, and a bin for every number', () => {
-    expect(profileOf(new Float64Array(profileBins), 10, 1.75)).toBeNull();
-    expect(profileOf(countsOf([], 1, 'nothing').map((count) => -Math.abs(count)), 10, 1.75)).toBeNull();
+    expect(fitHistogram(new Float64Array(histogramBins), 10, 1.75)).toBeNull();
+    expect(fitHistogram(countsOf([], 1, 'nothing').map((count) => -Math.abs(count)), 10, 1.75)).toBeNull();
     expect([-1e300, -6, -5.9, 0, 5.99, 6, 1e300].map(binOf)).toEqual([0, 0, 0, 32, 63, 63, 63]);
   });
 });

@@ -1,0 +1,210 @@
+import type { Released, Sensitive } from '../../base/brands.js';
+import type { Outcome } from '../../base/outcome.js';
+import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
+import { privateScaleOn, slotsForScale } from '../../privacy/stages/scale.js';
+import type {
+  Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, PooledRows, StudyFacts,
+} from '../contract/estimator.js';
+import { centreNeedsDelta, needsCohort, smallestCohort } from '../contract/planning.js';
+import { rowsSummary, type Unsorted } from '../summaries/rows.js';
+import type { CentreStage, Draws } from './centre.js';
+import { centreNotFound } from './centred-mean.js';
+import { planOf, scaleText, type PlanParts } from './plan.js';
+import { poolOf, rowsCohort, rowsInScale } from './pool.js';
+import { chooseScale, scaleNotFound, type ScaleChoice } from './scale-choice.js';
+
+/**
+ * The one pipeline of estimators that keep everybody's rows in one pool: scale, centre, release.
+ *
+ * Claim. Neighbours: one contributor's row replaced by any other row, or by none, or added. Cost:
+ * that of the plan's events, composed adaptively: those of the scale, when it is found privately
+ * (privacy/stages/scale), those of the centre (privacy/stages/centre), and those of the estimator's
+ * own `release`, which states what they cover.
+ * Why. Scale and centre are public or released when `release` gets them, so its events, which are
+ * calibrated for every scale and centre, compose with theirs. Whether a release is refused, and
+ * with what text, is a function of released numbers alone. Dividing rows by a public or released
+ * scale keeps each contributor one row.
+ */
+
+/** What an estimator plans from. All of it public. */
+export interface DesignRequest {
+  readonly values: ParameterValues;
+  /** The study's, with what is left to spend after the scale. */
+  readonly facts: StudyFacts;
+  /** One positive number for each column; null: found privately. */
+  readonly scale: Float64Array | null;
+}
+
+/** Noise hides what is wanted of so few contributors. */
+export interface TooFew {
+  readonly kind: 'too-few';
+  /** With so many it would not; absent: the pipeline searches. */
+  readonly cohortNeeded?: number;
+  /** What the noise hides, after "the noise hides". */
+  readonly hidden: string;
+  /** What helps besides a larger cohort. */
+  readonly others: string;
+}
+
+/** Rows, and where they are: centre and scale are public or released. */
+export interface CentredPool {
+  /** As they came; in a design `inScale` divided by the scale. */
+  readonly pool: Sensitive<PooledRows>;
+  /** In the pool's units. */
+  readonly centre: Float64Array;
+  /** Data units. */
+  readonly scale: Float64Array;
+}
+
+/** What an estimator works out from public numbers. */
+export interface PooledDesign {
+  readonly kind: 'design';
+  readonly centre: CentreStage;
+  /**
+   * What the plan says, as the pipeline cannot know it. `events` are all that a release may draw
+   * after the scale, those of the centre included; `facts` are besides the scale.
+   */
+  readonly plan: Omit<PlanParts, 'noise' | 'summary' | 'release'>;
+  /** Noise of each output coordinate in scales: sigma / rows. Absent: there is no such number. */
+  readonly noise?: { readonly sigma: number; readonly rows: number };
+  /** Which pools may come in order of arrival; default: none. */
+  readonly unsorted?: Unsorted;
+  /**
+   * The rows are divided by the scale before the centre is looked for, which changes the last bits
+   * of a release: estimators that were made so keep it, so that their releases stay as they are.
+   */
+  readonly inScale?: true;
+  /** A draw before the scale: a refusal ends the release. */
+  readonly admit?: (
+    mechanisms: Mechanisms, pool: Sensitive<PooledRows>,
+  ) => Released<Outcome | undefined>;
+  /** Draws everything after the centre. */
+  readonly release: (draws: Draws, centred: CentredPool) => Promise<Released<Outcome>>;
+}
+
+/** How a pooled estimator plans. */
+export interface PooledPipeline {
+  /** What is impossible whatever the scale; looked at first. Default: nothing. */
+  readonly refuse?: (values: ParameterValues, facts: StudyFacts) => Infeasible | null;
+  /** What the rest of the target must be. Default: a positive rho and delta, for the centre. */
+  readonly demand?: (values: ParameterValues, facts: StudyFacts) => Infeasible | null;
+  readonly design: (request: DesignRequest) => PooledDesign | TooFew | Infeasible;
+}
+
+/** An estimator whose plan is the pipeline's. */
+export function definePooledEstimator(
+  about: Omit<Estimator, 'plan'>, pipeline: PooledPipeline,
+): Estimator {
+  return { ...about, plan: (values, facts) => planPooled(pipeline, values, facts) };
+}
+
+/** Plans from public numbers. Searching for the smallest cohort takes some 40 designs. */
+export function planPooled(
+  pipeline: PooledPipeline, values: ParameterValues, facts: StudyFacts,
+): Plan | Infeasible {
+  const refused = pipeline.refuse?.(values, facts) ?? null;
+  if (refused !== null) return refused;
+  const choice = chooseScale(values, facts, rowsCohort);
+  if (choice.kind === 'infeasible') return alsoForTheRest(choice, pipeline, values, facts);
+  const request: DesignRequest = {
+    values, facts: choice.facts, scale: choice.kind === 'given' ? choice.scale : null,
+  };
+  const demanded = (pipeline.demand ?? demandDelta)(values, choice.facts);
+  if (demanded !== null) return demanded;
+  const design = designFor(pipeline, request);
+  if (design.kind === 'design') return planFor(design, choice, facts);
+  return design.kind === 'too-few' ? tooFew(design, pipeline, request) : design;
+}
+
+const demandDelta: NonNullable<PooledPipeline['demand']> = (_, { target }) =>
+  (target.rho > 0 && target.delta > 0 ? null : centreNeedsDelta);
+
+/** The design, if the centre is found by so many. */
+function designFor(
+  pipeline: PooledPipeline, request: DesignRequest,
+): ReturnType<PooledPipeline['design']> {
+  const design = pipeline.design(request);
+  if (design.kind !== 'design' || request.facts.cohort >= design.centre.cohortNeeded) return design;
+  return {
+    kind: 'too-few',
+    cohortNeeded: design.centre.cohortNeeded,
+    hidden: 'where the rows are',
+    others: 'fewer columns, a larger epsilon or a larger centre-share',
+  };
+}
+
+function tooFew(few: TooFew, pipeline: PooledPipeline, request: DesignRequest): Infeasible {
+  const { cohort, dimension, target } = request.facts;
+  return needsCohort(
+    `with ${cohort} contributors, ${dimension} columns and rho ${target.rho.toPrecision(3)} `
+    + `the noise hides ${few.hidden}`,
+    cohortFor(few, pipeline, request), few.others,
+  );
+}
+
+function cohortFor(few: TooFew, pipeline: PooledPipeline, request: DesignRequest): number {
+  return few.cohortNeeded ?? smallestCohort((cohort) =>
+    designFor(pipeline, { ...request, facts: { ...request.facts, cohort } }).kind === 'design');
+}
+
+/** A cohort that suffices for the scale may be too small for the rest, and is then not named. */
+function alsoForTheRest(
+  scale: Infeasible, pipeline: PooledPipeline, values: ParameterValues, facts: StudyFacts,
+): Infeasible {
+  if (scale.cohortNeeded === undefined) return scale;
+  const enough = { ...facts, cohort: scale.cohortNeeded };
+  const choice = chooseScale(values, enough, rowsCohort);
+  if (choice.kind === 'infeasible') return scale;
+  const request = { values, facts: choice.facts, scale: null };
+  const rest = designFor(pipeline, request);
+  if (rest.kind !== 'too-few') return scale;
+  return needsCohort(scale.reason, cohortFor(rest, pipeline, request), rest.others);
+}
+
+function planFor(design: PooledDesign, choice: ScaleChoice, { dimension }: StudyFacts): Plan {
+  const scale = choice.kind === 'given' ? choice.scale : null;
+  const { plan, noise, unsorted } = design;
+  return planOf({
+    ...plan,
+    events: [...(choice.kind === 'auto' ? [choice.event] : []), ...plan.events],
+    noise: scale === null || noise === undefined ? []
+      : Array.from(scale, (unit) => (unit * noise.sigma) / noise.rows),
+    facts: { scale: scaleText(scale), ...plan.facts },
+    summary: () => rowsSummary(dimension, unsorted),
+    release: (summaries, mechanisms, compute) =>
+      releasePooled(design, choice, summaries, { mechanisms, compute }),
+  });
+}
+
+async function releasePooled(
+  design: PooledDesign, choice: ScaleChoice, summaries: FinishedSummaries, draws: Draws,
+): Promise<Released<Outcome>> {
+  const { mechanisms, compute } = draws;
+  const pool = poolOf(summaries);
+  const admitted = design.admit?.(mechanisms, pool);
+  const refusal = admitted?.value;
+  if (admitted !== undefined && refusal !== undefined) return admitted.map(() => refusal);
+  if (choice.kind === 'given') return releaseInScale(design, choice, draws, pool, choice.scale);
+  const slots = slotsForScale(choice.facts.cohort, choice.event);
+  const found = await privateScaleOn(compute, mechanisms, pool, slots);
+  const scale = found.value;
+  if (scale.kind === 'failed') {
+    return found.map<Outcome>(() => scaleNotFound(choice.facts, scale.coordinates));
+  }
+  return releaseInScale(design, choice, draws, pool, scale.scale);
+}
+
+/** @param scale - public, or released. */
+async function releaseInScale(
+  design: PooledDesign, { facts }: ScaleChoice, draws: Draws, pool: Sensitive<PooledRows>,
+  scale: Float64Array,
+): Promise<Released<Outcome>> {
+  const rows = design.inScale === true
+    ? pool.map((whole): PooledRows => ({ ...whole, ...rowsInScale(whole, scale) })) : pool;
+  const found = await design.centre.find(draws, rows, design.inScale === true ? 1 : scale);
+  const centre = found.value;
+  if (centre.kind === 'failed') {
+    return found.map<Outcome>(() => centreNotFound(facts, centre.coordinates));
+  }
+  return design.release(draws, { pool: rows, centre: centre.centre, scale });
+}

@@ -1,0 +1,39 @@
+import { normalUpperQuantile } from '../../numerics/normal.js';
+import type { GaussianHistogramEvent } from '../../privacy/accounting/events.js';
+import { keepingCount } from '../../privacy/mechanisms/bounds.js';
+
+/**
+ * Share of honest rows in the fullest bin of a column's histogram, at least, by what is known of
+ * honest rows. Bins are four scales wide and may lie anywhere, so a column may straddle two bins.
+ * Plans follow from these numbers: a changed one changes which cohorts are refused.
+ */
+export const fullestBinShare = {
+  /**
+   * Rows with light tails. Normal rows reach it up to 3.4 times as wide as the scale says:
+   * the share of such rows between their mean and 4 scales beyond it is .38.
+   */
+  lightTails: 0.38,
+  /**
+   * Rows with one scale of standard deviation and any tails. By Chebyshev three quarters of them
+   * are within two scales of the mean, and at most two bins cover that interval.
+   */
+  boundedVariance: 0.375,
+  /**
+   * Rows of hashed groups, with one scale of standard deviation and any tails: as for
+   * `boundedVariance`, and a little less, since a group's size is known only about.
+   */
+  boundedVarianceOfGroup: 0.36,
+  /** Normal rows of nearly one scale, half of them in either bin; a tenth is kept in reserve. */
+  normal: 0.45,
+} as const;
+
+/** Planned probability that noise hides the fullest bin of some column. */
+const failure = 0.01;
+
+/**
+ * Rows that the fullest bin of each column must hold, so that the noisy counts of all columns
+ * clear the threshold 99 times in 100.
+ */
+export function countToBeSeen(event: GaussianHistogramEvent, dimension: number): number {
+  return keepingCount(event) + event.sigma * normalUpperQuantile(failure / dimension);
+}

@@ -1,0 +1,43 @@
+import type { ParameterSpec } from '../contract/estimator.js';
+
+/** Parameters that several estimators take. A bound that differs is the caller's to say. */
+
+/** What finding the centre may cost. */
+export function centreShareParameter(preset: number, maximum: number): ParameterSpec {
+  return {
+    name: 'centre-share', type: 'number', default: preset, minimum: 0.02, maximum,
+    unit: 'share of rho', description: 'part of the cost that finding the centre takes',
+  };
+}
+
+/** What the mean of the rows left may cost. */
+export function finalShareParameter(preset: number, maximum: number): ParameterSpec {
+  return {
+    name: 'final-share', type: 'number', default: preset, minimum: 0.05, maximum,
+    unit: 'share of rho',
+    description: 'part of the cost that the mean of the rows left takes; what remains pays for '
+      + 'the filter rounds',
+  };
+}
+
+/** How many filter rounds there are at most. */
+export function roundsParameter(preset: number, maximum: number): ParameterSpec {
+  return {
+    name: 'rounds', type: 'integer', default: preset, minimum: 1, maximum,
+    description: 'maximum filter rounds; more rounds find smaller groups, but each has more noise',
+  };
+}
+
+/** Radius of the ball that rows are pulled into, when none is given. In scales. */
+export function usualRadius(dimension: number): number {
+  return 1.35 * Math.sqrt(dimension) + 3;
+}
+
+/** @param maximum - in scales. @param more - goes on after the usual radius. */
+export function radiusParameter(maximum = 1e6, more = ''): ParameterSpec {
+  return {
+    name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum, unit: 'scales',
+    description: 'rows farther than this from the centre are pulled in; '
+      + `1.35 sqrt(columns) + 3 when absent${more}`,
+  };
+}
