@@ -1,7 +1,76 @@
-import type { Infeasible } from './estimator.js';
+import { costOfEvents } from '../../privacy/accounting/composition.js';
+import type {
+  CohortPlan, ExpectedError, Guarantee, Infeasible, Plan, PrivacyTarget,
+} from './estimator.js';
 
-/** The neighbours that guarantees name, unless they say otherwise. */
+/** The neighbours of every estimator. */
 export const neighbours = 'one contributor’s row replaced by any other row, or by none, or added';
+
+/** A cohort whose rows are kept until the release. */
+export function pooledCohort(name: string, share = 1): CohortPlan {
+  return { name, share, unit: 'row', mode: 'pooled', groups: 1 };
+}
+
+/** What an estimator states of its plan; `makePlan` adds the rest. */
+export type PlanParts = Omit<Plan, 'kind' | 'cost' | 'guarantee' | 'noise'> & {
+  readonly guarantee: Omit<Guarantee, 'neighbours'>;
+  /** Default: empty. */
+  readonly noise?: Plan['noise'];
+};
+
+/**
+ * The frozen plan. A contributor is in exactly one cohort, so events of several cohorts compose in
+ * parallel: the plan costs the largest of the cohorts' costs.
+ */
+export function makePlan(parts: PlanParts): Plan {
+  const { cohorts, events, guarantee } = parts;
+  const disjoint = cohorts.length > 1 ? cohorts.map(({ name }) => name) : [];
+  return Object.freeze<Plan>({
+    noise: [],
+    ...parts,
+    kind: 'plan',
+    cost: costOfEvents(events, { disjoint }),
+    guarantee: { neighbours, ...guarantee },
+  });
+}
+
+/** The parts of an expected error and their root sum of squares. */
+export function errorOfParts(parts: Omit<ExpectedError, 'total'>): ExpectedError {
+  const { sampling, noise, bias } = parts;
+  return { total: Math.hypot(sampling, noise, bias), sampling, noise, bias };
+}
+
+/**
+ * As `errorOfParts`. Past `corruptionMax` nothing is promised: the bias and the total are Infinity.
+ */
+export function errorUpTo(
+  corruptionMax: number, corruption: number, parts: Omit<ExpectedError, 'total'>,
+): ExpectedError {
+  const isPromised = corruption >= 0 && corruption <= corruptionMax;
+  return errorOfParts({ ...parts, bias: isPromised ? parts.bias : Infinity });
+}
+
+/** @param cohortNeeded - contributors with whom the plan would fit, where that is known. */
+export function infeasible(reason: string, remedy: string, cohortNeeded?: number): Infeasible {
+  const stated = cohortNeeded === undefined ? {} : { cohortNeeded };
+  return Object.freeze({ kind: 'infeasible', reason, remedy, ...stated });
+}
+
+/**
+ * Null when the target has a positive rho and a positive delta.
+ * @param what - the step that needs them.
+ * @param otherwise - what a user can do who has no delta.
+ */
+export function withoutDelta(
+  { rho, delta }: PrivacyTarget, what: string, otherwise?: string,
+): Infeasible | null {
+  if (rho > 0 && delta > 0) return null;
+  const ask = 'ask for (epsilon, delta) with delta > 0';
+  return infeasible(
+    `${what} needs a positive rho and a positive delta`,
+    otherwise === undefined ? ask : `${ask}, or ${otherwise}`,
+  );
+}
 
 /** The plan of a private centre under a target without rho or delta. */
 export const centreNeedsDelta: Infeasible = Object.freeze({
@@ -14,10 +83,10 @@ export const centreNeedsDelta: Infeasible = Object.freeze({
 const cohortMost = 1e9;
 
 /**
- * The smallest cohort that a plan fits, to a share of it; Infinity when a thousand million are too few.
+ * The smallest cohort that a plan fits, to a share of it; Infinity when 10^9 are too few.
  * @param fits - true from some cohort on.
  * @param options.from - nothing below half of this is looked at. Default 64.
- * @param options.slack - how much more than the smallest may be answered, as a share. Default a hundredth.
+ * @param options.slack - the answer exceeds the smallest by at most this share. Default 0.01.
  */
 export function smallestCohort(
   fits: (cohort: number) => boolean,
@@ -28,15 +97,18 @@ export function smallestCohort(
   if (high >= cohortMost) return Infinity;
   let low = high / 2;
   while (high - low > Math.max(1, slack * low)) {
-    const middle = Math.floor((low + high) / 2);
-    if (fits(middle)) high = middle;
-    else low = middle;
+    const between = Math.floor((low + high) / 2);
+    if (fits(between)) high = between;
+    else low = between;
   }
   return Math.ceil(high);
 }
 
-/** Too few contributors: what would do, unless no cohort would, and what else to change. */
+/**
+ * Too few contributors. Names the cohort that would fit, unless none would.
+ * @param others - what else the user can change.
+ */
 export function needsCohort(reason: string, cohortNeeded: number, others: string): Infeasible {
-  if (cohortNeeded === Infinity) return { kind: 'infeasible', reason, remedy: others };
-  return { kind: 'infeasible', reason, remedy: `a cohort of ${cohortNeeded}, ${others}`, cohortNeeded };
+  if (cohortNeeded === Infinity) return infeasible(reason, others);
+  return infeasible(reason, `a cohort of ${cohortNeeded}, ${others}`, cohortNeeded);
 }

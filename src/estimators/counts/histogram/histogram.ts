@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../../../base/errors.js';
+import { cite } from '../../contract/citations.js';
 import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
@@ -10,13 +11,17 @@ import { planPublicBins } from './public-bins.js';
 const parameters: readonly ParameterSpec[] = [
   columnParameter,
   {
-    name: 'edges', type: 'numbers', optional: true, minimum: -1e150, maximum: 1e150, unit: 'data units',
-    description: 'public edges of the bins, each bin from one edge up to the next, the first one below all edges and '
+    name: 'edges', type: 'numbers', optional: true, minimum: -1e150, maximum: 1e150,
+    unit: 'data units',
+    description: 'public edges of the bins, each bin from one edge up to the next, the first one '
+      + 'below all edges and '
       + 'the last one at or above them; give these or width',
   },
   {
-    name: 'width', type: 'number', optional: true, minimum: 1e-100, maximum: 1e100, unit: 'data units',
-    description: 'bins of this width without bounds, of which only the fullest are shown; give this or edges',
+    name: 'width', type: 'number', optional: true, minimum: 1e-100, maximum: 1e100,
+    unit: 'data units',
+    description: 'bins of this width without bounds, of which only the fullest are shown; give '
+      + 'this or edges',
   },
   {
     name: 'top', type: 'integer', default: 10, minimum: 1, maximum: 1_000,
@@ -27,40 +32,43 @@ const parameters: readonly ParameterSpec[] = [
 /**
  * How many contributors have their value in which bin of one column.
  *
- * Two forms, whose claims stand with their code: public bins (`edges`), where every bin is published with Gaussian
- * noise (public-bins), and bins without bounds (`width`), where only bins whose noisy count is above a threshold are
- * (open-bins). Neighbours for both: one contributor's row replaced by any other row, or by nothing, or added.
+ * There are two forms. With `edges` every public bin is published with noise (public-bins). With
+ * `width` the bins have no bounds, and a bin is shown when its noisy count is above a threshold
+ * (open-bins). Claim, cost and proof of each are in its file.
+ * Neighbours for both: one contributor's row replaced by any other row, or by nothing, or added.
  */
 export const histogram: Estimator = {
   name: 'histogram',
   title: 'Contributors per bin of one column, public bins or the fullest of all',
   citations: [
-    {
-      key: 'CKS20',
-      text: 'C. Canonne, G. Kamath, T. Steinke. The discrete Gaussian for differential privacy. NeurIPS 2020.',
-      place: 'theorem 14, for public bins',
-    },
-    {
-      key: 'KV18',
-      text: 'V. Karwa, S. Vadhan. Finite sample differentially private confidence intervals. ITCS 2018.',
-      place: 'the stable histogram of section 2, for bins without bounds, here with Gaussian noise',
-    },
+    cite('CKS20', 'theorem 14, for public bins'),
+    cite(
+      'KV18',
+      'the stable histogram of section 2, for bins without bounds, here with Gaussian noise',
+    ),
   ],
   parameters,
   shelf: 'recommended',
-  assumption: 'None with public edges; with a width, the bins that you care about hold many people.',
-  claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP with public bins, '
+  assumption: 'None with public edges; with a width, the bins that you care about hold many '
+    + 'people.',
+  claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP with public '
+    + 'bins, '
     + '(rho, delta)-approximate zCDP with bins without bounds.',
   plan: planHistogram,
   outputLabels,
 };
 
-/** @throws InvalidParameterError when both or neither of edges and width are given, or there is no such column. */
+/**
+ * @throws InvalidParameterError when both or neither of edges and width are given, or there is no
+ *   such column.
+ */
 function planHistogram(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const edges = optionalNumbersOf(values, 'edges');
   const width = optionalNumberOf(values, 'width');
   if ((edges === undefined) === (width === undefined)) {
-    const which = edges === undefined ? 'neither parameters.edges nor parameters.width is' : 'parameters.edges and width are both';
+    const which = edges === undefined
+      ? 'neither parameters.edges nor parameters.width is'
+      : 'parameters.edges and width are both';
     throw new InvalidParameterError(
       `${which} given: give edges for public bins, or width for bins without bounds`,
       { path: 'parameters.edges' },

@@ -2,27 +2,31 @@ import { Released } from '../../../base/brands.js';
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
-import { costOfEvents } from '../../../privacy/accounting/composition.js';
 import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
+import { cite } from '../../contract/citations.js';
 import type {
-  Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
+  Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan,
+  StudyFacts,
 } from '../../contract/estimator.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
+import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
 import { numberOf, numbersOf, optionalNumberOf } from '../../contract/values.js';
-import { columnNameOf, columnOf, columnParameter, errorOf } from '../tables/common.js';
+import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
 import { countsOf, countsSummary, wholeCohort } from '../tables/counts.js';
-import { cellOf, cellWidth, middleOf, rankScores, rankUnit, type Cells } from '../tables/rank-scores.js';
-import { neighbours } from '../../contract/planning.js';
+import {
+  cellOf, cellWidth, middleOf, rankScores, rankUnit, type Cells,
+} from '../tables/rank-scores.js';
 
-/** More cells make a draw slower (about a microsecond each) and the answer hardly finer. */
+/** More cells make a draw slower, by about a microsecond each, and the answer hardly finer. */
 const cellsMaximum = 10_000;
 const cellsDefault = 1_000;
-/** What knowing that enough came is worth. */
+/** Share of the cost for the number of those present. */
 const presentShare = 0.05;
-/** A plan is refused when ranks may be off by more than this share, one time in a hundred; see `cohortFor`. */
+/** Ranks that may be off by more than this share once in a hundred times make a plan infeasible. */
 const rankErrorMaximum = 0.25;
 
 const parameters: readonly ParameterSpec[] = [
@@ -36,11 +40,14 @@ const parameters: readonly ParameterSpec[] = [
     description: 'upper end of the public range; higher values count as at it',
   },
   {
-    name: 'resolution', type: 'number', optional: true, minimum: 1e-150, maximum: 1e150, unit: 'data units',
-    description: `how fine the answer is, at most ${cellsMaximum} steps; a ${cellsDefault}th of the range when absent`,
+    name: 'resolution', type: 'number', optional: true, minimum: 1e-150, maximum: 1e150,
+    unit: 'data units',
+    description: `how fine the answer is, at most ${cellsMaximum} steps; a ${cellsDefault}th of `
+      + 'the range when absent',
   },
   {
-    name: 'probabilities', type: 'numbers', default: [0.25, 0.5, 0.75], minimum: 0.001, maximum: 0.999,
+    name: 'probabilities', type: 'numbers', default: [0.25, 0.5, 0.75], minimum: 0.001,
+    maximum: 0.999,
     lengthMaximum: 32, unit: 'share of contributors',
     description: 'which quantiles; they share the cost',
   },
@@ -49,31 +56,29 @@ const parameters: readonly ParameterSpec[] = [
 /**
  * Quantiles of one column over a public range, several at once.
  *
- * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added. Cost: rho zCDP, no
- * delta, for all data: m epsilon^2 / 8 for m choices by the exponential mechanism, and the rest for the number of those
- * present. Where the budget asks for pure epsilon, m epsilon for the choices, and Laplace noise on the number present.
- * Why: cells are fixed by public parameters and a row is in exactly one. Scores change by at most 1 (rank-scores), so
- * each choice is the exponential mechanism of its event; the choices see the same counts and compose. The number
- * present changes by at most 1. Taking the middles of the chosen cells, and sorting them so that a higher probability
- * never gets a lower quantile, is post-processing; sorting never brings the list farther from the true quantiles.
+ * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added.
+ * Cost: rho zCDP, no delta, for all data: m epsilon^2 / 8 for m choices by the exponential
+ * mechanism, and the rest for the number of those present. Where the budget asks for pure epsilon:
+ * m epsilon for the choices, and Laplace noise on the number present.
+ * Why: cells are fixed by public parameters and a row is in exactly one. Scores change by at most 1
+ * (rank-scores), so each choice is the exponential mechanism of its event. The choices see the same
+ * counts and compose. The number present changes by at most 1. The midpoints of the chosen cells,
+ * and their sorting, are post-processing. Sorting keeps a higher probability from having a lower
+ * quantile, and never brings the list farther from the true quantiles.
  *
- * Robust: an eta share of hostile contributors, wherever they stand, moves the rank of an answer by at most
- * max(p, 1 - p) eta / (1 - eta) among the honest, as long as eta <= min(p, 1 - p).
+ * Robust: an eta share of hostile contributors moves the rank of an answer by at most
+ * max(p, 1 - p) eta / (1 - eta) among the honest, wherever they are, for eta <= min(p, 1 - p).
  *
- * The answer has no interval in data units: how far a rank is in data units depends on how dense the rows are there,
- * which is nobody's public number. The plan says how far ranks are off.
+ * The answer has no interval in data units: how far a rank is in data units depends on how dense
+ * the rows are there, which is not public. The plan says how far ranks are off.
  *
- * Source: Smith (2011), section 3.2, and McSherry and Talwar (2007); the cost by bounded range of Cesar and Rogers
- * (2021).
+ * Source: Smith (2011), section 3.2, and McSherry and Talwar (2007); the cost by bounded range of
+ * Cesar and Rogers (2021).
  */
 export const quantile: Estimator = {
   name: 'quantile',
   title: 'Quantiles of one column over a public range',
-  citations: [{
-    key: 'Smi11',
-    text: 'A. Smith. Privacy-preserving statistical estimation with optimal convergence rates. STOC 2011.',
-    place: 'the private quantile, here on public cells',
-  }],
+  citations: [cite('Smi11', 'the private quantile, here on public cells')],
   parameters,
   shelf: 'recommended',
   assumption: 'You know a range that nearly all values lie in.',
@@ -81,7 +86,7 @@ export const quantile: Estimator = {
     + 'rho split between the quantiles and the number present; pure epsilon under such a budget.',
   plan: planQuantile,
   outputLabels: (values, columns) =>
-    numbersOf(values, 'probabilities').map((probability) => `${columnNameOf(values, columns)} at ${probability}`),
+    numbersOf(values, 'probabilities').map((p) => `${columnNameOf(values, columns)} at ${p}`),
 };
 
 interface Design {
@@ -100,53 +105,66 @@ function planQuantile(values: ParameterValues, facts: StudyFacts): Plan | Infeas
     name: 'choice', cohort: wholeCohort.name, candidates: cells.cells, sensitivity: rankUnit,
     times: probabilities.length, ...choiceCost(facts, probabilities.length),
   });
-  const present = countNoise({ name: 'present', counts: 1, l1: 1, l2: 1, target: facts.target, share: presentShare });
+  const present = countNoise({
+    name: 'present', counts: 1, l1: 1, l2: 1, target: facts.target, share: presentShare,
+  });
   const design: Design = { facts, cells, probabilities, choice, present };
   const cohortNeeded = cohortFor(design);
   if (facts.cohort >= cohortNeeded) return planFor(design, column);
-  return {
-    kind: 'infeasible',
-    reason: `with ${facts.cohort} contributors, ${probabilities.length} quantiles and rho `
-      + `${facts.target.rho.toPrecision(3)} the noise may move a rank by ${Math.ceil(rankErrorAt(design, 0.01))}, past a `
-      + 'quarter of the contributors or past the last of them',
-    remedy: `a cohort of ${cohortNeeded}, fewer probabilities or none so near to 0 or 1, a coarser resolution or a `
-      + 'larger epsilon',
+  return infeasible(
+    `with ${facts.cohort} contributors, ${probabilities.length} quantiles and rho `
+    + `${facts.target.rho.toPrecision(3)} the noise may move a rank by `
+    + `${Math.ceil(rankErrorAt(design, 0.01))}, past a quarter of the contributors or past the `
+    + 'last of them',
+    `a cohort of ${cohortNeeded}, fewer probabilities or none so near to 0 or 1, a coarser `
+    + 'resolution or a larger epsilon',
     cohortNeeded,
-  };
+  );
 }
 
 /** What the choices cost together, as zCDP, or as the pure epsilon of each. */
-function choiceCost({ target }: StudyFacts, choices: number): { readonly rho: number } | { readonly epsilon: number } {
+function choiceCost(
+  { target }: StudyFacts, choices: number,
+): { readonly rho: number } | { readonly epsilon: number } {
   const share = 1 - presentShare;
   if (target.isPure === true) return { epsilon: shareOf(pureForRho(target.rho), share) / choices };
   return { rho: shareOf(target.rho, share) };
 }
 
 /**
- * With fewer, noise may put a quantile past a quarter of the contributors, or beyond all of them: where nobody stands
- * a cell costs no more ranks than its neighbour, so that an answer may then be anywhere up to the end of the range.
+ * With fewer contributors, noise may put a quantile past a quarter of them, or beyond all of them.
+ * A cell that holds nobody costs no more ranks than its neighbour, so an answer may then be
+ * anywhere up to the end of the range.
  */
 function cohortFor(design: Design): number {
   const room = Math.min(rankErrorMaximum, corruptionMaxOf(design.probabilities));
   return Math.ceil(rankErrorAt(design, 0.01) / room);
 }
 
-/** @throws InvalidParameterError when the range is empty, or has more cells than are supported or doubles can tell. */
+/**
+ * @throws InvalidParameterError when the range is empty, or has more cells than are supported, or
+ *   than doubles can distinguish.
+ */
 function cellsOf(values: ParameterValues): Cells {
   const [low, high] = [numberOf(values, 'low'), numberOf(values, 'high')];
   if (!(low < high)) {
     throw new InvalidParameterError(
-      `parameters.high is ${high} and low is ${low}: high must be above low`, { path: 'parameters.high', low, high },
+      `parameters.high is ${high} and low is ${low}: high must be above low`,
+      { path: 'parameters.high', low, high },
     );
   }
   const resolution = optionalNumberOf(values, 'resolution');
-  const wanted = resolution === undefined ? cellsDefault : Math.max(2, Math.ceil((high - low) / resolution));
+  const wanted = resolution === undefined
+    ? cellsDefault
+    : Math.max(2, Math.ceil((high - low) / resolution));
   // Cells must be many doubles wide, or middles of different cells would coincide.
   const isDistinct = (high - low) / wanted > 2 ** -40 * Math.max(Math.abs(low), Math.abs(high));
   if (wanted <= cellsMaximum && isDistinct) return { low, high, cells: wanted };
   const rule = wanted > cellsMaximum
-    ? `a range of ${high - low} in steps of ${resolution} has ${wanted} of them, at most ${cellsMaximum} are supported`
-    : `the range from ${low} to ${high} is too narrow for its distance from zero to be cut into ${wanted} cells`;
+    ? `a range of ${high - low} in steps of ${resolution} has ${wanted} of them, at most `
+      + `${cellsMaximum} are supported`
+    : `the range from ${low} to ${high} is too narrow for its distance from zero to be cut into `
+      + `${wanted} cells`;
   throw new InvalidParameterError(
     `parameters.resolution: ${rule}: give a coarser resolution or another range`,
     { path: 'parameters.resolution', cells: wanted, limit: cellsMaximum },
@@ -154,9 +172,9 @@ function cellsOf(values: ParameterValues): Cells {
 }
 
 /**
- * For all data: with probability at least 1 - failure, every quantile's rank is off by no more than this many
- * contributors. A choice scores at least (2 / epsilon) (log(cells) + t) below the best cell, whose score is 0, with
- * probability at most exp(-t); a union bound over the choices.
+ * For all data: with probability at least 1 - failure, every quantile's rank is off by no more than
+ * this many contributors. The best cell scores 0. A choice scores (2 / epsilon) (log(cells) + t) or
+ * more below it with probability at most exp(-t). A union bound covers all choices.
  */
 function rankErrorAt({ cells, probabilities, choice }: Design, failure: number): number {
   return (2 / choice.epsilon) * (Math.log(cells.cells) + Math.log(probabilities.length / failure));
@@ -165,29 +183,26 @@ function rankErrorAt({ cells, probabilities, choice }: Design, failure: number):
 function planFor(design: Design, column: number): Plan {
   const { facts, cells, probabilities, choice, present } = design;
   const { cohort, dimension } = facts;
-  const events = [choice, present.event];
-  return Object.freeze<Plan>({
-    kind: 'plan',
+  return makePlan({
     cohorts: [wholeCohort],
-    cost: costOfEvents(events, { disjoint: [] }),
-    events,
+    events: [choice, present.event],
     guarantee: {
-      neighbours,
-      theorem: 'exponential mechanism on ranks of sensitivity 1; proof in src/estimators/counts/tables/rank-scores',
+      theorem: 'exponential mechanism on ranks of sensitivity 1; proof in '
+        + 'src/estimators/counts/tables/rank-scores',
       assumptions: [
-        'for expected errors: honest values are spread evenly over the range; where they are denser, errors are smaller',
+        'for expected errors: honest values are spread evenly over the range; where they are '
+        + 'denser, errors are smaller',
       ],
       corruptionMax: corruptionMaxOf(probabilities),
     },
     outputShape: [probabilities.length],
-    noise: [],
     facts: {
       errorsAreIn: 'shares of the range, over all quantiles, for values spread evenly over it',
       cells: cells.cells,
       cellWidth: cellWidth(cells),
       epsilonOfEachChoice: choice.epsilon,
       rankErrorShare95: rankErrorAt(design, 0.05) / cohort,
-      noiseOfNumberPresent: present.deviation,
+      noiseOfNumberPresent: present.standardDeviation,
     },
     expectedError: (corruption) => expectedErrorOf(design, corruption),
     summary: () => countsSummary(dimension, cells.cells, (row) => cellOf(row[column]!, cells)),
@@ -195,33 +210,37 @@ function planFor(design: Design, column: number): Plan {
   });
 }
 
-/** Past it the hostile choose the lowest or highest quantile by themselves. */
+/** Past it the hostile contributors alone choose the lowest or the highest quantile. */
 function corruptionMaxOf(probabilities: readonly number[]): number {
   return Math.min(...probabilities.map((probability) => Math.min(probability, 1 - probability)));
 }
 
 /**
- * In shares of the range, Euclidean over the quantiles, for values spread evenly: a share of ranks is then a share of
- * the range. Away from a quantile scores fall by one per contributor, so the noise in ranks is Laplace of scale
- * 2 / epsilon; the middle of a cell stands for all of it.
+ * In shares of the range, Euclidean over the quantiles, for values spread evenly. A share of ranks
+ * is then a share of the range. Away from a quantile scores fall by one per contributor, so the
+ * noise in ranks is Laplace of scale 2 / epsilon. The midpoint of a cell represents all of it.
  */
-function expectedErrorOf({ facts, cells, probabilities, choice }: Design, corruption: number): ExpectedError {
+function expectedErrorOf(
+  { facts, cells, probabilities, choice }: Design, corruption: number,
+): ExpectedError {
   const { cohort } = facts;
   const sum = (part: (probability: number) => number): number =>
     Math.sqrt(probabilities.reduce((total, probability) => total + part(probability), 0));
   const sampling = sum((p) => (p * (1 - p)) / cohort);
   const noise = sum(() => 2 * (2 / (choice.epsilon * cohort)) ** 2 + 1 / (12 * cells.cells ** 2));
   const bias = sum((p) => ((Math.max(p, 1 - p) * corruption) / (1 - corruption)) ** 2);
-  return errorOf({ sampling, noise, bias }, corruption, corruptionMaxOf(probabilities));
+  return errorUpTo(corruptionMaxOf(probabilities), corruption, { sampling, noise, bias });
 }
 
-function release(design: Design, summaries: FinishedSummaries, mechanisms: Mechanisms): Released<Outcome> {
+function release(
+  design: Design, summaries: FinishedSummaries, mechanisms: Mechanisms,
+): Released<Outcome> {
   const { facts, cells, probabilities } = design;
   const counts = countsOf(summaries);
   const present = design.present.draw(mechanisms, counts.map((list) =>
     Float64Array.of(list.reduce((sum, count) => sum + count, 0))));
-  // The choices are charged, and left undrawn: with so few, their answers would mislead.
-  if (present.value[0]! < facts.cohort / 4) return present.map(() => tooFew(facts));
+  // The choices are charged but not drawn: with so few contributors their answers would mislead.
+  if (present.value[0]! < facts.cohort / 4) return present.map(() => participationBelowPlan(facts));
   const chosen = probabilities.map((probability) =>
     mechanisms.exponential('choice', counts.map((list) => rankScores(list, probability))));
   return Released.all<readonly number[]>(chosen).map((list): Outcome => ({
@@ -230,13 +249,4 @@ function release(design: Design, summaries: FinishedSummaries, mechanisms: Mecha
     shape: [probabilities.length],
     uncertainty: { kind: 'grid', spacing: cellWidth(cells) },
   }));
-}
-
-function tooFew({ cohort }: StudyFacts): Outcome {
-  return {
-    kind: 'refused',
-    reason: 'participation-below-plan',
-    text: `the noisy count is below a quarter of the ${cohort} contributors planned for: `
-      + 'plan for a smaller cohort or wait longer',
-  };
 }

@@ -1,12 +1,12 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import { limits } from '../../../base/limits.js';
-import { deviations95 } from '../../../numerics/normal.js';
-import type { ExpectedError, ParameterSpec, ParameterValues } from '../../contract/estimator.js';
+import type { ParameterSpec, ParameterValues } from '../../contract/estimator.js';
 import { optionalNumberOf } from '../../contract/values.js';
 
 /** Which column a query is about. */
 export const columnParameter: ParameterSpec = {
-  name: 'column', type: 'integer', optional: true, minimum: 0, maximum: limits.columns - 1, unit: 'index from 0',
+  name: 'column', type: 'integer', optional: true, minimum: 0, maximum: limits.columns - 1,
+  unit: 'index from 0',
   description: 'the column that is asked about; may be left out when there is one only',
 };
 
@@ -20,7 +20,8 @@ export function columnOf(values: ParameterValues, dimension: number): number {
   if (column !== undefined && column < dimension) return column;
   const why = column === undefined ? 'is missing' : `is ${column}`;
   throw new InvalidParameterError(
-    `parameters.column ${why}: rows have ${dimension} columns, give the index of one, from 0 to ${dimension - 1}`,
+    `parameters.column ${why}: rows have ${dimension} columns, give the index of one, from 0 to `
+    + `${dimension - 1}`,
     { path: 'parameters.column', dimension },
   );
 }
@@ -28,27 +29,4 @@ export function columnOf(values: ParameterValues, dimension: number): number {
 /** The name of that column, for labels. */
 export function columnNameOf(values: ParameterValues, columns: readonly string[]): string {
   return columns[optionalNumberOf(values, 'column') ?? 0] ?? 'value';
-}
-
-/** Expected error from its parts; past `corruptionMax` nothing is promised. */
-export function errorOf(
-  parts: { readonly sampling: number; readonly noise: number; readonly bias: number },
-  corruption: number,
-  corruptionMax: number,
-): ExpectedError {
-  const { sampling, noise } = parts;
-  const isPromised = corruption >= 0 && corruption <= corruptionMax;
-  const bias = isPromised ? parts.bias : Infinity;
-  return { total: isPromised ? Math.hypot(sampling, noise, bias) : Infinity, sampling, noise, bias };
-}
-
-/** The interval that covers the noise of each number. */
-export function noiseInterval(
-  estimate: readonly number[],
-  deviation: readonly number[],
-): { readonly low: readonly number[]; readonly high: readonly number[] } {
-  return {
-    low: estimate.map((value, i) => value - deviations95 * deviation[i]!),
-    high: estimate.map((value, i) => value + deviations95 * deviation[i]!),
-  };
 }

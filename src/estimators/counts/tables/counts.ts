@@ -1,19 +1,22 @@
 import { assert } from '../../../base/assert.js';
 import type { Sensitive } from '../../../base/brands.js';
-import type { CohortPlan, Finished, FinishedSummaries, Summary } from '../../contract/estimator.js';
+import type { CohortPlan, FinishedSummaries, Summary } from '../../contract/estimator.js';
+import { onlyStatistic } from '../../contract/finished.js';
 import { StateReader, StateWriter } from '../../summaries/codec.js';
 
 /**
- * What the everyday queries keep of an epoch: how many contributors stand in which bin, in memory of the bins alone.
- * A contributor is one row (after reduction), and a row is in at most one bin, whatever it says: every sensitivity of
- * this folder rests on these two.
+ * What a counting query keeps of an epoch: how many contributors are in which bin. Memory is
+ * O(bins). A contributor is one row (after reduction), and a row is in at most one bin, whatever it
+ * holds. Every sensitivity of this folder rests on these two facts.
  */
 export const cohortName = 'contributors';
 
-/** One summary of everybody: counts add up, so there is nothing to gain from groups. */
-export const wholeCohort: CohortPlan = { name: cohortName, share: 1, unit: 'row', mode: 'disjoint', groups: 1 };
+/** One summary of everybody. Counts add up, so groups would gain nothing. */
+export const wholeCohort: CohortPlan = {
+  name: cohortName, share: 1, unit: 'row', mode: 'disjoint', groups: 1,
+};
 
-/** Public and pure: the bin of a finite row, or null when it is counted in none. A whole number. */
+/** Public and pure: the bin of a finite row, a whole number; null when the row is in no bin. */
 export type BinOf = (row: ArrayLike<number>) => number | null;
 
 /** Rows per bin; whole numbers, exact in doubles. */
@@ -36,9 +39,12 @@ export function countsSummary(dimension: number, bins: number, binOf: BinOf): Su
       state.counts[bin]! += 1;
       return state;
     },
-    merge: (left, right) => ({ counts: left.counts.map((count, bin) => count + right.counts[bin]!) }),
-    finish: ({ counts }) => ({ kind: 'group', statistic: { count: totalOf(counts), values: counts.slice() } }),
-    encode: ({ counts }) => new StateWriter().integer(format).integer(dimension).integer(bins).doubles(counts).finish(),
+    merge: (left, right) =>
+      ({ counts: left.counts.map((count, bin) => count + right.counts[bin]!) }),
+    finish: ({ counts }) =>
+      ({ kind: 'group', statistic: { count: totalOf(counts), values: counts.slice() } }),
+    encode: ({ counts }) => new StateWriter()
+      .integer(format).integer(dimension).integer(bins).doubles(counts).finish(),
     decode(bytes) {
       const reader = new StateReader(bytes);
       reader.expect(format, 'format');
@@ -46,7 +52,7 @@ export function countsSummary(dimension: number, bins: number, binOf: BinOf): Su
       reader.expect(bins, 'number of bins');
       const counts = reader.doubles(bins);
       reader.end();
-      if (!counts.every(isCount)) reader.fail('holds a count that is not a whole number');
+      checkCounts(reader, counts);
       return { counts };
     },
   };
@@ -56,8 +62,9 @@ export function countsSummary(dimension: number, bins: number, binOf: BinOf): Su
 export type OpenCountsState = Map<number, number>;
 
 /**
- * Counts of bins that are not listed beforehand. The statistic lists bin, count, bin, count ... in order of the bins;
- * its length depends on the data, which is why it stays inside `Sensitive` until a stable histogram has drawn.
+ * Counts of bins that are not listed beforehand. The statistic lists bin, count, bin, count ... in
+ * order of the bins. Its length depends on the data, so it stays inside `Sensitive` until a stable
+ * histogram has drawn.
  */
 export function openCountsSummary(dimension: number, binOf: BinOf): Summary<OpenCountsState> {
   return {
@@ -73,10 +80,11 @@ export function openCountsSummary(dimension: number, binOf: BinOf): Summary<Open
       return merged;
     },
     finish(state) {
-      const values = flattened(state);
-      return { kind: 'group', statistic: { count: totalOf(values.filter((_, i) => i % 2 === 1)), values } };
+      const count = totalOf(Float64Array.from(state.values()));
+      return { kind: 'group', statistic: { count, values: flattened(state) } };
     },
-    encode: (state) => new StateWriter().integer(openFormat).integer(dimension).integer(state.size)
+    encode: (state) => new StateWriter()
+      .integer(openFormat).integer(dimension).integer(state.size)
       .doubles(flattened(state)).finish(),
     decode(bytes) {
       const reader = new StateReader(bytes);
@@ -84,7 +92,7 @@ export function openCountsSummary(dimension: number, binOf: BinOf): Summary<Open
       reader.expect(dimension, 'dimension');
       const state = pairsOf(reader.doubles(2 * reader.integer()));
       reader.end();
-      if (![...state.values()].every(isCount)) reader.fail('holds a count that is not a whole number');
+      checkCounts(reader, [...state.values()]);
       return state;
     },
   };
@@ -92,22 +100,12 @@ export function openCountsSummary(dimension: number, binOf: BinOf): Summary<Open
 
 /** The vector of counts of `countsSummary`. */
 export function countsOf(summaries: FinishedSummaries): Sensitive<Float64Array> {
-  return statisticOf(summaries);
+  return onlyStatistic(summaries, cohortName).map(({ values }) => values);
 }
 
 /** The counts of `openCountsSummary` by bin. */
 export function openCountsOf(summaries: FinishedSummaries): Sensitive<ReadonlyMap<number, number>> {
-  return statisticOf(summaries).map(pairsOf);
-}
-
-function statisticOf(summaries: FinishedSummaries): Sensitive<Float64Array> {
-  const finished = summaries.get(cohortName);
-  assert(finished !== undefined, 'a release gets the summaries of its plan');
-  return finished.map((list: readonly Finished[]) => {
-    const [only] = list;
-    assert(list.length === 1 && only?.kind === 'group', 'all contributors are in one group');
-    return only.statistic.values;
-  });
+  return countsOf(summaries).map(pairsOf);
 }
 
 function countInto(state: OpenCountsState, bin: number, count: number): OpenCountsState {
@@ -128,6 +126,7 @@ function totalOf(counts: Float64Array): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
+function checkCounts(reader: StateReader, counts: ArrayLike<number>): void {
+  const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+  if (!Array.from(counts).every(isCount)) reader.fail('holds a count that is not a whole number');
 }

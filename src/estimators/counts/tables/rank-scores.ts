@@ -1,6 +1,6 @@
 /**
- * Probabilities are rounded to whole multiples of 1 / rankUnit, so that ranks times probabilities, and with them
- * scores, are whole numbers that doubles hold exactly for up to 2^32 contributors.
+ * Probabilities are rounded to integer multiples of 1 / rankUnit. Ranks times probabilities, and
+ * with them scores, are then whole numbers that doubles hold exactly for up to 2^32 contributors.
  */
 export const rankUnit = 2 ** 20;
 
@@ -22,26 +22,29 @@ export function cellOf(value: number, cells: Cells): number {
   return Math.min(cells.cells - 1, Math.max(0, cell)) + 0;
 }
 
-/** The middle of a cell. */
+/** The midpoint of a cell. */
 export function middleOf(cell: number, cells: Cells): number {
   return cells.low + (cell + 0.5) * cellWidth(cells);
 }
 
 /**
- * The score of every cell for the quantile at `probability`, times rankUnit: minus the number of contributors who would
- * have to move before the cell holds the quantile.
+ * The score of every cell for the quantile at `probability`, times rankUnit: minus the number of
+ * contributors who would have to move before the cell holds the quantile.
  *
- * With N present, L of them in lower cells and R in higher ones, a cell holds a p-quantile when L <= p N and
- * R <= (1 - p) N, and the score is u = -max(0, L - p N, R - (1 - p) N). Some cell always scores 0.
+ * With N present, L of them in lower cells and R in higher ones, a cell holds a p-quantile when
+ * L <= p N and R <= (1 - p) N. The score is u = -max(0, L - p N, R - (1 - p) N). Some cell always
+ * scores 0.
  *
  * Claim: u changes by at most 1 when one contributor is replaced by anything, or goes, or comes.
- * Why: replaced, N stays and L and R change by at most 1 each. One more or less changes L - p N by p or 1 - p, up or
- * down, and R - (1 - p) N by 1 - p or p: less than 1. Each of the three terms moves by at most 1, hence so does their
- * maximum. The number of those present enters as it is in this data set: no public size is put in its place, which
- * would be no cheaper and would shift every answer when fewer come.
+ * Why: when one is replaced, N stays and L and R change by at most 1 each. One more or less changes
+ * L - p N by p or 1 - p, up or down, and R - (1 - p) N by 1 - p or p: less than 1. Each of the
+ * three terms moves by at most 1, hence so does their maximum. N is the number present in this data
+ * set. A public number in its place would be no cheaper and would shift every answer when fewer
+ * come.
  *
- * Exact: with p = k / rankUnit, rankUnit u = -max(0, rankUnit L - k N, rankUnit R - (rankUnit - k) N), all whole numbers
- * below 2^53. So nothing is added to the sensitivity, which in these units is rankUnit.
+ * Exact: with p = k / rankUnit, rankUnit u = -max(0, rankUnit L - k N, rankUnit R - (rankUnit - k)
+ * N). All are whole numbers below 2^53, so rounding adds nothing to the sensitivity, which in these
+ * units is rankUnit.
  */
 export function rankScores(counts: Float64Array, probability: number): Float64Array {
   const share = Math.round(probability * rankUnit);
@@ -49,7 +52,9 @@ export function rankScores(counts: Float64Array, probability: number): Float64Ar
   let lower = 0;
   return counts.map((count) => {
     const higher = present - lower - count;
-    const missing = Math.max(0, rankUnit * lower - share * present, rankUnit * higher - (rankUnit - share) * present);
+    const missing = Math.max(
+      0, rankUnit * lower - share * present, rankUnit * higher - (rankUnit - share) * present,
+    );
     lower += count;
     return 0 - missing;
   });

@@ -209,7 +209,7 @@ function planFor(design: Design): Plan {
       errorsAreIn: `total variation${cells === null ? '' : ' on public cells'}, at most, 95 times in 100`,
       hypotheses,
       epsilonOfTheChoice: choice.epsilon,
-      noiseOfNumberPresent: present.deviation,
+      noiseOfNumberPresent: present.standardDeviation,
       ...(cells === null ? {} : { cells }),
       ...(facts.dimension === 1 ? {} : { pointsPerHypothesis: pointsPerHypothesis(hypotheses) }),
     },

@@ -1,0 +1,41 @@
+import type { Interval95, Outcome, RefusedOutcome, ValueOutcome } from '../../base/outcome.js';
+import type { StudyFacts } from './estimator.js';
+
+/** What several estimators answer, made from released and public numbers only. */
+
+/** The refusal when too few rows were there, or were left. */
+export function participationBelowPlan({ cohort }: StudyFacts): RefusedOutcome {
+  return {
+    kind: 'refused',
+    reason: 'participation-below-plan',
+    text: `the noisy count is below a quarter of the ${cohort} contributors planned for: `
+      + 'plan for a smaller cohort or wait longer',
+  };
+}
+
+/**
+ * The value, or a refusal when an entry of its estimate is not finite.
+ * @param what - subject of the refusal's text: "the noisy mean times scale is".
+ * @param remedy - what the user can do.
+ */
+export function finiteValue(
+  value: Omit<ValueOutcome, 'kind'>, what: string, remedy?: string,
+): Outcome {
+  if (value.estimate.every((entry) => Number.isFinite(entry))) return { kind: 'value', ...value };
+  const text = `${what} beyond the range of doubles`;
+  return {
+    kind: 'refused',
+    reason: 'numerical-failure',
+    text: remedy === undefined ? text : `${text}: ${remedy}`,
+  };
+}
+
+/** The interval of `half(j)` on both sides of entry j. */
+export function intervalAbout(
+  estimate: readonly number[], half: (j: number) => number,
+): Interval95 {
+  return {
+    low: estimate.map((entry, j) => entry - half(j)),
+    high: estimate.map((entry, j) => entry + half(j)),
+  };
+}
