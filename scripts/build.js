@@ -50,3 +50,5 @@ for (const name of readdirSync(`${root}${site}`)) {
   const path = `${root}${site}/${name}`;
   if (!name.endsWith('.gz')) writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
 }
+// The generated pages of the reference, and the JSON Schema of study files.
+await import('./reference.js');

@@ -64,7 +64,7 @@ function describe(estimator: Estimator, output: Output): void {
 }
 
 /** The values a parameter takes, for people. */
-function rangeOf(spec: ParameterSpec): string {
+export function rangeOf(spec: ParameterSpec): string {
   switch (spec.type) {
     case 'choice':
       return (spec.choices ?? []).join(' | ');
@@ -88,9 +88,14 @@ function rangeOf(spec: ParameterSpec): string {
   }
 }
 
+/** What holds where a parameter is left out, for people. */
+export function meaningOfDefault(spec: ParameterSpec): string {
+  if (spec.default !== undefined) return String(spec.default);
+  return spec.optional === true ? 'worked out when absent' : 'must be given';
+}
+
 function meaningOf(spec: ParameterSpec): string {
   const unit = spec.unit === undefined ? '' : `, in ${spec.unit}`;
-  const otherwise = spec.default !== undefined ? `default ${String(spec.default)}`
-    : spec.optional === true ? 'worked out when absent' : 'must be given';
+  const otherwise = `${spec.default === undefined ? '' : 'default '}${meaningOfDefault(spec)}`;
   return `${spec.description} (${rangeOf(spec)}${unit}; ${otherwise})`;
 }

@@ -4,9 +4,12 @@ const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 /** How durations are written, for messages. */
 export const durationForm = 'a number and a unit (ms, s, m, h, d), such as 10s, 5m or 30d';
 
+/** A duration as text. */
+export const durationPattern = /^(\d{1,15}(?:\.\d{1,6})?) ?(ms|s|m|h|d)$/;
+
 /** `10s`, `5m`, `1.5h`, `30d` in whole milliseconds; undefined for anything else. */
 export function parseDuration(text: string): number | undefined {
-  const match = /^(\d{1,15}(?:\.\d{1,6})?) ?(ms|s|m|h|d)$/.exec(text);
+  const match = durationPattern.exec(text);
   if (match === null) return undefined;
   const ms = Number(match[1]) * units[match[2]!]!;
   return Number.isSafeInteger(ms) ? ms : undefined;

@@ -1,14 +1,19 @@
 import * as v from 'valibot';
 import { isName, nameRule } from '../../src/base/facts-limits.js';
 import { limits } from '../../src/base/limits.js';
-import { durationForm, parseDuration } from './durations.js';
+import { durationForm, durationPattern, parseDuration } from './durations.js';
 
 /**
- * The form of a study file. Every schema carries its rule as its description and as the message of each of its
- * checks, so that whatever fails, the operator is told what may stand there.
+ * The form of a study file. Every schema carries its rule as its description and as the message of
+ * each of its checks, so that whatever fails, the operator is told what may stand there. Every key
+ * also carries what it is for and an example (`key`). The reference page and the JSON Schema for
+ * editors are made from these.
  */
 const named = `${nameRule} (64 hexadecimal digits), with single spaces only`;
-const name = ruled(named, v.pipe(v.string(named), v.check(isName, named)));
+const name = ruled(named, v.pipe(
+  v.string(named), v.minLength(1, named), v.maxLength(limits.nameLength, named),
+  v.check(isName, named),
+));
 
 const above0 = 'a number above 0';
 const positive = ruled(above0, v.pipe(v.number(above0), v.finite(above0), v.gtValue(0, above0)));
@@ -18,6 +23,23 @@ const delta = ruled(deltaRule, v.pipe(v.number(deltaRule), v.minValue(0, deltaRu
 
 function ruled<const Schema extends v.GenericSchema>(rule: string, schema: Schema) {
   return v.pipe(schema, v.description(rule));
+}
+
+/** What a key of a study file is for. */
+export interface KeyWords {
+  /** Sentences in plain words. */
+  readonly about: string;
+  /** A value that the key takes. */
+  readonly example: unknown;
+  /** What holds where the key is left out, if the schema has no default that says so. */
+  readonly otherwise?: string;
+}
+
+function key<const Schema extends v.GenericSchema>(
+  schema: Schema, about: string, example: unknown, otherwise?: string,
+) {
+  const words: KeyWords = { about, example, ...(otherwise !== undefined && { otherwise }) };
+  return v.pipe(schema, v.metadata({ ...words }));
 }
 
 function whole(low: number, high: number) {
@@ -36,7 +58,10 @@ function duration(lowMs: number, low: string, highMs: number, high: string) {
     const ms = parseDuration(text);
     return ms !== undefined && ms >= lowMs && ms <= highMs;
   };
-  return ruled(rule, v.pipe(v.string(rule), v.check(within, rule), v.transform((text) => parseDuration(text)!)));
+  return ruled(rule, v.pipe(
+    v.string(rule), v.regex(durationPattern, rule), v.check(within, rule),
+    v.transform((text) => parseDuration(text)!),
+  ));
 }
 
 const columnsRule = `a list of 1 to ${limits.columns} different names`;
@@ -45,92 +70,172 @@ const columns = ruled(columnsRule, v.pipe(
   v.check((names) => new Set(names).size === names.length, columnsRule),
 ));
 
-const epochRule = 'either every: a duration, or contributors: a count (only with participation: public)';
+const epochRule =
+  'either every: a duration, or contributors: a count (only with participation: public)';
 const epoch = ruled(epochRule, v.pipe(
   v.strictObject({
-    every: v.optional(duration(100, '100ms', 366 * 86_400_000, '366d')),
-    contributors: v.optional(whole(1, limits.cohortMax)),
+    every: key(v.optional(duration(100, '100ms', 366 * 86_400_000, '366d')),
+      'An epoch ends after this time, and its release is published.', '1d',
+      'must be given, unless contributors is'),
+    contributors: key(v.optional(whole(1, limits.cohortMax)),
+      'An epoch ends when this many people have contributed. Everybody can then see when people '
+      + 'come, so it needs participation: public.', 3000, 'must be given, unless every is'),
   }, epochRule),
   v.check(({ every, contributors }) => (every === undefined) !== (contributors === undefined), epochRule),
 ));
 
 /** Of a budget that renews: how long a charge counts. */
 const window = duration(100, '100ms', 3_660 * 86_400_000, '3660d');
+const windowAbout = 'The budget renews: what a release costs counts for this long. '
+  + 'Without it, what is spent stays spent for ever.';
+
+const rule = oneOf('zcdp', 'pure', 'renyi');
+const ruleAbout = 'How costs are added up. zcdp suits nearly every study. pure adds up epsilons '
+  + 'and takes only estimators with pure noise, with delta 0. renyi is for estimators whose cost '
+  + 'is known at one Renyi order.';
+
+const unlessShared = 'must be given, unless population is';
 
 const budgetRule = 'epsilon and delta, or population: a name from the populations file';
 const budget = ruled(budgetRule, v.pipe(
   v.strictObject({
-    epsilon: v.optional(positive),
-    delta: v.optional(delta),
-    rule: v.optional(oneOf('zcdp', 'pure', 'renyi')),
-    scope: v.optional(oneOf('study', 'contributor')),
-    per: v.optional(window),
-    population: v.optional(name),
+    epsilon: key(v.optional(positive), 'What all releases together may cost.', 8, unlessShared),
+    delta: key(v.optional(delta),
+      'The probability that the bound of the whole budget fails.', 1e-5, unlessShared),
+    rule: key(v.optional(rule), ruleAbout, 'zcdp', 'zcdp'),
+    scope: key(v.optional(oneOf('study', 'contributor')),
+      'study: one budget for the study. contributor: each person has a budget, and is left out of '
+      + 'an epoch that it does not pay for.', 'study', 'study'),
+    per: key(v.optional(window), windowAbout, '30d', 'for ever'),
+    population: key(v.optional(name),
+      'The name of a budget in the populations file, which several studies about the same people '
+      + 'share. It stands alone, in place of the other keys.', 'travellers',
+      'the study has a budget of its own'),
   }, budgetRule),
   v.check(({ population, ...own }) => (population === undefined
     ? own.epsilon !== undefined && own.delta !== undefined
     : Object.values(own).every((value) => value === undefined)), budgetRule),
 ));
 
-const contributionRule = 'reduce: mean or one, and rowsMax: the most rows a contributor may send in an epoch';
+const contributionRule = 'reduce: mean or one, and rowsMax: the most rows a contributor may send '
+  + 'in an epoch';
 const contribution = ruled(contributionRule, v.strictObject({
-  reduce: v.optional(oneOf('mean', 'one'), 'mean'),
-  rowsMax: v.optional(whole(1, 1_000_000_000), 64),
+  reduce: key(v.optional(oneOf('mean', 'one'), 'mean'),
+    'However many rows a person sends in an epoch, they count as one row. mean: their average. '
+    + 'one: one of them, chosen at random.', 'mean'),
+  rowsMax: key(v.optional(whole(1, 1_000_000_000), 64),
+    'The most rows that a person may send in an epoch.', 64),
 }, contributionRule));
 
 const privacyRule = 'epsilon and delta of each release';
-const privacy = ruled(privacyRule, v.strictObject({ epsilon: positive, delta }, privacyRule));
+const privacy = ruled(privacyRule, v.strictObject({
+  epsilon: key(positive,
+    'How much one release may reveal about any one person. Smaller is more private, with more '
+    + 'noise. 1 is a usual choice.', 1),
+  delta: key(delta, 'The probability that the bound epsilon fails. Choose it far below one '
+    + 'divided by the cohort. With rule: pure it may be 0.', 1e-6),
+}, privacyRule));
 
-const admissionRule = 'open; or keys: a file with one public key in each line, or a list of keys; or enrolment: '
-  + '{ issuer: a public key of 64 hexadecimal digits, in quotes }; or rate: { keys: a count, per: a duration }';
-const key = v.pipe(v.string(), v.regex(/^[0-9a-fA-F]{64}$/));
+const admissionRule = 'open; or keys: a file with one public key in each line, or a list of keys; '
+  + 'or enrolment: { issuer: a public key of 64 hexadecimal digits, in quotes }; or rate: { keys: '
+  + 'a count, per: a duration }';
+const publicKeyRule = 'a public key of 64 hexadecimal digits, in quotes';
+const publicKey = ruled(publicKeyRule, v.pipe(v.string(), v.regex(/^[0-9a-fA-F]{64}$/)));
+const listedKeysRule = 'the name of a file, relative to the study file, or a list of keys';
+const listedKeys = ruled(listedKeysRule, v.union([
+  v.pipe(v.string(), v.minLength(1)), v.pipe(v.array(publicKey), v.minLength(1)),
+]));
+const exampleKey = '0123456789abcdef'.repeat(4);
 const admission = ruled(admissionRule, v.union([
   v.literal('open'),
-  v.strictObject({ keys: v.union([v.pipe(v.string(), v.minLength(1)), v.pipe(v.array(key), v.minLength(1))]) }),
-  v.strictObject({ enrolment: v.strictObject({ issuer: key }) }),
-  v.strictObject({ rate: v.strictObject({
-    keys: whole(1, limits.cohortMax), per: duration(1_000, '1s', 366 * 86_400_000, '366d'),
-  }) }),
+  v.strictObject({ keys: key(listedKeys,
+    'Only these keys may contribute: a file with one public key in each line, or the keys '
+    + 'themselves.', 'people.keys') }),
+  v.strictObject({ enrolment: key(ruled('issuer: a public key', v.strictObject({
+    issuer: key(
+      publicKey, 'The public key that signs the tokens. "keelson enrol" makes it.', exampleKey,
+    ),
+  })), 'A key may contribute when it shows a token that the issuer signed.',
+  { issuer: exampleKey }) }),
+  v.strictObject({ rate: key(ruled('keys: a count, and per: a duration', v.strictObject({
+    keys: key(whole(1, limits.cohortMax), 'So many new keys are admitted in each period.', 100),
+    per: key(duration(1_000, '1s', 366 * 86_400_000, '366d'), 'The length of a period.', '1h'),
+  })), 'Anybody may contribute, but only so many new keys are admitted in each period. '
+    + 'It needs participation: public.', { keys: 100, per: '1h' }) }),
 ], admissionRule));
 
-const retentionRule = 'release (rows are deleted once the release is stored), or a duration from 1s to 3650d';
+const retentionRule = 'release (rows are deleted once the release is stored), or a duration from '
+  + '1s to 3650d';
 const retention = ruled(retentionRule, v.union(
   [v.literal('release'), duration(1_000, '1s', 3_650 * 86_400_000, '3650d')], retentionRule));
 
-const quarantineRule = 'beyond: how far from a published answer, in scales, the mean of a key\'s rows may be; '
-  + 'automatic: true to exclude every such key at each release';
+const quarantineRule = 'beyond: how far from a published answer, in scales, the mean of a key\'s '
+  + 'rows may be; automatic: true to exclude every such key at each release';
 const automatic = ruled('true or false', v.boolean('true or false'));
-const quarantine = ruled(
-  quarantineRule, v.strictObject({ beyond: positive, automatic: v.optional(automatic, false) }, quarantineRule));
+const quarantine = ruled(quarantineRule, v.strictObject({
+  beyond: key(positive,
+    'How far the mean of a key\'s rows may be from a published answer, in scales. Keys beyond it '
+    + 'are shown to the operator.', 20),
+  automatic: key(v.optional(automatic, false),
+    'true: every such key is excluded at each release. false: the operator excludes keys.', false),
+}, quarantineRule));
 
 const parametersRule = 'the estimator\'s parameters by name';
 const parameters = ruled(parametersRule, v.record(v.string(), v.unknown(), parametersRule));
 
 /** A study file. */
 export const studySchema = v.strictObject({
-  study: name,
-  columns,
-  cohort: whole(1, limits.cohortMax),
-  participation: v.optional(oneOf('secret', 'public'), 'secret'),
-  epoch,
-  contribution: v.optional(contribution, {}),
-  estimator: name,
-  parameters: v.optional(parameters, {}),
-  privacy,
-  budget,
-  admission: v.optional(admission, 'open'),
-  late: v.optional(oneOf('next', 'drop'), 'next'),
-  retention: v.optional(retention, 'release'),
-  quarantine: v.optional(quarantine),
+  study: key(
+    name, 'The name of the study. People and commands ask for it by this name.', 'commutes',
+  ),
+  columns: key(columns,
+    'The names of the numbers in a row, in their order. Every row has one number for each.',
+    ['minutes', 'kilometres']),
+  cohort: key(whole(1, limits.cohortMax),
+    'About how many people you expect in each epoch. It is a public guess and never a count: the '
+    + 'noise and the promised error are planned for it.', 3000),
+  participation: key(v.optional(oneOf('secret', 'public'), 'secret'),
+    'secret: it is also protected whether a person takes part. public: only what people send is '
+    + 'protected.', 'secret'),
+  epoch: key(epoch, 'When an epoch ends. Each epoch gives one release.', { every: '1d' }),
+  contribution: key(v.optional(contribution, {}), 'What becomes of the rows of one person.',
+    { reduce: 'mean', rowsMax: 64 }),
+  estimator: key(name, 'What is worked out. "keelson estimators" lists the names.', 'robust-mean'),
+  parameters: key(v.optional(parameters, {}),
+    'The settings of the estimator, each under its name. The page of estimators has them all.',
+    { scale: [20, 10], corruption: 0.05 }),
+  privacy: key(privacy, 'What each release may cost.', { epsilon: 1, delta: 1e-6 }),
+  budget: key(budget, 'What all releases together may cost. The study ends when it is used up, '
+    + 'unless it renews.',
+    { epsilon: 8, delta: 1e-5, scope: 'study' }),
+  admission: key(
+    v.optional(admission, 'open'), 'Who may contribute. open: anybody with a key.', 'open',
+  ),
+  late: key(v.optional(oneOf('next', 'drop'), 'next'),
+    'What becomes of rows that arrive after their epoch has closed. next: they count in the next '
+    + 'epoch. drop: they are refused.', 'next'),
+  retention: key(v.optional(retention, 'release'),
+    'How long rows are kept. release: until the release is stored.', 'release'),
+  quarantine: key(v.optional(quarantine),
+    'Finds keys whose rows are far from published answers, so that they can be excluded.',
+    { beyond: 20 }, 'nobody is compared with answers'),
 }, 'a study: keys and values');
 
 const populationRule = 'epsilon, delta and perhaps rule and per';
 const populationsRule = 'names, each with epsilon, delta and perhaps rule and per';
+const population = ruled(populationRule, v.strictObject({
+  epsilon: key(positive, 'What all releases of all these studies together may cost.', 8),
+  delta: key(delta, 'The probability that the bound of the whole budget fails.', 1e-5),
+  rule: key(v.optional(rule, 'zcdp'), ruleAbout, 'zcdp'),
+  per: key(v.optional(window), windowAbout, '30d', 'for ever'),
+}, populationRule));
 /** A populations file: budgets that several studies over the same people share. */
 export const populationsSchema = v.strictObject({
-  populations: ruled(populationsRule, v.record(name, v.strictObject({
-    epsilon: positive, delta, rule: v.optional(oneOf('zcdp', 'pure', 'renyi'), 'zcdp'), per: v.optional(window),
-  }, populationRule), populationsRule)),
+  populations: key(
+    ruled(populationsRule, v.record(name, population, populationsRule)),
+    'Budgets by name. A study uses one by budget: { population: NAME }.',
+    { travellers: { epsilon: 8, delta: 1e-5 } },
+  ),
 }, 'populations: names and budgets');
 
 export type StudyFile = v.InferOutput<typeof studySchema>;

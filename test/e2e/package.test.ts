@@ -37,7 +37,7 @@ describe('the package', () => {
       'dist/server/index.js', 'dist/server/store/sqlite/worker.js', 'dist/server/epochs/worker.js',
       'dist/src/wire/generated/contributor-reader.js', 'dist/src/wire/generated/other-reader.js', 'data/flights.bin',
       'proto/keelson/v1/wire.proto',
-      'studies/flights-mean.yaml', 'docs/reference/protocol.md',
+      'studies/flights-mean.yaml', 'docs/reference/protocol.md', 'docs/reference/study-file.schema.json',
     ];
     expect(needed.filter((path) => !paths.includes(path))).toEqual([]);
     const folders = new Set(paths.map((path) => (path.includes('/') ? path.split('/')[0] : '')));

@@ -1,0 +1,48 @@
+import * as v from 'valibot';
+
+/**
+ * The parts of a valibot schema: what stands under its pipes and wrappers (`base`), the checks,
+ * whether the key may be left out and its default, and the words that schema.ts gives.
+ */
+export function facetsOf(schema) {
+  const facets = { base: schema, actions: [], isOptional: false, default: undefined };
+  const visit = (part) => {
+    if (part.pipe !== undefined) {
+      const [inner, ...actions] = part.pipe;
+      visit(inner);
+      facets.actions.push(...actions);
+    } else if (part.type === 'optional') {
+      facets.isOptional = true;
+      facets.default = part.default;
+      visit(part.wrapped);
+    } else facets.base = part;
+  };
+  visit(schema);
+  const words = facets.actions.filter(({ type }) => type === 'metadata');
+  return {
+    ...facets, ...Object.assign({}, ...words.map(({ metadata }) => metadata)), rule: ruleOf(schema),
+  };
+}
+
+/** The rule that refusals state: of the schema, or of what it wraps. */
+function ruleOf(schema) {
+  for (let part = schema; part !== undefined; part = part.wrapped) {
+    const rule = v.getDescription(part);
+    if (rule !== undefined) return rule;
+  }
+  return undefined;
+}
+
+/** Every key below a schema, depth first: its path and its facets. */
+export function keysOf(schema, path = '') {
+  const { base } = facetsOf(schema);
+  if (base.type === 'strict_object') {
+    return Object.entries(base.entries).flatMap(([name, entry]) => {
+      const own = path === '' ? name : `${path}.${name}`;
+      return [{ path: own, schema: entry, ...facetsOf(entry) }, ...keysOf(entry, own)];
+    });
+  }
+  if (base.type === 'union') return base.options.flatMap((option) => keysOf(option, path));
+  if (base.type === 'record') return keysOf(base.value, `${path}.NAME`);
+  return [];
+}

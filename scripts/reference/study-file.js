@@ -1,0 +1,52 @@
+import { populationsSchema, studySchema } from '../../dist/server/study-file/schema.js';
+import { facetsOf, keysOf } from './facets.js';
+import { code, generated, page, plain } from './markdown.js';
+
+/** A value as a study file has it on one line. */
+export function yamlOf(value) {
+  if (Array.isArray(value)) return `[${value.map(yamlOf).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const pairs = Object.entries(value).map(([key, item]) => `${key}: ${yamlOf(item)}`);
+    return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`;
+  }
+  if (typeof value === 'number' && value > 0 && value < 1e-3) return value.toExponential();
+  // Digits would be read as a number.
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value) ? `"${value}"` : String(value);
+}
+
+/** A file made of the examples of the keys of a schema. */
+export function exampleOf(schema) {
+  return Object.entries(facetsOf(schema).base.entries)
+    .map(([name, entry]) => `${name}: ${yamlOf(facetsOf(entry).example)}`).join('\n');
+}
+
+function keyBlock({ path, about, rule, isOptional, default: value, otherwise, example }) {
+  const absent = otherwise ?? (isOptional ? code(yamlOf(value)) : 'must be given');
+  return [
+    `### ${code(path)}`,
+    plain(about),
+    `- Value: ${plain(rule)}\n- When absent: ${absent}\n- Example: ${code(yamlOf(example))}`,
+  ].join('\n\n');
+}
+
+export function studyFilePage() {
+  return page(
+    generated,
+    '# The study file',
+    'A study file is YAML. It says what is asked, of whom, and how much privacy the answers may '
+    + 'cost. Everything in it is public. Keys that it does not know are refused. `keelson init` '
+    + 'writes a file to begin with, and `keelson plan FILE` checks one without data.',
+    'An editor completes and checks the keys when the first line names the JSON Schema, as '
+    + '`keelson init` writes it:',
+    '```text\n# yaml-language-server: $schema=study-file.schema.json\n```',
+    'Every key with an example:',
+    `\`\`\`yaml\n${exampleOf(studySchema)}\n\`\`\``,
+    '## Keys',
+    ...keysOf(studySchema).map(keyBlock),
+    '## The populations file',
+    'Several studies about the same people can share one budget. It stands in a file of its own, '
+    + 'which the command takes with `--populations`.',
+    `\`\`\`text\n${exampleOf(populationsSchema)}\n\`\`\``,
+    ...keysOf(populationsSchema).map(keyBlock),
+  );
+}

@@ -1,0 +1,210 @@
+import type { ErrorCode } from './error-codes.js';
+
+/** What lies behind an error code, for the reference page. */
+export interface ErrorWords {
+  /** Why it happens, one or two sentences. */
+  readonly cause: string;
+  /** What to do about it. */
+  readonly remedy: string;
+}
+
+/** Of every code. The messages of errors say more: they name the value, the limit and the place. */
+export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
+  unspecified: {
+    cause: 'An answer came without a code. No server of this version sends one.',
+    remedy: 'Compare the versions of client and server.',
+  },
+  malformed: {
+    cause: 'The bytes are not a message of the protocol.',
+    remedy: 'Update the client, or compare it with the page of the protocol.',
+  },
+  'unknown-study': {
+    cause: 'The server runs no study of this name or id. A study with changed facts has a new id.',
+    remedy: 'Check the name with "keelson studies". A program takes the id from Welcome.',
+  },
+  'invalid-key': {
+    cause: 'The public key is not a usable Ed25519 key: anybody could sign for it.',
+    remedy: 'Make a new key with "keelson keygen".',
+  },
+  'key-not-allowed': {
+    cause: 'The study admits a list of keys, and this key is not on it.',
+    remedy: 'Ask the operator to add the key to the list.',
+  },
+  'bad-signature': {
+    cause: 'The signature does not fit the key, the server, the study and the bytes.',
+    remedy: 'Sign again with the key that Hello named. A few wrong signatures close the socket.',
+  },
+  'unknown-channel': {
+    cause: 'No Ready gave this channel on this socket. It is harmless after a reconnect.',
+    remedy: 'Send Hello, and use the channel from Ready.',
+  },
+  'wrong-dimension': {
+    cause: 'The rows do not have one number for each column of the study.',
+    remedy: 'Send the columns that the study lists, in its order.',
+  },
+  'not-finite': {
+    cause: 'A value is not a number, or is infinite.',
+    remedy: 'Leave out or repair such rows, and send the rest as a new batch.',
+  },
+  'too-many-rows': {
+    cause: 'A batch holds more rows than the server takes in one message.',
+    remedy: 'Split the batch.',
+  },
+  'contribution-full': {
+    cause: 'The person has sent all rows that an epoch takes: contribution.rowsMax, or a batch '
+      + 'marked as the last.',
+    remedy: 'Wait for the next epoch.',
+  },
+  mutated: {
+    cause: 'The number of this batch was used before with other bytes. Two processes may share '
+      + 'one key.',
+    remedy: 'Send under the next free number. Let all processes of one key share one outbox.',
+  },
+  'stale-epoch': {
+    cause: 'The epoch that the batch names is over, and the study drops late rows.',
+    remedy: 'Sign the rows again for the open epoch.',
+  },
+  'epoch-not-open': {
+    cause: 'No epoch takes the batch now.',
+    remedy: 'Send the same bytes after the next Notice. The client does so by itself.',
+  },
+  'study-ended': {
+    cause: 'The operator has ended the study.',
+    remedy: 'Stop. Nothing more is accepted.',
+  },
+  'budget-exhausted': {
+    cause: 'The privacy budget of the study is used up, so no further epoch opens.',
+    remedy: 'Stop. The operator may start a new study with a budget of its own.',
+  },
+  'sequence-too-far': {
+    cause: 'The number of the batch is too far ahead of those that are settled.',
+    remedy: 'Settle the earlier batches first.',
+  },
+  'credit-exceeded': {
+    cause: 'The client sent more batches than the server allows without an answer.',
+    remedy: 'Wait for acknowledgements before sending more.',
+  },
+  overloaded: {
+    cause: 'The server has more batches to store than it keeps up with.',
+    remedy: 'Send the same bytes again after a pause. The client does so by itself.',
+  },
+  'rate-limited': {
+    cause: 'Too many requests came from one address. It may be a proxy that the server was not '
+      + 'told of.',
+    remedy: 'Slow down. An operator behind a proxy names it with --trust-proxy.',
+  },
+  'too-many-channels': {
+    cause: 'A socket, an address or the server has as many channels as it may have.',
+    remedy: 'Use another socket, or come back later.',
+  },
+  'contributor-budget-exhausted': {
+    cause: 'The budget of this person does not pay for the epoch. The person is left out of it '
+      + 'and not counted.',
+    remedy: 'Wait for a later epoch where the budget renews, else stop.',
+  },
+  'shutting-down': {
+    cause: 'The server is stopping.',
+    remedy: 'Connect again later. The client does so by itself.',
+  },
+  unsupported: {
+    cause: 'The request is not one that this version of the server serves.',
+    remedy: 'Use another version.',
+  },
+  internal: {
+    cause: 'The server failed to do this. Its log says why.',
+    remedy: 'Send the same bytes again later.',
+  },
+  quarantined: {
+    cause: 'Earlier rows of this key were farther from a published answer than the study allows.',
+    remedy: 'Stop. The key stays excluded in this version of the study.',
+  },
+  'not-enrolled': {
+    cause: 'The study takes a key only with an enrolment token of its issuer, and none came.',
+    remedy: 'Ask the operator for a token, and give it with --enrolment.',
+  },
+  'enrolment-expired': {
+    cause: 'The enrolment token of this key is no longer valid.',
+    remedy: 'Ask the operator for a new token.',
+  },
+  'too-many-new-keys': {
+    cause: 'The study has admitted as many new keys in this period as admission.rate allows.',
+    remedy: 'Send the same bytes again after the time that the message names.',
+  },
+  'too-late': {
+    cause: 'Rows were to be taken back from an epoch that has closed.',
+    remedy: 'Nothing can be done: a release is never changed.',
+  },
+  'invalid-parameter': {
+    cause: 'A number or a choice is outside its range. The message names both.',
+    remedy: 'Give a value within the range.',
+  },
+  'invalid-study': {
+    cause: 'A study file breaks a rule or contradicts itself. The message names the line, the '
+      + 'value and the rule.',
+    remedy: 'Change the line. The page of the study file has the rule of every key.',
+  },
+  'invalid-input': {
+    cause: 'A file cannot be read as what it should be.',
+    remedy: 'Check the path and the place that the message names.',
+  },
+  'invalid-usage': {
+    cause: 'The command line has an unknown flag, a missing value or flags that contradict each '
+      + 'other.',
+    remedy: 'Type what the message suggests, or add --help.',
+  },
+  invariant: {
+    cause: 'There is a defect in Keelson. The server stops and does not go on with wrong state.',
+    remedy: 'Report what the command prints with --debug.',
+  },
+  'budget-declined': {
+    cause: 'The budget does not pay for the release. Nothing ran and nothing was charged.',
+    remedy: 'Ask a smaller question, or wait where the budget renews.',
+  },
+  'plan-infeasible': {
+    cause: 'No plan exists for the public numbers: too few people for so much privacy, for one.',
+    remedy: 'Change a number as the message says. "keelson plan" tries numbers without data.',
+  },
+  'data-folder-in-use': {
+    cause: 'Another process has the data folder.',
+    remedy: 'Stop the other process, or use another folder.',
+  },
+  'data-folder-rolled-back': {
+    cause: 'The database is older than the mark beside it, or is missing. An old copy may have '
+      + 'been put back.',
+    remedy: 'Restore the newest copy, or accept the loss with --accept-rollback.',
+  },
+  'schema-too-new': {
+    cause: 'A newer version of Keelson wrote the data folder.',
+    remedy: 'Use that version, or a copy of the folder from before.',
+  },
+  'storage-failed': {
+    cause: 'The disk refused to write or read. What was acknowledged is safe.',
+    remedy: 'Make room or repair the disk, and start again.',
+  },
+  'clock-implausible': {
+    cause: 'The clock of the machine cannot be right, or the data folder has seen a clock that '
+      + 'was not.',
+    remedy: 'Set the clock, and confirm the time with --confirm-clock.',
+  },
+  'transport-failed': {
+    cause: 'A connection could not be made, or was lost.',
+    remedy: 'Check the address and that the server runs.',
+  },
+  'server-key-mismatch': {
+    cause: 'The server proved another key than the one that is trusted. It is another server, or '
+      + 'somebody is in between.',
+    remedy: 'Ask the operator for the key, and do not send before it fits.',
+  },
+  'log-invalid': {
+    cause: 'A log of releases does not verify: a signature, the chain or the signed head is wrong.',
+    remedy: 'Fetch the log again. If it still fails, tell the operator what the message says.',
+  },
+  'outbox-failed': {
+    cause: 'The file of unsent rows is in use, damaged or cannot be written.',
+    remedy: 'Stop the other process, or name another file with --outbox.',
+  },
+  closed: {
+    cause: 'A contributor, a subscription or a server was used after it was closed.',
+    remedy: 'Make a new one.',
+  },
+};
