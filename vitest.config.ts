@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { systemTests } from './test/support/tiers.js';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -13,13 +14,41 @@ export default defineConfig({
     },
   },
   test: {
-    include: ['test/**/*.test.ts'],
-    // Worker threads and the command cannot load TypeScript: they run from dist/, built once first.
-    globalSetup: ['test/support/build-once.ts'],
+    // CONTRIBUTING.md says which command runs what.
+    tags: [
+      { name: 'long', description: 'Takes over 0.4 s: not in `npm run test:unit`.' },
+      { name: 'slow', description: 'Takes many seconds: in `npm run test:all` only.' },
+    ],
     // Tests wait for events. These bounds only end a wait that never ends, also on a busy machine.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: 'forks',
     maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [...systemTests],
+          globalSetup: ['test/support/generate-once.ts'],
+          setupFiles: ['test/support/unit-only.ts'],
+          // Files of one worker share what they import: reading it anew for each takes longer than the tests.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          // These tests wait more than they compute. They run after the unit tests.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+          include: [...systemTests],
+          // Worker threads and the command cannot load TypeScript: they run from dist/, built once first.
+          globalSetup: ['test/support/build-once.ts'],
+        },
+      },
+    ],
   },
 });

@@ -3,13 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { buildSync } from 'esbuild';
-import { generateKernels } from './generate-kernels.js';
-import { generateProto } from './generate-proto.js';
+import './generate.js';
 import { root } from './generated.js';
 
-// Sources that other sources are made into. Git does not track them; most builds find them up to date.
-generateProto();
-generateKernels();
 const compile = (project) =>
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project], { cwd: root, stdio: 'inherit' });
 compile('tsconfig.json');

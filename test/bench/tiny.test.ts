@@ -27,7 +27,7 @@ async function outputOf({ file, words = ['--tiny'] }: TinyRun): Promise<{ status
   return { status, text };
 }
 
-describe('a tiny run of', () => {
+describe('a tiny run of', { tags: ['slow'] }, () => {
   for (const run of tinyRuns) {
     it.skipIf(run.needs === 'chromium' && !hasBrowser)(titleOf(run), async () => {
       const { status, text } = await outputOf(run);

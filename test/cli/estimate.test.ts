@@ -36,7 +36,7 @@ const parsed = (text: string): Result => JSON.parse(text) as Result;
 const answer = ({ stdout }: { stdout: string }): unknown => parsed(stdout);
 
 describe('keelson estimate', () => {
-  it('gives the documented JSON and nothing else on standard output', async () => {
+  it('gives the documented JSON and nothing else on standard output', { tags: ['long'] }, async () => {
     const { status, stdout, stderr } = await run(csvPath, ['--cohort', '2000']);
     expect(status).toBe(0);
     expect(stderr).toContain('warning: KEELSON_INSECURE_SEED is set');

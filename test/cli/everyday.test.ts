@@ -30,7 +30,7 @@ async function estimate(name: string, ...pairs: readonly string[]): Promise<Answ
 }
 
 describe('keelson estimate: everyday queries', () => {
-  it('count: everybody, and one side of a threshold', async () => {
+  it('count: everybody, and one side of a threshold', { tags: ['long'] }, async () => {
     const everybody = await estimate('count');
     expect(everybody.labels).toEqual(['contributors']);
     expect(Math.abs(everybody.estimate[0]! - 2_000)).toBeLessThan(15);

@@ -11,7 +11,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'keelson-flights-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 describe('the sample data', () => {
-  it('is what the extraction packs from the installed package', () => {
+  it('is what the extraction packs from the installed package', { tags: ['long'] }, () => {
     const again = join(scratch, 'again.bin');
     execFileSync(process.execPath, ['scripts/extract-flights.js', again], { cwd: root });
     expect(readFileSync(again).equals(readFileSync(`${root}data/flights.bin`))).toBe(true);

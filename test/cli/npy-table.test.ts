@@ -57,7 +57,7 @@ describe('a whole .npy file', () => {
     }
   });
 
-  it('is read by rows where a mebibyte is no whole number of them', async () => {
+  it('is read by rows where a mebibyte is no whole number of them', { tags: ['long'] }, async () => {
     // 24 bytes to a row: 43,690 of them are 16 bytes less than a mebibyte.
     const many = Array.from({ length: 100_000 }, (_, i) => [i, -i, i / 2]);
     const table = await readNpyTable({ missing: 'refuse', path: place('many.npy', npyBytes(many)) });

@@ -33,7 +33,7 @@ describe('the command line', () => {
     expect((await keelson(['constructor'])).status).toBe(2);
   });
 
-  it.each(commands)('%s: help has its summary, flags and an example, within 80 columns', async (name, entry) => {
+  it.each(commands)('%s: help has its summary, flags and an example, within 80 columns', { tags: ['long'] }, async (name, entry) => {
     const command = await entry.load();
     expect([command.name, command.summary]).toEqual([name, entry.summary]);
     const { status, stdout } = await keelson([name, '--help']);

@@ -191,7 +191,7 @@ describe('lost connections', () => {
     expect(results[1]).toMatchObject({ error: { code: 'stale-epoch', retryable: false } });
   });
 
-  it('sends put-off batches again by itself, the same bytes', async () => {
+  it('sends put-off batches again by itself, the same bytes', { tags: ['long'] }, async () => {
     const server = await startServer();
     let refusals = 2;
     server.judge = () => (refusals-- > 0 ? 'overloaded' : null);
@@ -339,7 +339,7 @@ describe('whom it talks to', () => {
     await expect(contributor.send(row(3))).rejects.toMatchObject({ code: 'budget-exhausted' });
   });
 
-  it('says Hello again when the server puts it off', async () => {
+  it('says Hello again when the server puts it off', { tags: ['long'] }, async () => {
     const server = await startServer();
     server.refuseHello = 'rate-limited';
     const contributor = connect(server);

@@ -65,7 +65,7 @@ describe('the file outbox', () => {
     await outbox.close();
   });
 
-  it('tolerates a tail torn at any byte, and never invents or loses what was durable before', async () => {
+  it('tolerates a tail torn at any byte, and never invents or loses what was durable before', { tags: ['long'] }, async () => {
     const outbox = await openOutbox(path);
     await outbox.sign(1, false, [batch(1n)]);
     const durableBytes = statSync(path).size;

@@ -186,7 +186,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
     });
   });
 
-  describe(`${estimator.name}: summaries`, () => {
+  describe(`${estimator.name}: summaries`, { tags: ['long'] }, () => {
     const plan = planWith();
 
     it('do not depend on the order of rows, and neither does the release', async () => {
@@ -274,7 +274,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
     });
   });
 
-  describe(`${estimator.name}: release`, () => {
+  describe(`${estimator.name}: release`, { tags: ['long'] }, () => {
     const plan = planWith();
 
     it('draws the same bytes from the same seeds, others from others, and only planned events', async () => {
@@ -316,13 +316,13 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       });
     });
 
-    it.each([0.5, 1, 1.5])('is right or refuses when %d of the cohort came', async (share) => {
+    it.each([0.5, 1, 1.5])('is right or refuses when %d of the cohort came', { tags: ['slow'] }, async (share) => {
       const { rms, answered } = await measured(plan, `cohort ${share}`, Math.round(share * cohort), 4);
       if (share === 1) expect(answered).toBe(4);
       if (answered > 0) expect(rms).toBeLessThan(2.5 * plan.expectedError(0).total + roundingError);
     });
 
-    it('errs as much as it says on honest rows, within a factor 1.5 either way', async () => {
+    it('errs as much as it says on honest rows, within a factor 1.5 either way', { tags: ['slow'] }, async () => {
       const { rms, answered } = await measured(plan, 'honest', cohort, 16);
       expect(answered).toBe(16);
       const said = plan.expectedError(0).total;
@@ -330,7 +330,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       if (sample.exact !== true) expect(rms).toBeGreaterThan(said / 1.5);
     });
 
-    it('stays within its stated error under the contamination it declares', async () => {
+    it('stays within its stated error under the contamination it declares', { tags: ['slow'] }, async () => {
       const share = plan.guarantee.corruptionMax;
       const said = plan.expectedError(share).total;
       for (const shift of share === 0 ? [] : [1, 1.8, 4, 1e6]) {

@@ -89,7 +89,7 @@ describe('keelson demo with repeatable noise', () => {
   });
 });
 
-it('opens no epoch before everybody is connected, however long that takes', async () => {
+it('opens no epoch before everybody is connected, however long that takes', { tags: ['slow'] }, async () => {
   // Connecting takes several such epochs on any machine.
   const words = ['demo', '--json', '--contributors', '2000', '--epochs', '1', '--every', '1', '--epsilon', '12'];
   const types = linesOf(await stage.run([...words, '--logs', stage.path('slow')])).map(({ type }) => type);
@@ -116,7 +116,7 @@ it('prints a table that fits a terminal, and stops at once on an interrupt', asy
   expect(/[^\n\x20-\x7e]/.exec(stdout)).toBeNull();
 });
 
-it('holds the dashboard open when it is asked to, with people still sending', async () => {
+it('holds the dashboard open when it is asked to, with people still sending', { tags: ['slow'] }, async () => {
   const words = ['demo', '--contributors', '400', '--epochs', '1', '--every', '2', '--epsilon', '12', '--keep'];
   const run = stage.start([...words, '--logs', stage.path('kept')]);
   while (!run.stdout.includes('Ctrl-C ends it')) await run.next();

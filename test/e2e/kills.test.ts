@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterEach, expect, it } from 'vitest';
 import { KillRun } from '../support/durability/kill-run.js';
 import { Stage } from '../support/live-command.js';

@@ -16,7 +16,7 @@ interface Line extends JsonLine {
 }
 
 describe('keelson lab --json', () => {
-  it('plays every attack at every share on a real server, and breaks the errors down', async () => {
+  it('plays every attack at every share on a real server, and breaks the errors down', { tags: ['slow'] }, async () => {
     const run = await stage.run([
       'lab', '--json', '--attack', 'shift,malformed', '--hostile', '0,0.2', '--contributors', '300', '--every', '2',
       '--epsilon', '12', '--estimators', 'mean',
@@ -34,7 +34,7 @@ describe('keelson lab --json', () => {
     expect(rows[3]!.baselines['naive-mean']).toBeLessThan(0.3);
   });
 
-  it('lets a Sybil have one key where people are enrolled, and as many as it likes where not', async () => {
+  it('lets a Sybil have one key where people are enrolled, and as many as it likes where not', { tags: ['slow'], timeout: 240_000 }, async () => {
     const [open, enrolled] = await Promise.all(['open', 'enrolment'].map(async (admission) => {
       const run = await stage.run([
         'lab', '--json', '--attack', 'sybil', '--hostile', '0.2', '--contributors', '300', '--every', '2',
@@ -49,7 +49,7 @@ describe('keelson lab --json', () => {
     expect(enrolled!.turnedAway).toBeGreaterThan(30);
     // One person in 241 instead of one in five.
     expect(enrolled!.baselines['naive-mean']).toBeLessThan(open!.baselines['naive-mean']! / 10);
-  }, 240_000);
+  });
 
   it('refuses what it cannot play, before it starts', async () => {
     for (const [words, status, said] of [

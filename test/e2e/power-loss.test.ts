@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterEach, describe, expect, it } from 'vitest';
 import { Stage } from '../support/live-command.js';
 import { canRecord, record, replay } from '../support/durability/power-loss.js';

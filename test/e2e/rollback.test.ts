@@ -19,7 +19,7 @@ interface Ledger {
 const ledger = async (): Promise<Ledger> =>
   JSON.parse((await keelson(['ledger', stage.path('data'), '--entries', '1000', '--json'])).stdout) as Ledger;
 
-it('refuses an older copy of the database, and goes on with it only when told to', async () => {
+it('refuses an older copy of the database, and goes on with it only when told to', { tags: ['slow'], timeout: 240_000 }, async () => {
   const study = stage.write('mean.yaml', meanStudy('older'));
   const first = await stage.serve([study]);
   const reader = stage.start(['watch', first.url, '--study', 'older', '--json']);
@@ -62,7 +62,7 @@ it('refuses an older copy of the database, and goes on with it only when told to
   // The flag is for one start.
   const third = await stage.serve([study]);
   await third.command.interrupt();
-}, 240_000);
+});
 
 it('refuses an empty database beside a key, and a copy without its mark', async () => {
   const study = stage.write('mean.yaml', meanStudy('emptied'));

@@ -50,7 +50,7 @@ describe('keelson simulate', () => {
     expect((await run.interrupt()).status).toBe(0);
   });
 
-  it('takes part in every sample study with hostile people, honest ones refused nothing', async () => {
+  it('takes part in every sample study with hostile people, honest ones refused nothing', { tags: ['slow'] }, async () => {
     const files = readdirSync(`${root}studies`).filter((name) => name !== 'members-survey.yaml');
     const paths = files.map((file) => sample(file, '5s'));
     const names = paths.map(nameIn);
@@ -70,7 +70,7 @@ describe('keelson simulate', () => {
     expect(run.stderr).toMatch(/movements-subspace: .*, 1 row a contribution/);
   });
 
-  it('says that people took part before, and that they wait for the next epoch', async () => {
+  it('says that people took part before, and that they wait for the next epoch', { tags: ['slow'] }, async () => {
     const { url } = await stage.serve([sample('flights-mean.yaml', '2s')], { data: 'again' });
     const words = ['simulate', url, '--study', 'flights-mean', '--epochs', '1', ...few];
     expect((await stage.run(words)).status).toBe(0);

@@ -56,7 +56,7 @@ describe.each(queries)('%s under pure privacy', (name, raw, deviation) => {
     for (const pair of pairs) expect(await sensitivityFaults(subject, pair, 'seed')).toEqual([]);
   });
 
-  it('answers as it says', async () => {
+  it('answers as it says', { tags: ['long'] }, async () => {
     const { plan } = planned(name, raw, 1);
     const rows = Float64Array.from({ length: cohort }, (_, i) => (10 * i) / cohort - 5);
     const answers: number[][] = [];

@@ -35,7 +35,7 @@ function studentOfThree(data: DataSource): Float64Array {
 describe('populous-mean in small groups', () => {
   // The plain mean is off by .1 * 4 * sqrt 2 = .57 scales, the private clipped mean by .49.
   it.each([[3_000, 0.32], [6_000, 0.16], [10_000, 0.09]])(
-    'withstands a tenth moved by four scales, with %i contributors',
+    'withstands a tenth moved by four scales, with %i contributors', { tags: ['long'] },
     async (cohort, limit) => {
       const error = await errorOver(6, cohort, 0.1, (data) => contaminated(data, cohort, 2, 0.1, 4));
       expect(error).toBeLessThan(limit);
@@ -54,7 +54,7 @@ describe('populous-mean in small groups', () => {
     expect(error).toBeLessThan(0.25);
   });
 
-  it('answers on skewed and on collinear rows, with the bias that trimming has on skewed ones', async () => {
+  it('answers on skewed and on collinear rows, with the bias that trimming has on skewed ones', { tags: ['long'] }, async () => {
     const exponential = (data: DataSource): number => -Math.log(1 - data.uniform()) - 1;
     const skewed = await errorOver(4, 6_000, 0.1, (data) =>
       Array.from({ length: 6_000 }, () => Float64Array.of(exponential(data), exponential(data))));

@@ -73,7 +73,7 @@ const cases: readonly { name: string; thresholds: Thresholds }[] = [
 ];
 
 describe.each(cases)('weighted average with thresholds $name', ({ thresholds }) => {
-  it('moves by at most 2 r c_k / k when one group changes, and sometimes by a good part of it', () => {
+  it('moves by at most 2 r c_k / k when one group changes, and sometimes by a good part of it', { tags: ['long'] }, () => {
     const data = dataSource(`stability ${thresholds.agreement}`);
     let checked = 0;
     let worst = 0;

@@ -175,7 +175,7 @@ describe('private scale', () => {
       expect(Math.abs(scales.reduce((sum, scale) => sum + scale, 0) / scales.length - 1)).toBeLessThan(0.06);
     });
 
-  it.each([0.1, 0.2])('is moved by nothing when a share of %d stands far off together', (share) => {
+  it.each([0.1, 0.2])('is moved by nothing when a share of %d stands far off together', { tags: ['long'] }, (share) => {
     for (const deviation of [1, 1.2, 1.4, 1.7]) {
       for (const scale of found(`far ${share} ${deviation}`, deviation, 6_000, { share, moved: 1e5 })) {
         expect(Math.abs(scale - 1)).toBeLessThan(0.15);

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from 'vitest';
 import { fuzzWorld } from '../support/fuzz/frames/run.js';
 import { Tally } from '../support/fuzz/frames/tally.js';

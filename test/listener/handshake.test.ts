@@ -79,7 +79,7 @@ describe('upgrade', () => {
     expect((await upgradeAnswer(perAddress.listener.port, {})).status).toBe(429);
   });
 
-  it('hangs up on those it refuses and on those who dribble', async () => {
+  it('hangs up on those it refuses and on those who dribble', { tags: ['long'] }, async () => {
     const rig = await startRig({ limits: { handshakeTimeoutMs: 1_000 } });
     // Both resolve only when the server itself closes the connection.
     const refused = [

@@ -68,7 +68,7 @@ const gone = (socket: Socket): Promise<void> => new Promise((resolve) => {
 });
 
 describe('connections that hold on to the server', () => {
-  it('that say nothing, or a header one byte at a time, are let go, and their descriptors with them', async () => {
+  it('that say nothing, or a header one byte at a time, are let go, and their descriptors with them', { tags: ['long'] }, async () => {
     const rig = await startRig({ limits: { handshakeTimeoutMs: 400 } });
     const before = descriptors();
     const sockets = await Promise.all(Array.from({ length: 60 }, () => connect(rig)));
@@ -201,7 +201,7 @@ describe('clients that send and never read', () => {
   it.each([
     ['pings', frame(0x89, randomBytes(125))],
     ['requests that are refused', frame(0x82, encodeClientFrame({ kind: 'unsubscribe', studyId: nobodys }))],
-  ])('%s: the server keeps no answers beyond its bound, and cuts them', async (_what, one) => {
+  ])('%s: the server keeps no answers beyond its bound, and cuts them', { tags: ['long'] }, async (_what, one) => {
     const rig = await startRig({ limits: unread });
     const { socket } = await upgraded(rig);
     const before = process.memoryUsage().rss;

@@ -1,3 +1,4 @@
+// @module-tag long
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';

@@ -77,7 +77,7 @@ describe('release log', () => {
     expect(await fault(lines)).toBe(expected);
   });
 
-  it('finds every single changed byte of the file', async () => {
+  it('finds every single changed byte of the file', { tags: ['long'] }, async () => {
     const file = utf8(log.lines.map((line) => `${line}\n`).join(''));
     // Each byte once, a different bit each time, is thousands of verifications: every third is enough
     // to meet each member of each line, and the step shares no factor with base64's four.

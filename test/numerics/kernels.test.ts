@@ -29,7 +29,7 @@ function optionsOf(d: number, count: number): readonly PassOptions[] {
 }
 
 describe('passes over rows', () => {
-  it.each(sizes)('agree with plain loops in %i columns, masked, weighted and centred', (d) => {
+  it.each(sizes)('agree with plain loops in %i columns, masked, weighted and centred', { tags: ['long'] }, (d) => {
     for (const count of [0, 1, 6, 257, d > 30 ? 701 : 4099]) {
       const rows = numbers(count * d, 3);
       for (const options of optionsOf(d, count)) {

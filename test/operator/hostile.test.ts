@@ -17,7 +17,7 @@ async function status(rig: Rig, line: string, ...headers: readonly string[]): Pr
 }
 
 describe('requests that no honest client sends', () => {
-  it('find no method on any path but its own', async () => {
+  it('find no method on any path but its own', { tags: ['long'] }, async () => {
     const rig = await startRig(generous);
     for (const [path, { changes }] of Object.entries(routes)) {
       for (const method of ['PUT', 'DELETE', 'OPTIONS', 'TRACE', 'PATCH', 'PROPFIND', changes === true ? 'GET' : 'POST']) {
@@ -105,7 +105,7 @@ describe('two Host headers', () => {
 });
 
 describe('a name that a stranger points at the server', () => {
-  it('opens nothing but /healthz, whatever the page says about itself', async () => {
+  it('opens nothing but /healthz, whatever the page says about itself', { tags: ['long'] }, async () => {
     const rig = await startRig({ ...generous, allowedHosts: ['aggregator.example'] });
     const stranger = 'Host: evil.example:8787';
     for (const [path, { changes, access }] of Object.entries(routes)) {

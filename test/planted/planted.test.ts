@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, describe, expect, it } from 'vitest';
 import {
   audit, inlineTrials, searchPairs, type AuditResult, type NeighbourPair, type TrialSubject,

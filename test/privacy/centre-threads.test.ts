@@ -60,7 +60,7 @@ describe('the private centre on threads', () => {
       expect(calls).toEqual({ bins: pool.parallelism, cells: pool.parallelism });
     });
 
-  it('is not found by threads either where no bin holds enough', async () => {
+  it('is not found by threads either where no bin holds enough', { tags: ['long'] }, async () => {
     const count = 2 * chunkRows;
     const values = sharedDoubles(count * dimension);
     for (let i = 0; i < count; i++) values.set([0, 0, 4 * 40 * i], i * dimension);

@@ -69,7 +69,7 @@ describe('transform', () => {
 
 describe('ComposedLoss', () => {
   it.each([[1, 1], [12, 0.3], [100, 0.1], [2_000, 0.02], [3, 4]])(
-    'adds %d Gaussian losses of distance %d to the closed form, from above',
+    'adds %d Gaussian losses of distance %d to the closed form, from above', { tags: ['long'] },
     (times, mu) => {
       const loss = composed({ kind: 'gaussian', square: mu * mu, shift: 0, delta: 0 }, times, mu / 24);
       const truth = (epsilon: number): number => analyticGaussianDelta(epsilon, 1 / (mu * Math.sqrt(times)));

@@ -80,7 +80,7 @@ describe('the private centre', () => {
     });
   });
 
-  it('gives its mechanisms values of the sensitivity they are charged for', () => {
+  it('gives its mechanisms values of the sensitivity they are charged for', { tags: ['long'] }, () => {
     const entry = fc.oneof(
       fc.integer({ min: -30, max: 30 }).map((x) => x / 4), fc.constantFrom(NaN, 1e300, -1e16, 1e17, 0, -0),
     );

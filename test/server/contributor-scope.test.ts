@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decodeReleaseBody, type StudyDocument } from '../../src/wire/index.js';
 import type { LedgerBalance } from '../../server/store/contract.js';

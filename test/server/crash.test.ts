@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fromHex } from '../../src/base/bytes.js';
 import { ReleaseChain } from '../../src/log/index.js';

@@ -40,7 +40,7 @@ describe('the noise of an epoch', () => {
     await runner.close();
   });
 
-  it('comes from a source of its own for every epoch, and does not depend on how the rows were cut into lists', async () => {
+  it('comes from a source of its own for every epoch, and does not depend on how the rows were cut into lists', { tags: ['long'] }, async () => {
     let sources = 0;
     const runner = new InlineEpochRunner({ noise: () => seededNoise(`source ${sources++ % 2}`) });
     const released = async (epoch: bigint, size: number): Promise<unknown> => {

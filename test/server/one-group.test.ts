@@ -78,7 +78,7 @@ describe('a contributor with very many rows', () => {
     ['populous-mean', { scale: [40, 600], corruption: 0.05 }],
     ['populous-mean', { scale: [40, 600], corruption: 0, local: 'mean' }],
     ['subspace', { unit: 1, corruption: 0.01 }],
-  ])('changes one group and no other through the server: %s %o', async (estimator, given) => {
+  ])('changes one group and no other through the server: %s %o', { tags: ['long'] }, async (estimator, given) => {
     const parameters = parseParameters(findEstimator(estimator).parameters, given, { dimension: 2 });
     const [left, right]: [Finished[][], Finished[][]] = [[], []];
     const hub = await bench.start(

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { signing } from '../../src/signing/node.js';
 import { decodeReleaseBody, type StudyDocument } from '../../src/wire/index.js';

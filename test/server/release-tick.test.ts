@@ -48,18 +48,18 @@ async function publishedAfter(
   return times;
 }
 
-it('publishes at the same tick whatever the work took, as long as it ends before it', async () => {
+it('publishes at the same tick whatever the work took, as long as it ends before it', { tags: ['long'] }, async () => {
   // Virtual time begins at a whole second, and epochs last ten.
   expect(await publishedAfter(1_000, [1, 700, 30])).toEqual([1_000, 1_000, 1_000]);
 });
 
-it('tells only how often the planned time doubled where the work does not fit it', async () => {
+it('tells only how often the planned time doubled where the work does not fit it', { tags: ['long'] }, async () => {
   expect(await publishedAfter(1_000, [1_200, 1_900, 2_100, 3_900])).toEqual([2_000, 2_000, 4_000, 4_000]);
   const warnings = bench.logs.filter((line) => line.includes('did not fit its planned time'));
   expect(warnings).toHaveLength(4);
 });
 
-it('waits for the bound on the work that a plan states, in public numbers', async () => {
+it('waits for the bound on the work that a plan states, in public numbers', { tags: ['long'] }, async () => {
   const study = define();
   const work = { passes: 100, rows: 2_000, columns: 50 };
   expect(plannedDuration(work, { everyMs }, 1_000)).toBe(4_000);

@@ -44,7 +44,7 @@ async function pass(hub: RunningHub, epochs: number): Promise<void> {
 describe.each(cases)('a budget of scope $scope, rule $rule, renewing over $perMs ms', ({ scope, rule, perMs }) => {
   const study = counting(budgetOf(scope, rule, perMs));
 
-  it('starts again and reloads before, at and past its cap, and is not overspent', async () => {
+  it('starts again and reloads before, at and past its cap, and is not overspent', { tags: ['long'] }, async () => {
     expect(study.releases).toBeGreaterThan(2);
     expect(study.releases).toBeLessThan(20);
     let hub = await bench.start([study]);
@@ -73,7 +73,7 @@ describe('a cap that shrinks under contributor scope', () => {
   const first = counting(budgetOf('contributor', 'zcdp', undefined));
   const smaller = counting({ ...budgetOf('contributor', 'zcdp', undefined), epsilon: 2.5 }, 500);
 
-  it('binds what each contributor spends from then on, however much is charged or spent', async () => {
+  it('binds what each contributor spends from then on, however much is charged or spent', { tags: ['long'] }, async () => {
     expect(smaller.releases).toBeGreaterThan(1);
     expect(smaller.releases).toBeLessThan(first.releases);
     let hub = await bench.start([first]);

@@ -3,7 +3,7 @@ import {
   liveThroughRollbacks, rollbackFaults, rollbackPlants, type RollbackFault,
 } from '../support/durability/rollback-world.js';
 
-it('spends no budget twice and releases no epoch twice, however the database is set back', async () => {
+it('spends no budget twice and releases no epoch twice, however the database is set back', { tags: ['slow'], timeout: 300_000 }, async () => {
   const refused = new Map<RollbackFault, number>();
   for (let seed = 1; seed <= 25; seed++) {
     const report = await liveThroughRollbacks(seed);
@@ -11,7 +11,7 @@ it('spends no budget twice and releases no epoch twice, however the database is 
     for (const fault of report.refused) refused.set(fault, (refused.get(fault) ?? 0) + 1);
   }
   expect([...refused.keys()].sort()).toEqual(rollbackFaults.filter((fault) => fault !== 'none').sort());
-}, 300_000);
+});
 
 it.each(rollbackPlants)('finds the planted fault %s', async (plant) => {
   let failure: string | null = null;

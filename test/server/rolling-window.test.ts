@@ -21,7 +21,7 @@ async function mostInAnyWindow(key: string): Promise<bigint> {
 }
 
 describe('a budget that renews', () => {
-  it('stops when the window is full, goes on when it has room, and no window ever holds more than the cap', async () => {
+  it('stops when the window is full, goes on when it has room, and no window ever holds more than the cap', { tags: ['long'] }, async () => {
     const study = define(renewing());
     expect(study.releases).toBeGreaterThan(1);
     expect(study.releases).toBeLessThan(windowMs / everyMs);
@@ -104,7 +104,7 @@ describe('a budget that renews', () => {
     await hub.close();
   });
 
-  it('is shared by the studies of a population', async () => {
+  it('is shared by the studies of a population', { tags: ['long'] }, async () => {
     const budget = { ...renewing().budget!, scope: 'population', population: 'travellers', epsilon: 5 } as const;
     const hub = await bench.start([define({ budget }), define({ study: 'second', budget })]);
     for (let turn = 0; turn < 40; turn++) {
@@ -133,7 +133,7 @@ describe('a budget that renews', () => {
 });
 
 describe('contributor scope with a window', () => {
-  it('lets a contributor back in when its charges have left the window, and counts from the charge', async () => {
+  it('lets a contributor back in when its charges have left the window, and counts from the charge', { tags: ['long'] }, async () => {
     const study = define(renewing({ scope: 'contributor', epsilon: 4 }));
     const hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;

@@ -32,7 +32,7 @@ describe.runIf(process.platform === 'linux')('threads of releases', () => {
     }
   });
 
-  it('are the epochs\' own, too', async () => {
+  it('are the epochs\' own, too', { tags: ['long'] }, async () => {
     const before = threadsAt(niceness.folding);
     const runner = new WorkerEpochRunner({ onDeath: () => undefined });
     const { document, target } = define({});

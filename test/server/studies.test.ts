@@ -76,7 +76,7 @@ describe('batches', () => {
     await hub.close();
   });
 
-  it('are refused for now when too many wait for the disk', async () => {
+  it('are refused for now when too many wait for the disk', { tags: ['long'] }, async () => {
     const hub = await bench.start([define()]);
     const { studyId } = hub.studies()[0]!;
     const store = await bench.store();

@@ -56,7 +56,7 @@ describe('withdrawing from an open epoch', () => {
   it.each([
     ['mean', { scale: [40, 600] }, 'no restart'], ['mean', { scale: [40, 600] }, 'a restart'],
     ['populous-mean', { scale: [40, 600] }, 'no restart'],
-  ])('gives the release that it would have been, bit for bit: %s, %j, %s', async (estimator, parameters, restart) => {
+  ])('gives the release that it would have been, bit for bit: %s, %j, %s', { tags: ['long'] }, async (estimator, parameters, restart) => {
     const definition = define({
       estimator, cohort: 500,
       parameters: parseParameters(findEstimator(estimator).parameters, parameters, { dimension: 2 }), participation: 'public', retention: { kind: 'duration', keepMs: 1e9 },

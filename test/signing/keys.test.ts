@@ -38,7 +38,7 @@ function refusal(action: () => unknown): WireError {
 }
 
 describe('public keys', () => {
-  it('knows all 14 encodings of small order, derived from the curve', () => {
+  it('knows all 14 encodings of small order, derived from the curve', { tags: ['long'] }, () => {
     for (const point of smallOrderPoints()) expect(multiply(point, 8n)).toEqual(identity);
     expect(smallOrderEncodings().length).toBe(14);
     expect(smallOrderEncodings()).toEqual([...vectors.smallOrder].sort());

@@ -45,7 +45,7 @@ const spreadOf = (rows: readonly number[][]): number[] => {
 const named = (name: string): RowAttack => findAttack(name) as RowAttack;
 
 describe('attacks on the numbers', () => {
-  it('leave the honest rows alone and repeat exactly', () => {
+  it('leave the honest rows alone and repeat exactly', { tags: ['long'] }, () => {
     for (const attack of rowAttacks.filter((one) => one.name !== 'nan')) attacked(attack);
   });
 

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from 'vitest';
 import { calm, faultKinds, noFaults, rough } from '../support/simulation/faults.js';
 import { plantNames, plantTrials, type PlantName } from '../support/simulation/planted.js';

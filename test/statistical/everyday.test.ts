@@ -29,7 +29,7 @@ describe('everyday queries err as much as they are charged for (DKW, false failu
     expectScale((factor) => distanceToCdf(noise, (x) => normalCdf(x / (deviation * factor))), distanceLimit(noise.length));
   });
 
-  it('count: 1 / sqrt(2 rho)', async () => {
+  it('count: 1 / sqrt(2 rho)', { tags: ['long'] }, async () => {
     const facts = factsOf(1, 100);
     const plan = planOf('count', {}, facts);
     const noise: number[] = [];

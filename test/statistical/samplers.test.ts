@@ -1,3 +1,4 @@
+// @module-tag long
 import { describe, expect, it } from 'vitest';
 import { normalCdf } from '../../src/numerics/normal.js';
 import { RandomBits } from '../../src/random/bits.js';

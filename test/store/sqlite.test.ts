@@ -3,4 +3,4 @@ import { openInlineSqliteStore, openSqliteStore } from '../../server/store/sqlit
 import { storeSuite } from '../support/store-suite.js';
 
 storeSuite('SQLite store, inline', (directory) => openInlineSqliteStore({ directory, clock: systemClock }));
-storeSuite('SQLite store, on its thread', (directory) => openSqliteStore({ directory, clock: systemClock }));
+storeSuite('SQLite store, on its thread', (directory) => openSqliteStore({ directory, clock: systemClock }), ['slow']);

@@ -20,8 +20,11 @@ interface Bench {
   reopen(): Promise<void>;
 }
 
-/** The contract's test: any Store passes it. */
-export function storeSuite(name: string, open: StoreFactory): void {
+/**
+ * The contract's test: any Store passes it.
+ * @param modelTags tags of the comparison with the model, which makes some 15,000 calls.
+ */
+export function storeSuite(name: string, open: StoreFactory, modelTags: string[] = []): void {
   describe(name, () => {
     const bench = { store: undefined as unknown as Store, directory: '' } as Bench;
     bench.reopen = async () => {
@@ -39,7 +42,7 @@ export function storeSuite(name: string, open: StoreFactory): void {
     describe('studies and budgets', () => studyTests(bench));
     describe('epochs and ledger', () => epochTests(bench));
     describe('contributor scope', () => contributorTests(bench));
-    describe('admission', () => admissionTests(bench));
+    describe('admission', () => admissionTests(bench, modelTags));
     describe('releases', () => releaseTests(bench));
     describe('purge', () => purgeTests(bench));
     describe('life', () => lifeTests(bench, open));
@@ -270,7 +273,7 @@ function contributorTests(bench: Bench): void {
   });
 }
 
-function admissionTests(bench: Bench): void {
+function admissionTests(bench: Bench, modelTags: string[]): void {
   beforeEach(async () => {
     await bench.store.registerStudy(registration());
     await bench.store.openEpoch(epochOf(1));
@@ -436,7 +439,7 @@ function admissionTests(bench: Bench): void {
     expect((await store.contributorState(idOf('t'), idOf('a'))).nextSequence).toBe(2n);
   });
 
-  it('agrees with a simple model on any sequence of batches, closings and restarts', async () => {
+  it('agrees with a simple model on any sequence of batches, closings and restarts', { tags: modelTags }, async () => {
     const step = fc.oneof(
       { weight: 12, arbitrary: fc.record({
         kind: fc.constant('admit' as const),

@@ -77,7 +77,7 @@ function digestOf(outcome: Outcome): string {
 
 describe('a release under a fixed seed', () => {
   const found: Record<string, string> = {};
-  it.each(cases)('has the bytes it had: $name', async ({ name, estimator, sample, row }) => {
+  it.each(cases)('has the bytes it had: $name', { tags: ['long'] }, async ({ name, estimator, sample, row }) => {
     const { dimension, cohort, parameters } = sample;
     const data = dataSource(`vector of ${name}`);
     const rows = Array.from({ length: cohort }, (_, i) => row(data, i));

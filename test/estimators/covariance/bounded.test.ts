@@ -28,7 +28,7 @@ async function answerFor(cloud: Cloud, seed: string, parameters: Readonly<Record
 }
 
 describe('covariance within bounds', () => {
-  it('is as good after any linear map within the bounds', async () => {
+  it('is as good after any linear map within the bounds', { tags: ['long'] }, async () => {
     const errors: number[] = [];
     for (const variances of [[1, 1, 1], [1e4, 1, 1e-4], [1e-4, 1e-4, 1e-4], [1e4, 1e4, 1e-4]]) {
       const { plan, error } = await answerFor(cloudOf(dataSource(`axes ${variances.join()}`), variances), `rows ${variances.join()}`);
@@ -40,7 +40,7 @@ describe('covariance within bounds', () => {
     expect(Math.hypot(...errors) / 2).toBeLessThan(1.5);
   });
 
-  it('covers the entries with its intervals, and states its noise', async () => {
+  it('covers the entries with its intervals, and states its noise', { tags: ['long'] }, async () => {
     const cloud = cloudOf(dataSource('interval'), [100, 1]);
     const truth = [0, 1, 2, 3].map((at) => [0, 1].reduce((sum, k) =>
       sum + cloud.deviations[k]! ** 2 * cloud.axes[2 * k + (at >> 1)]! * cloud.axes[2 * k + (at & 1)]!, 0));

@@ -57,7 +57,7 @@ describe('agreement of group covariances', () => {
     expect([...matrixAgreement(gathered(mapped), 0.9)]).toEqual(expected);
   });
 
-  it('keeps the average within the stated distance when one group changes, wherever groups stand', () => {
+  it('keeps the average within the stated distance when one group changes, wherever groups stand', { tags: ['long'] }, () => {
     const data = dataSource('moved');
     const groups = 60;
     const radius = 0.5;
@@ -140,7 +140,7 @@ describe('covariance without bounds', () => {
     return Array.from({ length: count }, () => rowOf(cloud, data, centre));
   };
 
-  it('is as good as planned, of data of any size, by either mask', async () => {
+  it('is as good as planned, of data of any size, by either mask', { tags: ['long'] }, async () => {
     for (const [size, mask] of [[1e-40, 'wishart'], [1e40, 'affine']] as const) {
       const cohort = 40_000;
       const plan = planOf('covariance', { ...unbounded, mask }, factsOf(2, cohort, 2));
@@ -163,7 +163,7 @@ describe('covariance without bounds', () => {
     expect(plan.cohorts.map(({ mode }) => mode)).toEqual(['disjoint', 'pooled']);
   });
 
-  it('with robust groups bears hostile rows that would spoil every group', async () => {
+  it('with robust groups bears hostile rows that would spoil every group', { tags: ['long'] }, async () => {
     const cohort = 60_000;
     const plan = planOf('covariance', { ...unbounded, local: 'robust', corruption: 0.02 }, factsOf(2, cohort, 6));
     const cloud = cloudOf(dataSource('robust'), [4, 1]);
@@ -177,7 +177,7 @@ describe('covariance without bounds', () => {
     expect(plan.expectedError(0.03).total).toBe(Infinity);
   });
 
-  it('refuses when groups disagree', async () => {
+  it('refuses when groups disagree', { tags: ['long'] }, async () => {
     const plan = planOf('covariance', unbounded, factsOf(2, 40_000, 2));
     const data = dataSource('garbage');
     const rows = Array.from({ length: 40_000 }, () => data.normals(2).map((entry) => Math.exp(6 * entry)));
@@ -205,7 +205,7 @@ describe('robustScatter', () => {
     count: rows.length, dimension: rows[0]!.length, values: Float64Array.from(rows.flatMap((row) => [...row])),
   });
 
-  it('is the covariance of Gaussian rows, and of those among hostile ones', () => {
+  it('is the covariance of Gaussian rows, and of those among hostile ones', { tags: ['long'] }, () => {
     for (const variances of [[3], [4, 1], [9, 1, 1, 0.01, 1e-6]]) {
       const data = dataSource(`tyler ${variances.join()}`);
       const cloud = cloudOf(data, variances);

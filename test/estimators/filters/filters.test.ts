@@ -46,7 +46,7 @@ describe('filters', () => {
     ['along one column', (row) => row.map((value, j) => value + (j === 3 ? 4 : 0))],
     ['to one point', (row) => row.map(() => 1.5)],
     ['very far', (row) => row.map(() => 1e5)],
-  ])('stays where honest rows are when a twentieth moves %s', async (_, move) => {
+  ])('stays where honest rows are when a twentieth moves %s', { tags: ['long'] }, async (_, move) => {
     const rows = rowsOf(20_000, 8, 'hostile', 0.05, move);
     // 8 columns and 20,000 rows: sampling alone is .02; the plain mean is moved by .2 and more.
     expect(await errorOf(rows, 8, 'a', 0, 'mean', 8)).toBeGreaterThan(0.15);
@@ -54,14 +54,14 @@ describe('filters', () => {
     expect(await errorOf(rows, 8, 'a', 0, 'spectral-filter', 8)).toBeLessThan(0.09);
   });
 
-  it('is about as good as the plain mean on honest rows, near and far from the origin', async () => {
+  it('is about as good as the plain mean on honest rows, near and far from the origin', { tags: ['long'] }, async () => {
     for (const centre of [0, 1e6]) {
       const rows = rowsOf(20_000, 8, `honest ${centre}`, 0, undefined, centre);
       expect(await errorOf(rows, 8, 'b', centre)).toBeLessThan(0.05);
     }
   });
 
-  it('answers for a constant column, and refuses where nobody is', async () => {
+  it('answers for a constant column, and refuses where nobody is', { tags: ['long'] }, async () => {
     const rows = rowsOf(20_000, 3, 'constant').map(([x, y]) => [x!, y!, 7]);
     const plan = planOf('prime', { scale: 1 }, factsOf(3, 20_000, 4));
     const outcome = await releaseOf(plan, 3, rows, 'c');
@@ -70,7 +70,7 @@ describe('filters', () => {
     expect(await releaseOf(plan, 3, [], 'd')).toMatchObject({ kind: 'refused', reason: 'centre-not-found' });
   });
 
-  it('gives the same release for any order of rows, any split and any number of threads', async () => {
+  it('gives the same release for any order of rows, any split and any number of threads', { tags: ['long'] }, async () => {
     const d = 4;
     const rows = rowsOf(40_000, d, 'order', 0.05, (row) => row.map((value) => value + 2));
     const plan = planOf('prime', { scale: 1 }, factsOf(d, rows.length, 4));
@@ -146,7 +146,7 @@ describe('what a filter is made of', () => {
   });
 
   // 5,000 pairs of neighbours, four looks each.
-  it('changes by at most one row when a contributor is replaced, whatever is released: 20,000 cases', async () => {
+  it('changes by at most one row when a contributor is replaced, whatever is released: 20,000 cases', { tags: ['long'] }, async () => {
     const random = seededWork(utf8('lattice'));
     const [d, n] = [2, 7];
     const point = (): number[] => Array.from({ length: d }, () => Math.floor(5 * random.uniform()) - 2);

@@ -116,7 +116,7 @@ describe('rows left by cuts of at most a share', () => {
   });
 
   // 5,000 pairs of neighbours, four cuts each.
-  it('differ in one row each at most when a contributor is replaced, comes or goes: 20,000 cases with ties', async () => {
+  it('differ in one row each at most when a contributor is replaced, comes or goes: 20,000 cases with ties', { tags: ['long'] }, async () => {
     const data = dataSource('lattice');
     const [dimension, count] = [2, 9];
     const point = (): number[] => Array.from({ length: dimension }, () => data.below(4));

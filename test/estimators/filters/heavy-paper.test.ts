@@ -45,7 +45,7 @@ describe('prime-heavy as printed', () => {
       expect(central.every(({ shareMax }) => shareMax === null)).toBe(true);
     });
 
-  it('asks queries that neighbours change by no more than was charged, each in one cohort', async () => {
+  it('asks queries that neighbours change by no more than was charged, each in one cohort', { tags: ['long'] }, async () => {
     const dimension = 2;
     const facts = factsOf(dimension, 1_500, 100);
     const parameters = parseParameters(primeHeavy.parameters, { ...raw, groups: 3, corruption: 0.2 }, { dimension });

@@ -36,14 +36,14 @@ describe('prime-heavy', () => {
   it.each<[Shape, string, number]>([
     ['pareto', 'none', 0.03], ['pareto', 'far', 0.03], ['pareto', 'cluster', 0.04], ['student', 'cluster', 0.03],
     ['student', 'far', 0.03],
-  ])('%s rows, attack %s: near the mean, where other means are not', async (rows, attack, bound) => {
+  ])('%s rows, attack %s: near the mean, where other means are not', { tags: ['long'] }, async (rows, attack, bound) => {
     const own = await errorOf('prime-heavy', rows, attack, 1);
     expect(own).toBeLessThan(bound);
     const others = rows === 'pareto' ? ['prime', 'mean'] : ['heavy-tailed', 'mean'];
     for (const other of others) expect(await errorOf(other, rows, attack, 1), other).toBeGreaterThan(1.2 * own);
   });
 
-  it('asks queries that neighbours change by no more than was charged, each in one cohort', async () => {
+  it('asks queries that neighbours change by no more than was charged, each in one cohort', { tags: ['long'] }, async () => {
     const dimension = 2;
     const facts = factsOf(dimension, 900, 60);
     const parameters = parseParameters(primeHeavy.parameters, { scale: 1, groups: 3, 'near-radius': 3, radius: 9 }, { dimension });

@@ -24,7 +24,7 @@ async function measured(dimension: number, parameters: Readonly<Record<string, u
 }
 
 describe('gaussian', () => {
-  it('is within .25 of the truth in total variation at the cohort that the plan proposes, and about as far as it says', async () => {
+  it('is within .25 of the truth in total variation at the cohort that the plan proposes, and about as far as it says', { tags: ['long'] }, async () => {
     for (const [dimension, cohorts] of [[2, 'one'], [5, 'one'], [2, 'split']] as const) {
       const { distance, expected } = await measured(dimension, { ...bounds, cohorts }, `whole ${dimension} ${cohorts}`);
       expect(distance).toBeLessThan(0.25);
@@ -33,7 +33,7 @@ describe('gaussian', () => {
     }
   });
 
-  it('covers mean and covariance with its intervals', async () => {
+  it('covers mean and covariance with its intervals', { tags: ['long'] }, async () => {
     let covered = 0;
     let entries = 0;
     for (let round = 0; round < 12; round++) {

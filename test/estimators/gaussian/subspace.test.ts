@@ -56,7 +56,7 @@ describe('gaussian in a subspace', () => {
     expect(some.kind === 'refused' && some.text).toContain('20000');
   });
 
-  it('gives one label to one affine subspace, and one contributor changes one label', () => {
+  it('gives one label to one affine subspace, and one contributor changes one label', { tags: ['long'] }, () => {
     const data = dataSource('labels');
     const tagOf = (): bigint => BigInt(data.below(2 ** 50)) << 14n;
     const basis = [[1, 2, 3], [0, 1, -1]];

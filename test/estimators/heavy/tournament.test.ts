@@ -16,7 +16,7 @@ function pool(rows: readonly Row[]): PooledRows {
 }
 
 describe('tournament', () => {
-  it('has scores that one row more, less or changed moves by at most 1, and by 1 now and then', () => {
+  it('has scores that one row more, less or changed moves by at most 1, and by 1 now and then', { tags: ['long'] }, () => {
     let largest = 0;
     for (let round = 0; round < 40; round++) {
       const data = dataSource(`tournament ${round}`);

@@ -8,7 +8,7 @@ import { root } from '../../support/sources.js';
 const paper = 'Sample-efficient private learning of mixtures of Gaussians. NeurIPS 2024.';
 
 describe('the source of the mixtures', () => {
-  it.each([mixtureLine, mixture])('$name cites the paper that it follows', async ({ name, citations }) => {
+  it.each([mixtureLine, mixture])('$name cites the paper that it follows', { tags: ['long'] }, async ({ name, citations }) => {
     expect(citations.map(({ key }) => key)).toEqual(['AMN24']);
     expect(citations[0]!.text).toBe(`H. Ashtiani, M. Majid, S. Narayanan. ${paper}`);
     const { stdout } = await keelson(['estimators', name]);

@@ -83,7 +83,7 @@ describe('mixture-1d', () => {
     ['fewer contributors', [[0.3, 0, 0.01], [0.4, 5, 3], [0.3, -4000, 1000]], 20_000, 0.25],
   ];
 
-  it.each(cases)('finds %s', async (name, parts, cohort, allowed) => {
+  it.each(cases)('finds %s', { tags: ['long'] }, async (name, parts, cohort, allowed) => {
     for (let seed = 0; seed < seeds; seed++) {
       let outcome: Outcome;
       try {
@@ -98,13 +98,13 @@ describe('mixture-1d', () => {
     }
   });
 
-  it('finds rounded values when it knows their step', async () => {
+  it('finds rounded values when it knows their step', { tags: ['long'] }, async () => {
     const parts: readonly Part[] = [[0.5, 0, 6], [0.5, 60, 9]];
     const outcome = await estimated((data) => Math.round(draw(parts, data)), 'rounded', { resolution: 1, components: 2 });
     expect(variation(partsOf(outcome), parts)).toBeLessThan(0.15);
   });
 
-  it('describes the logarithms of positive flight delays', async () => {
+  it('describes the logarithms of positive flight delays', { tags: ['long'] }, async () => {
     const { delay: delayMinutes } = loadFlights().columns;
     const data = dataSource('minutes');
     // A delay of whole minutes stands for any time within its minute.

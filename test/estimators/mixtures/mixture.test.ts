@@ -120,7 +120,7 @@ describe('mixture', () => {
     normal(0.3, [0, 0], [1, 0, 0, 1]), normal(0.4, [8, 5], [4, 2, 2, 4]), normal(0.3, [-900, 9], [1e4, 60, 60, 1]),
   ];
 
-  it('finds three components in two columns, of scales far apart, without being told where', async () => {
+  it('finds three components in two columns, of scales far apart, without being told where', { tags: ['long'] }, async () => {
     const plan = planned({});
     if (plan.kind === 'infeasible') throw new Error(plan.reason);
     const values = rowsOf(parts, 100_000, dataSource('three'));
@@ -138,7 +138,7 @@ describe('mixture', () => {
     }
   });
 
-  it('finds rounded rows when it knows their steps', async () => {
+  it('finds rounded rows when it knows their steps', { tags: ['long'] }, async () => {
     const plan = planned({ components: 1, resolution: [1, 5] }, { cohort: 25_000 });
     if (plan.kind === 'infeasible') throw new Error(plan.reason);
     const values = dataSource('rounded').normals(50_000).map((entry, i) =>

@@ -165,7 +165,7 @@ describe('distances', () => {
     expect(cellsFor({ ...asked, rows: 100 })).toBe(0);
   });
 
-  it('choose within (1 + zeta) alpha where contests promise (3 + zeta), hostile share included', async () => {
+  it('choose within (1 + zeta) alpha where contests promise (3 + zeta), hostile share included', { tags: ['long'] }, async () => {
     for (let problem = 0; problem < 6; problem++) {
       const data = dataSource(`near ${problem}`);
       const places = Array.from({ length: 10 }, (_, k) => [0.4 * k, 0.7 + data.uniform()] as const);
@@ -187,7 +187,7 @@ describe('distances', () => {
 });
 
 describe('select', () => {
-  it('keeps its promise on problems drawn at random, hostile share included', async () => {
+  it('keeps its promise on problems drawn at random, hostile share included', { tags: ['slow'] }, async () => {
     let kept = 0;
     const problems = 20;
     for (let problem = 0; problem < problems; problem++) {

@@ -18,7 +18,7 @@ function* rowsOf(values: Float64Array, dimension: number): Generator<Float64Arra
 }
 
 describe.each(['resilience', 'tukey-median'])('%s', (name) => {
-  it.each([1, 2, 3])('stays within twice what it promises under every attack, in %d columns', async (dimension) => {
+  it.each([1, 2, 3])('stays within twice what it promises under every attack, in %d columns', { tags: ['long'] }, async (dimension) => {
     const contributors = 4_000;
     const plan = planOf(name, { scale: 1, corruption }, factsOf(dimension, contributors));
     for (const attack of dimension === 3 ? few : Object.keys(attacks)) {

@@ -133,7 +133,7 @@ describe('a fit of trimmed means', () => {
     }
   });
 
-  it('moves with one contributor by no more than its event is calibrated for', () => {
+  it('moves with one contributor by no more than its event is calibrated for', { tags: ['long'] }, () => {
     const data = dataSource('views');
     const directions = halfSphere(2);
     const fit = fitFor(directions, 2);
@@ -167,7 +167,7 @@ describe('a fit of trimmed means', () => {
 });
 
 describe('depthScores', () => {
-  it('change by at most 1 when one contributor is replaced, goes or comes', () => {
+  it('change by at most 1 when one contributor is replaced, goes or comes', { tags: ['long'] }, () => {
     const data = dataSource('depth');
     const directions = Float64Array.of(1, 0, 0, 1, Math.SQRT1_2, Math.SQRT1_2, Math.SQRT1_2, -Math.SQRT1_2, 0.6, 0.8);
     const candidates = Float64Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? Math.floor(i / 2) % 5 : Math.floor(i / 10)));

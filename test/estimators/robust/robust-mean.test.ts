@@ -27,7 +27,7 @@ describe('robust-mean', () => {
       expect(await errorUnder(attack)).toBeLessThan(0.035);
     });
 
-  it('stays below what second moments alone can see', async () => {
+  it('stays below what second moments alone can see', { tags: ['long'] }, async () => {
     // A twentieth that nothing shows moves a median by .066.
     for (const attack of ['subtle', 'inliers', 'heavy-tails']) {
       expect(await errorUnder(attack, 0.05, 'robust-mean', 8)).toBeLessThan(0.07);
@@ -48,7 +48,7 @@ describe('robust-mean', () => {
     expect(plan.facts['axesLookedAlongAtMost']).toBe(1);
   });
 
-  it('states intervals that hold, also where a middle is answered', async () => {
+  it('states intervals that hold, also where a middle is answered', { tags: ['long'] }, async () => {
     let inside = 0;
     for (let seed = 0; seed < 12; seed++) {
       const { values, truth } = makeRows('cluster', { dimension, contributors: 20_000, corruption: 0.05, seed });
@@ -62,7 +62,7 @@ describe('robust-mean', () => {
     expect(inside).toBeGreaterThanOrEqual(48);
   });
 
-  it('gives the same release for any order of rows, any split and any number of threads', async () => {
+  it('gives the same release for any order of rows, any split and any number of threads', { tags: ['long'] }, async () => {
     const { values } = makeRows('ones', { dimension, contributors, corruption: 0.05, seed: 9 });
     const rows = listOf(values, dimension);
     const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, rows.length));

@@ -70,7 +70,7 @@ describe('events that looks did not need', () => {
     expect([two.sums[0]!, two.sigma ** 2]).toEqual([expect.closeTo(1.6, 12), expect.closeTo(0.8, 12)]);
   });
 
-  it('make the answer less noisy where nobody lies, and intervals say so', async () => {
+  it('make the answer less noisy where nobody lies, and intervals say so', { tags: ['long'] }, async () => {
     const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, cohort, 1));
     const ratios: number[] = [];
     for (let seed = 0; seed < 5; seed++) {

@@ -19,7 +19,7 @@ async function errorUnder(attack: string, corruption: number, bound = 1): Promis
 }
 
 describe('stable-mean-dual', () => {
-  it('stays near the truth under every kind of attack, and nearer than the clipped mean', async () => {
+  it('stays near the truth under every kind of attack, and nearer than the clipped mean', { tags: ['long'] }, async () => {
     // The clipped mean is off by a twentieth of the radius 6, about .2 to .3, under each of these.
     expect(await errorUnder('none', 0)).toBeLessThan(0.025);
     expect(await errorUnder('ones', 0.05)).toBeLessThan(0.1);

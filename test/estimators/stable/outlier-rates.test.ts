@@ -30,7 +30,7 @@ describe('weights with a least sum', () => {
     expect(potentialOf([3, 3, 3], 3, 0).value).toBe(0);
   });
 
-  it('have a score that one row changes by at most 1, and by nearly as much', () => {
+  it('have a score that one row changes by at most 1, and by nearly as much', { tags: ['long'] }, () => {
     const data = dataSource('scores');
     let worst = 0;
     for (let pair = 0; pair < 60; pair++) {
@@ -81,7 +81,7 @@ describe('a private choice of how many outliers there are', () => {
   const honest = Array.from({ length: 30 }, () => data.normal());
   const asked = { room: 24, outliersMax: 10, epsilon: 30, seed: 'choice' };
 
-  it('answers about as the shipped weights do where some number is stable', async () => {
+  it('answers about as the shipped weights do where some number is stable', { tags: ['long'] }, async () => {
     const rows = [...honest, 40, 40, 40];
     const chosen = selectedMean(rows, { ...asked, bound: 1.5 * rows.length });
     const { total, kept } = await weightedSums(inlineCompute(), stepsOf(rows), {

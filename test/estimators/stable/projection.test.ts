@@ -136,7 +136,7 @@ function widthOf({ count, dimension, steps }: StepRows, weights: Float64Array, b
 }
 
 describe('passes of the projection', () => {
-  it('are at most the public number, with a certificate, also from the phase with a proof alone', async () => {
+  it('are at most the public number, with a certificate, also from the phase with a proof alone', { tags: ['long'] }, async () => {
     const data = dataSource('passes');
     for (const dimension of [2, 3]) {
       for (const rows of slowSets(data, 60, dimension)) {
@@ -179,7 +179,7 @@ function somewhere(data: DataSource, dimension: number, radius: number): Float64
 }
 
 describe('weights of neighbours', () => {
-  it('differ by no more than the lemma says, and move the sums by no more than is charged', async () => {
+  it('differ by no more than the lemma says, and move the sums by no more than is charged', { tags: ['long'] }, async () => {
     const data = dataSource('pairs');
     const reach = 6;
     let worst = 0;

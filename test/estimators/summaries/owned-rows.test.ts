@@ -55,7 +55,7 @@ describe('rows that a run takes over', () => {
     });
   };
 
-  it('give the same when they are said to be whole', async () => {
+  it('give the same when they are said to be whole', { tags: ['long'] }, async () => {
     const rows = (): { count: number; values: Float64Array } => ({ count: 40_000, values: randomRows(40_000, 4) });
     const plain = await released('prime', { scale: 1 }, rows(), 40_000);
     expect(plain.kind).toBe('value');
@@ -63,7 +63,7 @@ describe('rows that a run takes over', () => {
   });
 
   // With a scale nothing of the filters or the mean depends on tags; null rows stand at both ends and among the others.
-  it.each(['prime', 'spectral-filter', 'mean', 'robust-mean'])('give the release of %s that single rows give', async (name) => {
+  it.each(['prime', 'spectral-filter', 'mean', 'robust-mean'])('give the release of %s that single rows give', { tags: ['long'] }, async (name) => {
     const count = 40_000;
     const values = randomRows(count, 4);
     for (const row of [0, 1, 77, 20_000, count - 1]) values[4 * row + (row % 4)] = row % 2 === 0 ? NaN : Infinity;
@@ -73,7 +73,7 @@ describe('rows that a run takes over', () => {
     expect(await released(name, { scale: 1 }, { values, count }, count)).toEqual(expected);
   });
 
-  it('are fed one by one to a plan that has groups', async () => {
+  it('are fed one by one to a plan that has groups', { tags: ['long'] }, async () => {
     const values = randomRows(20_000, 4);
     const single = Array.from({ length: 20_000 }, (_, i) => values.slice(4 * i, 4 * i + 4));
     const expected = await released('populous-mean', { scale: 1 }, single, 20_000);

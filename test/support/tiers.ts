@@ -1,0 +1,13 @@
+/**
+ * Files whose tests need dist/, a thread, a process, a browser or many files on disk, as globs from the root. All others
+ * are unit tests: they run without a build, and test/support/unit-only.ts lets them start no thread and no process.
+ */
+export const systemTests: readonly string[] = [
+  'test/{bench,browser,dashboard,e2e,fuzz,planted,python,simulation,store}/**/*.test.ts',
+  'test/cli/{npy-table,process}.test.ts',
+  'test/client/bundle.test.ts',
+  'test/numerics/kernels-{module,pool}.test.ts',
+  'test/privacy/centre-threads.test.ts',
+  'test/server/{aggregator,epoch-company,epochs,stand-back}.test.ts',
+  'test/wire/generated.test.ts',
+];

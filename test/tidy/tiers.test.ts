@@ -1,0 +1,27 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { Worker } from 'node:worker_threads';
+import { describe, expect, it } from 'vitest';
+import { root } from '../support/sources.js';
+import { systemTests } from '../support/tiers.js';
+
+/** `a{b,c}d` as `abd` and `acd`: git's patterns have no braces. */
+function withoutBraces(pattern: string): string[] {
+  const [, before, choices, after] = /^(.*?)\{(.*?)\}(.*)$/.exec(pattern) ?? [];
+  if (choices === undefined) return [pattern];
+  return choices.split(',').flatMap((choice) => withoutBraces(`${before}${choice}${after}`));
+}
+
+const filesOf = (pattern: string): string =>
+  execFileSync('git', ['ls-files', '-co', '--exclude-standard', `:(glob)${pattern}`], { cwd: root, encoding: 'utf8' });
+
+describe('tiers of tests', () => {
+  it('list files and folders that exist', () => {
+    expect(systemTests.flatMap(withoutBraces).filter((pattern) => filesOf(pattern) === '')).toEqual([]);
+  });
+
+  it('stop a unit test that starts a process or a thread, and name the remedy', () => {
+    const message = /a unit test starts no (process|thread): list its file in test\/support\/tiers\.ts/;
+    expect(() => spawn(process.execPath, ['--version'])).toThrow(message);
+    expect(() => new Worker('0', { eval: true })).toThrow(message);
+  });
+});
