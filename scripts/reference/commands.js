@@ -1,5 +1,5 @@
 import { commandTable } from '../../dist/cli/commands/table.js';
-import { commandHelp, overviewHelp } from '../../dist/cli/help.js';
+import { commandHelp, overviewHelp } from '../../dist/cli/base/help.js';
 import { generated, page } from './markdown.js';
 
 const block = (text) => `\`\`\`text\n${text.trimEnd()}\n\`\`\``;

@@ -1,5 +1,5 @@
-import { createMetricRegistry } from '../../dist/server/operator/metrics.js';
-import { createServerMetrics, observeServer } from '../../dist/server/operator/server-metrics.js';
+import { createMetricRegistry } from '../../dist/server/metrics/metrics.js';
+import { createServerMetrics, observeServer } from '../../dist/server/metrics/server-metrics.js';
 import { code, generated, page, plain, table } from './markdown.js';
 
 /** A server without studies: only the names are asked for. */

@@ -40,7 +40,7 @@ describe('the browser bundle', () => {
     expect(text).not.toMatch(/["']node:/);
     expect(text).not.toMatch(/\brequire\(["'](?:fs|net|crypto|ws)["']\)/);
     expect(text).not.toMatch(/\beval\(|\bFunction\(/);
-    const misplaced = /\/node\.ts$|node_modules\/ws\/|client\/simulation|^server\/|^cli\//;
+    const misplaced = /\/node\.ts$|node_modules\/ws\/|^simulation\/|^server\/|^cli\//;
     expect(inputs.filter((path) => misplaced.test(path))).toEqual([]);
     expect(inputs).toEqual(expect.arrayContaining(['client/websocket/browser.ts', 'client/outbox/browser.ts']));
     const [plain, kilobytes] = [text.length / 1024, gzipSync(text).length / 1024];
@@ -68,5 +68,16 @@ describe('the browser bundle', () => {
     expect(gzipSync(shipped).length).toBeLessThan(45_000);
     expect(shipped.includes('keelson-contributor-reader')).toBe(true);
     expect(shipped.includes('keelson-other-')).toBe(false);
+  });
+});
+
+describe('the library in a bundle', () => {
+  it('brings only the estimators that are used', async () => {
+    const sizeOf = async (names: string): Promise<number> =>
+      (await bundle(`import { estimate } from './src/index.ts'; import ${names}; console.log(estimate, used);`))
+        .outputFiles[0]!.contents.length;
+    const one = await sizeOf("{ mean as used } from './src/estimators/index.ts'");
+    const every = await sizeOf("{ allEstimators as used } from './src/index.ts'");
+    expect(one).toBeLessThan(every / 3);
   });
 });

@@ -1,9 +1,7 @@
-import { buildSync } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import * as estimators from '../../src/estimators/index.js';
 import { allEstimators, estimate, findEstimator, plan } from '../../src/index.js';
 import { seededWork } from '../../src/random/work.js';
-import { root } from '../support/sources.js';
 
 const random = seededWork(new Uint8Array(32));
 /** Near (100, -5), with deviations of about .6 and .06. */
@@ -64,18 +62,5 @@ describe('keelson/estimators', () => {
     for (const [name, exported] of named) expect(exported).toBe(name);
     expect(new Set(Object.values(estimators))).toEqual(new Set(allEstimators));
     expect(findEstimator('robust-mean')).toBe(estimators.robustMean);
-  });
-
-  it('brings into a bundle only what is used', () => {
-    const sizeOf = (name: string, from: string): number => buildSync({
-      stdin: {
-        contents: `import { estimate } from './dist/src/index.js'; import { ${name} } from './dist/src/${from}.js';
-          console.log(estimate, ${name});`,
-        resolveDir: root,
-      },
-      bundle: true, minify: true, format: 'esm', write: false, logLevel: 'error',
-    }).outputFiles[0]!.contents.length;
-    const [mean, all] = [sizeOf('mean', 'estimators/index'), sizeOf('allEstimators', 'index')];
-    expect(mean).toBeLessThan(all / 3);
   });
 });
