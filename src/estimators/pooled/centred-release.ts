@@ -27,8 +27,9 @@ export interface CentredRelease {
 }
 
 /**
- * Finds the scale where the plan says so, then the centre, with the events of `chooseScale` and `centreEvents`, and
- * goes on from there. Refuses when either is not found; both refusals are functions of what was released.
+ * Finds the scale where the plan says so, then the centre, with the events of `chooseScale` and
+ * `centreEvents`, and goes on from there. Refuses when either is not found; both refusals are
+ * functions of what was released.
  */
 export async function releaseAboutCentre(
   { cohort, facts, choice, summaries, mechanisms }: CentredRelease,

@@ -7,7 +7,10 @@ import {
 import type { ClipBall } from '../../privacy/stages/clip.js';
 import type { Compute, PooledRows } from '../contract/estimator.js';
 
-/** Rows of a cohort inside a ball about a centre, as whole steps of its grid, and which of them are left. */
+/**
+ * Rows of a cohort inside a ball about a centre, as whole steps of its grid, and which of them are
+ * left.
+ */
 export interface ClippedRows {
   readonly count: number;
   readonly dimension: number;
@@ -35,7 +38,10 @@ interface BinnedScores {
   readonly bins: Uint8Array;
 }
 
-/** What one look takes of the rows that are left, in units of the ball's grid. Whole numbers, exactly. */
+/**
+ * What one look takes of the rows that are left, in units of the ball's grid. Whole numbers,
+ * exactly.
+ */
 export interface Moments {
   readonly count: number;
   readonly sums: Float64Array;
@@ -44,8 +50,9 @@ export interface Moments {
 }
 
 /**
- * Clips rows about a released centre. Of more than `rowsMax` rows those with the smallest tags are taken, so that sums
- * stay exact: one contributor more or less then changes at most one row for another.
+ * Clips rows about a released centre. Of more than `rowsMax` rows those with the smallest tags are
+ * taken, so that sums stay exact: one contributor more or less then changes at most one row for
+ * another.
  * @param scale - units of the columns.
  * @param isScratch - the steps take the place of the pool's values, which nobody reads again.
  */
@@ -74,8 +81,9 @@ export async function rowsOfSteps(
 }
 
 /**
- * Count, sums and products of the rows that are left: those of before without the rows that went since, so O(d^2) for
- * each of these. All are whole numbers below 2^53, so the difference is exact: what a pass over all rows would give.
+ * Count, sums and products of the rows that are left: those of before without the rows that went
+ * since, so O(d^2) for each of these. All are whole numbers below 2^53, so the difference is exact:
+ * what a pass over all rows would give.
  */
 export async function momentsOf(compute: Compute, rows: ClippedRows): Promise<Moments> {
   const { count, dimension, steps, known } = rows;
@@ -95,13 +103,19 @@ function without(before: Moments, gone: Moments): Moments {
   };
 }
 
-/** How far out a row is: (z - mean)^T weights (z - mean), with `mean` in steps. A function of each row alone. */
+/**
+ * How far out a row is: (z - mean)^T weights (z - mean), with `mean` in steps. A function of each
+ * row alone.
+ */
 export interface Along {
   readonly mean: Float64Array;
   readonly weights: Float64Array;
 }
 
-/** The score of each row, 8 bytes each; where they need not be at hand together, `scoreCounts` and `removeRows` do. */
+/**
+ * The score of each row, 8 bytes each; where they need not be at hand together, `scoreCounts` and
+ * `removeRows` do.
+ */
 export async function scoresOf(
   compute: Compute, { count, dimension, steps }: ClippedRows, { mean, weights }: Along,
 ): Promise<Float64Array> {
@@ -111,7 +125,8 @@ export async function scoresOf(
 }
 
 /**
- * `countScores` of the rows' scores, in steps squared as the edges are. Which bin a row is in is kept, for `removeRows`.
+ * `countScores` of the rows' scores, in steps squared as the edges are. Which bin a row is in is
+ * kept, for `removeRows`.
  */
 export async function scoreCounts(
   compute: Compute, rows: ClippedRows, along: Along, edges: Float64Array,
@@ -125,8 +140,8 @@ export async function scoreCounts(
 }
 
 /**
- * Removes the rows whose score is at least `least`, and below `below`: where these are edges of the scores that were
- * last counted, by the rows' bins, and else by their scores, which is the same.
+ * Removes the rows whose score is at least `least`, and below `below`: where these are edges of the
+ * scores that were last counted, by the rows' bins, and else by their scores, which is the same.
  */
 export async function removeRows(
   compute: Compute, rows: ClippedRows, { mean, weights }: Along, least: number, below = Infinity,
@@ -146,7 +161,10 @@ export async function removeRows(
   await moveScoredRows(compute, { values: steps, dimension, count }, form, alive, known.gone, { least, below });
 }
 
-/** As `removeRows`, but at most ceil(share * rows left), the highest scores first; of equal scores later rows first. */
+/**
+ * As `removeRows`, but at most ceil(share * rows left), the highest scores first; of equal scores
+ * later rows first.
+ */
 export function removeTopRows(rows: ClippedRows, scores: Float64Array, least: number, share: number): void {
   const { alive } = rows;
   let left = 0;
@@ -167,7 +185,10 @@ export function removeTopRows(rows: ClippedRows, scores: Float64Array, least: nu
   }
 }
 
-/** How many of the rows that are left have a score in each bin [edges[j], edges[j + 1]), the last one open-ended. */
+/**
+ * How many of the rows that are left have a score in each bin [edges[j], edges[j + 1]), the last
+ * one open-ended.
+ */
 export function countScores(
   { count, alive }: ClippedRows, scores: Float64Array, edges: ArrayLike<number>,
 ): Float64Array {

@@ -17,7 +17,9 @@ export interface PlanParts extends Omit<Plan, 'kind' | 'cohorts' | 'cost' | 'gua
   readonly guarantee: Omit<Guarantee, 'neighbours'>;
 }
 
-/** The plan, frozen. Its cost is that of its events; those of different cohorts compose in parallel. */
+/**
+ * The plan, frozen. Its cost is that of its events; those of different cohorts compose in parallel.
+ */
 export function planOf({ cohorts = [pooledCohort()], guarantee, ...parts }: PlanParts): Plan {
   const disjoint = cohorts.length > 1 ? cohorts.map(({ name }) => name) : [];
   return Object.freeze<Plan>({

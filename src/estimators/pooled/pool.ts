@@ -39,7 +39,10 @@ export function rowsInScale(
   return { count, dimension, values: scaled };
 }
 
-/** Releases in the scale that is given, or in the one that is found first; refuses when none is found. */
+/**
+ * Releases in the scale that is given, or in the one that is found first; refuses when none is
+ * found.
+ */
 export async function releaseWithScale(
   choice: ScaleChoice, compute: Compute, mechanisms: Mechanisms, pool: Sensitive<PooledRows>,
   releaseIn: (pool: Sensitive<PooledRows>, scale: Float64Array) => Promise<Released<Outcome>>,

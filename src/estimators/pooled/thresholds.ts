@@ -12,7 +12,9 @@ export interface LeftRows {
   readonly steps: Float64Array;
   /** 0 for rows that were removed, or were never there. Changed by `removeOutside`. */
   readonly alive: Uint8Array;
-  /** Where removed rows are marked, for moments that are kept: those removed since the last ones. */
+  /**
+   * Where removed rows are marked, for moments that are kept: those removed since the last ones.
+   */
   readonly known?: { gone: Uint8Array | null };
 }
 

@@ -5,7 +5,7 @@ import type { StepRows } from '../../../src/estimators/mean/stable-mean-dual/dua
 import { gapMax, sensitivitiesOf } from '../../../src/estimators/mean/stable-mean/design.js';
 import { weightedSums } from '../../../src/estimators/mean/stable-mean/stable-mean.js';
 import {
-  overstep, passesAtMost, projectOnBound, roundingGap, softness, type PassesAsked, type Projection,
+  overstep, passesAtMost, projectOnBound, roundingGap, softness, type PassesOptions, type Projection,
 } from '../../../src/estimators/mean/stable-mean/projection.js';
 import { createKernels } from '../../../src/numerics/kernels/index.js';
 import { dataSource, type DataSource } from '../../support/data.js';
@@ -20,7 +20,7 @@ function stepsOf(rows: readonly ArrayLike<number>[], dimension: number): StepRow
   return { count: rows.length, dimension, steps, present: new Uint8Array(rows.length).fill(1) };
 }
 
-function askedOf(rows: StepRows, bound: number, fastSteps?: number): PassesAsked & { readonly unit: number } {
+function askedOf(rows: StepRows, bound: number, fastSteps?: number): PassesOptions & { readonly unit: number } {
   const asked = { unit, bound, rowsMax: 2 * rows.count, radius, gap: gapMax };
   return fastSteps === undefined ? asked : { ...asked, fastSteps };
 }

@@ -3,7 +3,10 @@ import { ownKernels } from '../../../numerics/kernels/index.js';
 /** How flat the dual is taken to be: a step is one part in so many of the gradient. */
 const curvature = 22.5;
 
-/** Where an accelerated ascent over positive semidefinite matrices stands. All of it is worked out from releases. */
+/**
+ * Where an accelerated ascent over positive semidefinite matrices stands. All of it is worked out
+ * from releases.
+ */
 export interface Ascent {
   readonly dimension: number;
   readonly iterate: Float64Array;
@@ -19,9 +22,10 @@ export function startOfAscent(dimension: number): Ascent {
 }
 
 /**
- * One step along a noisy gradient. The step shrinks where the gradient is steep, so that far rows cannot throw the
- * iterate beyond what all rows bear.
- * @param gradient - per row, d x d: noisy weighted second moments over the bound, minus what is allowed.
+ * One step along a noisy gradient. The step shrinks where the gradient is steep, so that far rows
+ * cannot throw the iterate beyond what all rows bear.
+ * @param gradient - per row, d x d: noisy weighted second moments over the bound, minus what is
+ *   allowed.
  */
 export function ascend({ dimension, iterate, ahead, momentum }: Ascent, gradient: Float64Array): Ascent {
   const { values } = ownKernels().eigenSymmetric(gradient, dimension);

@@ -3,8 +3,8 @@ import type { ClipBall } from '../../../privacy/stages/clip.js';
 import type { Compute, PooledRows } from '../../contract/estimator.js';
 
 /**
- * Weights are whole numbers of 1 / 64, rounded down: then sums of weighted rows are exact. Rounding shrinks weights of
- * rows on either side of the centre alike, so it moves no mean.
+ * Weights are whole numbers of 1 / 64, rounded down: then sums of weighted rows are exact. Rounding
+ * shrinks weights of rows on either side of the centre alike, so it moves no mean.
  */
 export const weightSteps = 64;
 
@@ -27,8 +27,9 @@ export interface WeightedMoments {
 }
 
 /**
- * Clips rows about a released centre. Of more than `rowsMax` rows those with the smallest tags are taken, so that sums
- * stay exact: one contributor more or less then changes at most one row for another.
+ * Clips rows about a released centre. Of more than `rowsMax` rows those with the smallest tags are
+ * taken, so that sums stay exact: one contributor more or less then changes at most one row for
+ * another.
  * @param unit - width of each column, public or released.
  */
 export async function stepRows(
@@ -44,8 +45,9 @@ export async function stepRows(
 }
 
 /**
- * Weighs each row by max(0, 1 - z^T dual z) and adds up. A row's weight is a function of this row and `dual` alone: a
- * kernel's score of a row does not depend on the other rows, and the rest is arithmetic on this one number.
+ * Weighs each row by max(0, 1 - z^T dual z) and adds up. A row's weight is a function of this row
+ * and `dual` alone: a kernel's score of a row does not depend on the other rows, and the rest is
+ * arithmetic on this one number.
  * @param dual - released, for rows in steps.
  */
 export async function weightedMoments(

@@ -1,0 +1,143 @@
+import { assert } from '../../../base/assert.js';
+import { Released, type Sensitive } from '../../../base/brands.js';
+import type { Outcome } from '../../../base/outcome.js';
+import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
+import type { ClipBall } from '../../../privacy/stages/clip.js';
+import type { ExpectedError, Plan, StudyFacts } from '../../contract/estimator.js';
+import type { CentreStage, Draws } from '../../pooled/centre.js';
+import { answerOf, participationBelowPlan } from '../../pooled/centred-mean.js';
+import type { CentredPool } from '../../pooled/estimator.js';
+import { errorUpTo, honestErrorOfMean } from '../../pooled/expected-error.js';
+import { assumptions, type PlanParts } from '../../pooled/plan.js';
+import { stepRows, type StepRows } from './dual-rows.js';
+
+/** A weighted mean in stages: each weighs the rows about the answer of the stage before it. */
+
+/** A stage that weighs rows and adds them up. */
+export interface WeightedStage {
+  /** Bound on the second moments along any direction, in squared scales. */
+  readonly bound: number;
+  readonly sum: GaussianEvent;
+  readonly weight: GaussianEvent;
+}
+
+/** What a weighted mean works out from public numbers. */
+export interface WeightedDesign<Stage extends WeightedStage> {
+  /** The study's, with what is left to spend after the scale. */
+  readonly facts: StudyFacts;
+  readonly ball: ClipBall;
+  readonly rowsMax: number;
+  readonly centre: CentreStage;
+  readonly present: GaussianEvent;
+  readonly stages: readonly Stage[];
+  /** Those of the centre included. */
+  readonly events: readonly MechanismEvent[];
+}
+
+/** A noisy sum of weighted rows, in scales, and the noisy sum of their weights. */
+export interface WeightedSums {
+  readonly sum: Released<Float64Array>;
+  readonly weight: Released<Float64Array>;
+}
+
+/** How an estimator weighs. */
+export interface Weighing<Stage> {
+  /** @param present - released number of rows. */
+  readonly weigh: (
+    stage: Stage, rows: Sensitive<StepRows>, present: number,
+  ) => Promise<WeightedSums>;
+  /** Least sum of weights with which a release answers. */
+  readonly leastWeight: (present: number) => number;
+}
+
+/**
+ * Draws the number of rows, then every stage. A refusal follows from released numbers.
+ *
+ * Why this adds no cost to that of its events: a stage's centre is public or released before it.
+ */
+export async function releaseStages<Stage extends WeightedStage>(
+  { facts, ball, rowsMax, present, stages }: WeightedDesign<Stage>,
+  { mechanisms, compute }: Draws, { pool, centre: start, scale }: CentredPool,
+  { weigh, leastWeight }: Weighing<Stage>,
+): Promise<Released<Outcome>> {
+  let centre = start;
+  let outcome: Released<Outcome> | null = null;
+  let counted: number | null = null;
+  for (const stage of stages) {
+    const about = centre;
+    const rows = await pool.mapAsync((whole) =>
+      stepRows(compute, whole, rowsMax, ball, about, scale));
+    // The rows are counted once: their number does not depend on the centre.
+    counted ??= mechanisms.gaussian(present.name, rows.map((all) =>
+      Float64Array.of(all.present.reduce((sum, one) => sum + one, 0)))).value[0]!;
+    const count = counted;
+    const { sum, weight } = await weigh(stage, rows, count);
+    outcome = Released.all<readonly [Float64Array, Float64Array]>([sum, weight])
+      .map(([total, [kept = 0]]) => {
+        if (count < facts.cohort / 4 || kept < leastWeight(count)) {
+          return participationBelowPlan(facts);
+        }
+        const moved = total.map((entry) => entry / kept);
+        return answerOf(
+          { sum: stage.sum, count: stage.weight }, { centre: about, scale, moved, present: kept },
+        );
+      });
+    if (outcome.value.kind !== 'value') return outcome;
+    centre = Float64Array.from(outcome.value.estimate);
+  }
+  assert(outcome !== null, 'a design has stages');
+  return outcome;
+}
+
+/** What a plan says of a weighted mean. */
+export interface WeightedClaims {
+  readonly theorem: string;
+  /** Hostile share that the error is promised for. */
+  readonly corruption: number;
+  /** Second moments along a direction that the last stage allows, in squared scales. */
+  readonly varianceAllowed: number;
+  readonly facts: Plan['facts'];
+}
+
+/** What the pipeline asks of a weighted mean's plan. */
+export function weightedPlan<Stage extends WeightedStage>(
+  design: WeightedDesign<Stage>,
+  { theorem, corruption, varianceAllowed, facts }: WeightedClaims,
+): Omit<PlanParts, 'noise' | 'summary' | 'release'> {
+  const { ball, events, stages, facts: { dimension, cohort } } = design;
+  const { sum } = stages.at(-1)!;
+  return {
+    events,
+    guarantee: {
+      theorem,
+      assumptions: [assumptions.lightTails, assumptions.hostileShare],
+      corruptionMax: corruption,
+    },
+    outputShape: [dimension],
+    facts: {
+      clipRadiusInScales: ball.radius,
+      noisePerCoordinateInScales: sum.sigma / cohort,
+      varianceAllowed,
+      rowsCountedAtMost: design.rowsMax,
+      ...facts,
+    },
+    expectedError: weightedError(design, corruption, varianceAllowed),
+  };
+}
+
+/**
+ * A share c that stands together at distance D adds c D^2 to the second moments. The bound leaves
+ * it what is above the variance of honest rows, and it may hide behind the c farthest of these. It
+ * never moves the mean farther than the ball.
+ */
+function weightedError<Stage extends WeightedStage>(
+  { ball, stages, facts: { dimension, cohort } }: WeightedDesign<Stage>, promise: number,
+  varianceAllowed: number,
+): (share: number) => ExpectedError {
+  const honest = honestErrorOfMean(dimension, cohort, stages.at(-1)!.sum.sigma);
+  return errorUpTo(promise, honest, (share) => {
+    const hidden = share === 0 ? 0 : 2 * share * Math.log(1 / share);
+    const room = Math.max(hidden / 2, varianceAllowed - 1 + hidden);
+    return Math.min(share * ball.radius, 1.2 * Math.sqrt(share * room));
+  });
+}
