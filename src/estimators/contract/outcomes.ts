@@ -3,12 +3,15 @@ import type { StudyFacts } from './estimator.js';
 
 /** What several estimators answer, made from released and public numbers only. */
 
-/** The refusal when too few rows were there, or were left. */
-export function participationBelowPlan({ cohort }: StudyFacts): RefusedOutcome {
+/**
+ * The refusal when too few rows were there, or were left.
+ * @param of - what the quarter is of, where that is not all contributors planned for.
+ */
+export function participationBelowPlan({ cohort }: StudyFacts, of = 'the'): RefusedOutcome {
   return {
     kind: 'refused',
     reason: 'participation-below-plan',
-    text: `the noisy count is below a quarter of the ${cohort} contributors planned for: `
+    text: `the noisy count is below a quarter of ${of} ${cohort} contributors planned for: `
       + 'plan for a smaller cohort or wait longer',
   };
 }

@@ -34,20 +34,20 @@ export function makePlan(parts: PlanParts): Plan {
   });
 }
 
-/** The parts of an expected error and their root sum of squares. */
-export function errorOfParts(parts: Omit<ExpectedError, 'total'>): ExpectedError {
-  const { sampling, noise, bias } = parts;
-  return { total: Math.hypot(sampling, noise, bias), sampling, noise, bias };
-}
-
 /**
- * As `errorOfParts`. Past `corruptionMax` nothing is promised: the bias and the total are Infinity.
+ * The expected error by hostile share: the root sum of squares of its parts.
+ * @param promise - past this share the bias and the total are Infinity.
+ * @param honest - the parts that hostile rows do not change.
+ * @param bias - what a share of hostile rows adds, up to `promise`. Default: nothing.
  */
 export function errorUpTo(
-  corruptionMax: number, corruption: number, parts: Omit<ExpectedError, 'total'>,
-): ExpectedError {
-  const isPromised = corruption >= 0 && corruption <= corruptionMax;
-  return errorOfParts({ ...parts, bias: isPromised ? parts.bias : Infinity });
+  promise: number, { sampling, noise }: Pick<ExpectedError, 'sampling' | 'noise'>,
+  bias: (share: number) => number = () => 0,
+): (share: number) => ExpectedError {
+  return (share) => {
+    const moved = share >= 0 && share <= promise ? bias(share) : Infinity;
+    return { total: Math.hypot(sampling, noise, moved), sampling, noise, bias: moved };
+  };
 }
 
 /** @param cohortNeeded - contributors with whom the plan would fit, where that is known. */

@@ -81,9 +81,11 @@ export function planOpenBins(options: OpenBinsOptions, facts: StudyFacts): Plan 
       binsShownFromCount: shownFrom,
       noiseInContributors: event.sigma,
     },
-    expectedError: (corruption) => errorUpTo(corruptionMax, corruption, {
-      sampling: 0, noise: (event.sigma * Math.sqrt(top)) / cohort, bias: Math.SQRT2 * corruption,
-    }),
+    expectedError: errorUpTo(
+      corruptionMax,
+      { sampling: 0, noise: (event.sigma * Math.sqrt(top)) / cohort },
+      (share) => Math.SQRT2 * share,
+    ),
     summary: () => openCountsSummary(dimension, binAt(options)),
     release: async (summaries, mechanisms) => mechanisms
       .histogram(event.name, openCountsOf(summaries).map((counts) => [counts]))

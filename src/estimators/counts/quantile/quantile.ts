@@ -8,7 +8,7 @@ import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { cite } from '../../contract/citations.js';
 import type {
-  Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan,
+  Estimator, FinishedSummaries, Infeasible, ParameterSpec, ParameterValues, Plan,
   StudyFacts,
 } from '../../contract/estimator.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
@@ -204,7 +204,7 @@ function planFor(design: Design, column: number): Plan {
       rankErrorShare95: rankErrorAt(design, 0.05) / cohort,
       noiseOfNumberPresent: present.standardDeviation,
     },
-    expectedError: (corruption) => expectedErrorOf(design, corruption),
+    expectedError: expectedErrorOf(design),
     summary: () => countsSummary(dimension, cells.cells, (row) => cellOf(row[column]!, cells)),
     release: async (summaries, mechanisms) => release(design, summaries, mechanisms),
   });
@@ -221,15 +221,16 @@ function corruptionMaxOf(probabilities: readonly number[]): number {
  * noise in ranks is Laplace of scale 2 / epsilon. The midpoint of a cell represents all of it.
  */
 function expectedErrorOf(
-  { facts, cells, probabilities, choice }: Design, corruption: number,
-): ExpectedError {
-  const { cohort } = facts;
+  { facts: { cohort }, cells, probabilities, choice }: Design,
+): Plan['expectedError'] {
   const sum = (part: (probability: number) => number): number =>
     Math.sqrt(probabilities.reduce((total, probability) => total + part(probability), 0));
-  const sampling = sum((p) => (p * (1 - p)) / cohort);
-  const noise = sum(() => 2 * (2 / (choice.epsilon * cohort)) ** 2 + 1 / (12 * cells.cells ** 2));
-  const bias = sum((p) => ((Math.max(p, 1 - p) * corruption) / (1 - corruption)) ** 2);
-  return errorUpTo(corruptionMaxOf(probabilities), corruption, { sampling, noise, bias });
+  const noise = 2 * (2 / (choice.epsilon * cohort)) ** 2 + 1 / (12 * cells.cells ** 2);
+  return errorUpTo(
+    corruptionMaxOf(probabilities),
+    { sampling: sum((p) => (p * (1 - p)) / cohort), noise: sum(() => noise) },
+    (share) => sum((p) => ((Math.max(p, 1 - p) * share) / (1 - share)) ** 2),
+  );
 }
 
 function release(

@@ -39,9 +39,11 @@ export function planNoisyCounts(options: NoisyCountsOptions, study: StudyFacts):
       noiseInContributors: standardDeviation,
       cohortForNoiseOfOnePercent: Math.ceil(100 * standardDeviation),
     },
-    expectedError: (corruption) => errorUpTo(corruptionMax, corruption, {
-      sampling: 0, noise: (standardDeviation * Math.sqrt(counts)) / cohort, bias: bias * corruption,
-    }),
+    expectedError: errorUpTo(
+      corruptionMax,
+      { sampling: 0, noise: (standardDeviation * Math.sqrt(counts)) / cohort },
+      (share) => bias * share,
+    ),
     summary: () => countsSummary(dimension, counts, binOf),
     release: async (summaries, mechanisms) =>
       noise.draw(mechanisms, countsOf(summaries)).map((noisy) => {

@@ -8,7 +8,9 @@ export const cellsPerWindow = 3 * perWidth;
  * Rows per cell of each window, and all rows last. A row is in at most one cell of each window.
  * @param windows - released; @param most - public number of windows that the noise is for.
  */
-export function countCells(values: Float64Array, windows: readonly Window[], most: number): Float64Array {
+export function countCells(
+  values: Float64Array, windows: readonly Window[], most: number,
+): Float64Array {
   const counts = new Float64Array(most * cellsPerWindow + 1);
   counts[counts.length - 1] = values.length;
   for (const [k, { place, width }] of windows.entries()) {
@@ -32,8 +34,12 @@ export interface Piece {
   readonly variance: number;
 }
 
-/** Disjoint pieces that cover all windows, finest windows first: post-processing of noisy counts. */
-export function piecesOf(noisy: Float64Array, windows: readonly Window[], sigma: number): readonly Piece[] {
+/**
+ * Disjoint pieces that cover all windows, finest windows first: post-processing of noisy counts.
+ */
+export function piecesOf(
+  noisy: Float64Array, windows: readonly Window[], sigma: number,
+): readonly Piece[] {
   const order = [...windows.keys()].sort((a, b) => windows[a]!.width - windows[b]!.width);
   const pieces: Piece[] = [];
   for (const k of order) {
@@ -54,7 +60,8 @@ export function piecesOf(noisy: Float64Array, windows: readonly Window[], sigma:
       const taken = without.reduce((sum, index) => sum + pieces[index]!.mass, 0);
       const noise = without.reduce((sum, index) => sum + pieces[index]!.variance, sigma * sigma);
       pieces.push({
-        low, high: low + step, without, mass: noisy[k * cellsPerWindow + cell]! - taken, variance: noise,
+        low, high: low + step, without, mass: noisy[k * cellsPerWindow + cell]! - taken,
+        variance: noise,
       });
     }
   }

@@ -3,21 +3,24 @@ import type { LineDistribution } from './line.js';
 import { cutsOf, tableOf } from './tables.js';
 
 /**
- * Scores of a short list of hypotheses by how many rows would have to be others for a hypothesis to fit exactly: the
- * inverse-sensitivity score, on public cells of the line.
+ * Scores of a short list of hypotheses by how many rows would have to be others for a hypothesis to
+ * fit exactly: the inverse-sensitivity score, on public cells of the line.
  *
- * With N rows, n_k of them in cell k, of which hypothesis H has the probability p_k, the score of H is
- * -(sum_k |n_k - N p_k|) / 2, which is N times their total variation on the cells, negated.
- * Claim: no score changes by more than 1 when one row is replaced by anything, or by nothing, or added.
- * Why: cells and p_k depend on the public list only. A row replaced moves two of the n_k by 1 and N not. A row added to
- * cell c adds 1 - p_c to one difference and takes p_k off the others: at most 2 (1 - p_c) together, and half of that is
- * at most 1. The p_k are differences of multiples of 2^-22 from 0 to 1, so for fewer than 2^30 rows all numbers are exact.
+ * With N rows, n_k of them in cell k, of which hypothesis H has the probability p_k, the score of H
+ * is -(sum_k |n_k - N p_k|) / 2, which is N times their total variation on the cells, negated.
+ * Claim: no score changes by more than 1 when one row is replaced by anything, or by nothing, or
+ * added.
+ * Why: cells and p_k depend on the public list only. A row replaced moves two of the n_k by 1 and N
+ * not. A row added to cell c adds 1 - p_c to one difference and takes p_k off the others: at most 2
+ * (1 - p_c) together, and half of that is at most 1. The p_k are differences of multiples of 2^-22
+ * from 0 to 1, so for fewer than 2^30 rows all numbers are exact.
  *
  * Promise: when some hypothesis is within alpha of what the rows follow, the chosen one is within
- * alpha + sqrt(K / n) + 2 t + g on the K cells, but for a chance beta: the rows are within sqrt(K / n) / 2 + t of what they
- * follow, t = sqrt(log(2 / beta) / (2 n)) (the mean by Cauchy and Schwarz, the rest by McDiarmid), which counts twice, and
- * the choice gives away at most g = 2 log(2 M / beta) / (epsilon n). Contests promise (3 + zeta) alpha instead, on sets
- * that are fitted to each two hypotheses and so see finer.
+ * alpha + sqrt(K / n) + 2 t + g on the K cells, but for a chance beta: the rows are within sqrt(K /
+ * n) / 2 + t of what they follow, t = sqrt(log(2 / beta) / (2 n)) (the mean by Cauchy and Schwarz,
+ * the rest by McDiarmid), which counts twice, and the choice gives away at most g = 2 log(2 M /
+ * beta) / (epsilon n). Contests promise (3 + zeta) alpha instead, on sets that are fitted to each
+ * two hypotheses and so see finer.
  */
 export interface Cells {
   /** Ascending; cell k ends at edge k, the last one never. */
@@ -50,9 +53,11 @@ export function cellsFor(
 
 /** At most `cells` cells, between points that all hypotheses have an equal say in. */
 export function cellsOf(lines: readonly LineDistribution[], cells: number): Cells {
-  const pooled = Float64Array.from(lines.flatMap((line) => [...cutsOf(tableOf(line), cutsPerHypothesis)])).sort();
+  const pooled = Float64Array.from(lines.flatMap((line) =>
+    [...cutsOf(tableOf(line), cutsPerHypothesis)])).sort();
   const most = Math.min(cells - 1, pooled.length);
-  const picked = Array.from({ length: most }, (_, k) => pooled[Math.floor(((k + 0.5) * pooled.length) / most)]!);
+  const picked = Array.from({ length: most }, (_, k) =>
+    pooled[Math.floor(((k + 0.5) * pooled.length) / most)]!);
   const edges = Float64Array.from(new Set(picked));
   const shares = lines.map(({ cdf }) => {
     let last = 0;
@@ -68,7 +73,9 @@ export function cellsOf(lines: readonly LineDistribution[], cells: number): Cell
 }
 
 /** The scores, at most 0. O(rows log cells + hypotheses cells). */
-export function distanceScores({ edges, shares }: Cells, { count, values }: RowBlock): Float64Array {
+export function distanceScores(
+  { edges, shares }: Cells, { count, values }: RowBlock,
+): Float64Array {
   const counts = new Float64Array(edges.length + 1);
   for (let row = 0; row < count; row++) {
     let [low, high] = [0, edges.length];

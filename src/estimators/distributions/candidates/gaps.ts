@@ -2,46 +2,71 @@ import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
 import { gaussianHistogramEvent } from '../../../privacy/accounting/calibration.js';
 import type { GaussianHistogramEvent } from '../../../privacy/accounting/events.js';
 import type { KeptBin } from '../../../privacy/mechanisms/contract.js';
+import type { Infeasible, PrivacyTarget } from '../../contract/estimator.js';
+import { withoutDelta } from '../../contract/planning.js';
 
 /**
- * Where the components of a mixture are, and how wide, from the gaps between neighbours in sorted order.
+ * Where the components of a mixture are, and how wide, from the gaps between neighbours in sorted
+ * order.
  *
- * A value y and its upper neighbour at distance r > 0 fall in the bucket of scale 2^a <= r < 2^(a+1) and of place
- * floor(y / 2^(a+g)), g = ceil(log2 of the public number of contributors): a place about as wide as a component whose
- * values have such gaps.
+ * A value y and its upper neighbour at distance r > 0 fall in the bucket of scale
+ * 2^a <= r < 2^(a+1) and of place floor(y / 2^(a+g)), where g is log2 of the public number of
+ * contributors, rounded up. A place is about as wide as a component whose values have such gaps.
  *
- * Claim, one row replaced by anything, or by nothing, or added: (rho, delta), delta-approximate zCDP.
- * Why: taking one value out of the sorted list removes the pairs that it makes with both neighbours and makes one new
- * pair of these two; putting one in does the reverse. So a replaced row takes at most 3 pairs out and puts at most 3
- * in: the counts move by at most sqrt 18 in L2 (all three from one bucket into another). Noise of deviation sigma on
- * every occupied bucket then costs 18 / (2 sigma^2) = 9 / sigma^2, which is what the event of nine coordinates is
- * charged; the counts are the first of the nine, the others are empty. At most 3 buckets are occupied on one side only,
- * with counts of at most 3, and the answer depends on buckets above 2 more than the event's threshold only: that is
- * 3 + sigma Phi^-1(1 - delta/9), which a count of 3 passes with probability at most delta/9, three of them together with
- * less than delta. Leaving these out, the rest is the Gaussian mechanism. Of c columns all is c times as much.
- * What depends on the number of contributors uses the public number, so absence moves pairs in one place only.
+ * Claim. Neighbours: one row replaced by anything, or by nothing, or added. Cost: (rho, delta),
+ * delta-approximate zCDP.
+ * Why: one value less in the sorted list removes the pairs that it makes with both neighbours and
+ * makes one new pair of these two. One value more does the reverse. So a replaced row removes at
+ * most 3 pairs and adds at most 3: the counts move by at most sqrt 18 in L2 (all three from one
+ * bucket into another). Noise of standard deviation sigma on every occupied bucket then costs
+ * 18 / (2 sigma^2) = 9 / sigma^2. That is what the event of nine coordinates is charged. The counts
+ * are the first of the nine, the others are empty. At most 3 buckets are occupied on one side only,
+ * with counts of at most 3. The answer depends only on buckets that exceed the event's threshold by
+ * more than 2. That is 3 + sigma Phi^-1(1 - delta/9), which a count of 3 passes with probability at
+ * most delta/9, and three of them together with less than delta. Without these buckets the rest is
+ * the Gaussian mechanism. For c columns everything is c times as much. The number of contributors
+ * enters as the public number, so that an absence moves pairs in one place only.
  *
- * Source: Ashtiani, Majid, Narayanan (2024), Algorithm 3: the buckets of scale and place, and lemma F.5, the three pairs.
- * The paper adds truncated Laplace noise; here the noise is Gaussian, and the constants are worked out above.
+ * Source: Ashtiani, Majid, Narayanan (2024), Algorithm 3: the buckets of scale and place, and lemma
+ * F.5, the three pairs. The paper adds truncated Laplace noise. Here the noise is Gaussian, and the
+ * constants are derived above.
  */
 const pairsChanged = 3;
 const scaleMaximum = 200;
 const placeMaximum = 2 ** 43;
 
-/** A stretch of the line, [place - width, place + 2 width], width a power of two and place a multiple of it. */
+/**
+ * A stretch of the line, [place - width, place + 2 width], width a power of two and place a
+ * multiple of it.
+ */
 export interface Window {
   readonly place: number;
   readonly width: number;
 }
 
-/** @param asked.columns - whose gaps are counted, each by itself: their squared moves add up. Default 1. */
-export function gapsEvent(
-  { columns = 1, ...asked }: { cohort: string; rho: number; delta: number; columns?: number },
-): GaussianHistogramEvent {
-  return gaussianHistogramEvent({ name: 'gaps', coordinates: columns * pairsChanged ** 2, ...asked });
+/**
+ * Null when the target allows gaps, which need a delta and have no pure form.
+ * @param where - the components that are looked for: "anywhere".
+ */
+export function gapsNotAllowed(target: PrivacyTarget, where: string): Infeasible | null {
+  const delta = target.isPure === true ? 0 : target.delta;
+  const what = `finding components ${where}`;
+  return withoutDelta({ ...target, delta }, what, 'use select with a public list');
 }
 
-/** From which noisy count on a bucket is used. */
+/**
+ * @param options.columns - whose gaps are counted, each by itself. Their squared moves add up.
+ *   Default 1.
+ */
+export function gapsEvent(
+  { columns = 1, ...options }: { cohort: string; rho: number; delta: number; columns?: number },
+): GaussianHistogramEvent {
+  return gaussianHistogramEvent({
+    name: 'gaps', coordinates: columns * pairsChanged ** 2, ...options,
+  });
+}
+
+/** A bucket is used from this noisy count on. */
 export function usedFrom(event: GaussianHistogramEvent): number {
   return keepingCount(event) + pairsChanged - 1;
 }
@@ -63,8 +88,13 @@ export function countGaps(values: Float64Array, contributors: number): Map<numbe
   return counts;
 }
 
-/** At most `most` windows, fullest buckets first, without those that lie in a chosen one of about their scale. */
-export function windowsOf(kept: readonly KeptBin[], threshold: number, contributors: number, most: number): readonly Window[] {
+/**
+ * At most `most` windows, fullest buckets first. A bucket inside a chosen window of about its scale
+ * is left out.
+ */
+export function windowsOf(
+  kept: readonly KeptBin[], threshold: number, contributors: number, most: number,
+): readonly Window[] {
   const g = Math.ceil(Math.log2(contributors));
   const windows: Window[] = [];
   for (const { bin, noisyCount } of kept) {

@@ -15,15 +15,21 @@ export interface LineContestants {
 }
 
 /** @param parts - cells of each hypothesis, of about the same mass. */
-export function lineContestants(lines: readonly LineDistribution[], parts: number): LineContestants {
+export function lineContestants(
+  lines: readonly LineDistribution[], parts: number,
+): LineContestants {
   const tables = lines.map(tableOf);
   const points = tables.map((table) => cutsOf(table, parts));
   const pooled = Float64Array.from(points.flatMap((list) => [...list])).sort();
-  const places = points.map((list) => Int32Array.from(list, (point) => countAtMost(pooled, point) - 1));
+  const places = points.map((list) =>
+    Int32Array.from(list, (point) => countAtMost(pooled, point) - 1));
   return { tables, points, pooled, places };
 }
 
-/** A side of a contest: its points, its masses and the rows up to each, and the other side's masses there. */
+/**
+ * A side of a contest: its points, its masses and the rows up to each, and the other side's masses
+ * there.
+ */
 interface Side {
   readonly points: Float64Array;
   readonly own: Float64Array;
@@ -32,16 +38,19 @@ interface Side {
 }
 
 /**
- * Scores for rows of one column. W is the union of the cells, between neighbouring points of the two hypotheses, that
- * the first gives more probability by the tables; its probabilities are those of the tables, too. So all but the
- * number of rows in W is a function of the public hypotheses, which is what the claim of contests asks for.
- * O(hypotheses^2 points log knots), without evaluating a distribution.
+ * Scores for rows of one column. W is the union of the cells, between neighbouring points of the
+ * two hypotheses, that the first gives more probability by the tables; its probabilities are those
+ * of the tables, too. So all but the number of rows in W is a function of the public hypotheses,
+ * which is what the claim of contests asks for. O(hypotheses^2 points log knots), without
+ * evaluating a distribution.
  */
 export function lineScores(
-  { tables, points, pooled, places }: LineContestants, { count, values }: RowBlock, rules: ContestRules,
+  { tables, points, pooled, places }: LineContestants, { count, values }: RowBlock,
+  rules: ContestRules,
 ): Float64Array {
   const sorted = values.slice(0, count).sort();
-  const ranks = points.map((list) => Float64Array.from(list, (point) => countAtMost(sorted, point)));
+  const ranks = points.map((list) =>
+    Float64Array.from(list, (point) => countAtMost(sorted, point)));
   const own = points.map((list, i) => list.map((point) => massAt(tables[i]!, point)));
   const contests = new Contests(points.length, count, rules);
   const longest = points.reduce((most, { length }) => Math.max(most, length), 0);
@@ -52,7 +61,9 @@ export function lineScores(
     for (let i = 0; i < j; i++) {
       for (let x = 0; x < places[i]!.length; x++) left[x] = everywhere[places[i]![x]!]!;
       for (let y = 0; y < second.points.length; y++) right[y] = massAt(tables[i]!, second.points[y]!);
-      const met = meet({ points: points[i]!, own: own[i]!, ranks: ranks[i]!, other: left }, second, count);
+      const met = meet(
+        { points: points[i]!, own: own[i]!, ranks: ranks[i]!, other: left }, second, count,
+      );
       contests.hold(i, j, met.first, met.second, met.inside);
     }
   }
@@ -60,7 +71,9 @@ export function lineScores(
 }
 
 /** W of two sides: what each gives it, and the rows in it. */
-function meet(one: Side, two: Side, count: number): { first: number; second: number; inside: number } {
+function meet(
+  one: Side, two: Side, count: number,
+): { first: number; second: number; inside: number } {
   const [a, b] = [one.points, two.points];
   let [x, y, lastOne, lastTwo, lastRank] = [0, 0, 0, 0, 0];
   let [first, second, inside] = [0, 0, 0];

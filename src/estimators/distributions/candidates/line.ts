@@ -43,7 +43,9 @@ export function lineDistribution(shape: LineShape): LineDistribution {
       const { centre, scale } = shape;
       const constant = -Math.log(2 * scale);
       return {
-        cdf: (x) => (x < centre ? 0.5 * Math.exp((x - centre) / scale) : 1 - 0.5 * Math.exp((centre - x) / scale)),
+        cdf: (x) => (x < centre ? 0.5 * Math.exp((x - centre) / scale) : 1 - 0.5 * Math.exp(
+          (centre - x) / scale,
+        )),
         logDensity: (x) => constant - Math.abs(x - centre) / scale,
         sample: (work) => centre - scale * Math.log(1 - work.uniform()) * (work.uniform() < 0.5 ? -1 : 1),
       };
@@ -61,7 +63,9 @@ function student(centre: number, scale: number, freedom: number): LineDistributi
   const constant = studentLogConstant(freedom) - Math.log(scale);
   return {
     cdf: (x) => studentCdf((x - centre) / scale, freedom),
-    logDensity: (x) => constant - ((freedom + 1) / 2) * Math.log1p(((x - centre) / scale) ** 2 / freedom),
+    logDensity: (x) => constant - ((freedom + 1) / 2) * Math.log1p(
+      ((x - centre) / scale) ** 2 / freedom,
+    ),
     // Bailey's polar method with the angle drawn apart.
     sample: (work) => {
       const radius = Math.sqrt(freedom * Math.expm1((-2 / freedom) * Math.log(1 - work.uniform())));
@@ -93,7 +97,9 @@ function stairs(edges: readonly number[], given: readonly number[]): LineDistrib
     },
     logDensity: (x) => {
       const bin = x < edges[0]! ? masses.length : binOf(x);
-      return bin >= masses.length ? -Infinity : Math.log(masses[bin]! / (edges[bin + 1]! - edges[bin]!));
+      return bin >= masses.length
+        ? -Infinity
+        : Math.log(masses[bin]! / (edges[bin + 1]! - edges[bin]!));
     },
     sample: (work) => {
       const u = work.uniform();
@@ -122,7 +128,9 @@ export function sharesOf(weights: readonly number[]): readonly number[] {
 /** log of the sum of exponentials; -Infinity for none. */
 export function logOfSum(logs: readonly number[]): number {
   const most = Math.max(...logs);
-  return most === -Infinity ? most : most + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - most), 0));
+  return most === -Infinity
+    ? most
+    : most + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - most), 0));
 }
 
 /** An index with the given chances. */

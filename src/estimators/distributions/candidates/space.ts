@@ -26,7 +26,9 @@ export function spaceDistribution(shape: SpaceShape, path: string): SpaceDistrib
   const weights = sharesOf(shape.weights);
   const parts = shape.parts.map((part) => spaceDistribution(part, path));
   return {
-    logDensity: (row) => logOfSum(parts.map((part, k) => Math.log(weights[k]!) + part.logDensity(row))),
+    logDensity: (row) => logOfSum(
+      parts.map((part, k) => Math.log(weights[k]!) + part.logDensity(row)),
+    ),
     sample: (work) => parts[drawIndex(weights, work)]!.sample(work),
   };
 }
@@ -38,7 +40,8 @@ function normalOf(
   const root = lowerRoot(covariance);
   if (root === null) {
     throw new InvalidParameterError(
-      `parameters.${path}: covariance is not positive definite: give one whose eigenvalues are above 0`,
+      `parameters.${path}: covariance is not positive definite: give one whose eigenvalues are `
+      + 'above 0',
       { path: `parameters.${path}` },
     );
   }
@@ -85,13 +88,18 @@ function lowerRoot(matrix: readonly (readonly number[])[]): Float64Array | null 
 
 const workMaximum = 1e8;
 
-/** Points per hypothesis that the probabilities of contests are counted on: as many as a few seconds allow. */
+/**
+ * Points per hypothesis that the probabilities of contests are counted on: as many as a few seconds
+ * allow.
+ */
 export function pointsPerHypothesis(hypotheses: number): number {
   return Math.min(8192, Math.max(1000, Math.floor(workMaximum / hypotheses ** 2)));
 }
 
 /** Draws the points, always the same ones, and counts on them. */
-export function spaceContestants(distributions: readonly SpaceDistribution[], dimension: number): SpaceContestants {
+export function spaceContestants(
+  distributions: readonly SpaceDistribution[], dimension: number,
+): SpaceContestants {
   const m = distributions.length;
   const points = pointsPerHypothesis(m);
   const densities = (row: Float64Array, into: Float64Array): void => {

@@ -1,7 +1,8 @@
 /** Numbers of Student's t distribution: its density's constant, and its distribution function. */
 
 const lanczos = [
-  0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
+  0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313,
+  -176.61502916214059,
   12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
 ];
 
@@ -14,7 +15,10 @@ export function logGamma(x: number): number {
   return 0.5 * Math.log(2 * Math.PI) + (z + 0.5) * Math.log(t) - t + Math.log(sum);
 }
 
-/** Regularised incomplete beta function I_x(a, b), by Lentz's continued fraction; a, b >= 1/2, 0 <= x <= 1. */
+/**
+ * Regularised incomplete beta function I_x(a, b), by Lentz's continued fraction; a, b >= 1/2, 0 <=
+ * x <= 1.
+ */
 function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;

@@ -1,6 +1,9 @@
 import type { LineDistribution } from './line.js';
 
-/** A distribution function as straight lines between knots, within about 1e-5 of it; 0 before the first, 1 past the last. */
+/**
+ * A distribution function as straight lines between knots, within about 1e-5 of it; 0 before the
+ * first, 1 past the last.
+ */
 export interface LineTable {
   /** Ascending. */
   readonly knots: Float64Array;
@@ -8,15 +11,20 @@ export interface LineTable {
   readonly masses: Float64Array;
 }
 
-/** How far the lines may be off where that is looked for, and what may lie beyond the ends together. */
+/**
+ * How far the lines may be off where that is looked for, and what may lie beyond the ends together.
+ */
 const tolerance = 1e-5;
-/** Halvings of one stretch; past them its ends are neighbouring doubles or nearly so, and hold a jump. */
+/**
+ * Halvings of one stretch; past them its ends are neighbouring doubles or nearly so, and hold a
+ * jump.
+ */
 const depthMaximum = 200;
 
 /**
- * The table of a public distribution, for private selection: many cheap looks at few exact values. Stretches are halved
- * until the function is a line at three places of each. Privacy rests on the table being a function of the
- * distribution only, not on how near it comes.
+ * The table of a public distribution, for private selection: many cheap looks at few exact values.
+ * Stretches are halved until the function is a line at three places of each. Privacy rests on the
+ * table being a function of the distribution only, not on how near it comes.
  */
 export function tableOf({ cdf }: LineDistribution): LineTable {
   let reach = 1e-300;
@@ -55,7 +63,9 @@ export function massAt({ knots, masses }: LineTable, x: number): number {
 }
 
 /** Writes the masses at ascending points. O(points + knots). */
-export function massesAt({ knots, masses }: LineTable, points: Float64Array, into: Float64Array): void {
+export function massesAt(
+  { knots, masses }: LineTable, points: Float64Array, into: Float64Array,
+): void {
   let next = 0;
   for (let i = 0; i < points.length; i++) {
     const x = points[i]!;
@@ -72,7 +82,10 @@ function between(knots: Float64Array, masses: Float64Array, next: number, x: num
   return masses[next - 1]! + (masses[next]! - masses[next - 1]!) * ((x - low) / (high - low));
 }
 
-/** Points below which about k / parts of the mass lie, k = 1..parts-1, ascending, doubled ones left out. */
+/**
+ * Points below which about k / parts of the mass lie, k = 1..parts-1, ascending, doubled ones left
+ * out.
+ */
 export function cutsOf({ knots, masses }: LineTable, parts: number): Float64Array {
   const points: number[] = [];
   let next = 1;

@@ -1,10 +1,13 @@
 import type { GaussianThresholdEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { CohortPlan, StudyFacts } from '../../contract/estimator.js';
+import { pooledCohort } from '../../contract/planning.js';
 import { boundedDesign, type BoundedDesign } from '../../covariance/covariance/bounded-design.js';
 import { chooseSubspaceDesign, gapEvent } from '../../covariance/subspace/design.js';
 import { distanceOf, type Distance, type StageError } from './distance.js';
-import { groupCovarianceDesign, groupMeanDesign, type GroupCovarianceDesign } from './group-design.js';
+import {
+  groupCovarianceDesign, groupMeanDesign, type GroupCovarianceDesign,
+} from './group-design.js';
 import { meanDesign, type MeanDesign, type StageShare } from './mean-design.js';
 import type { GaussianChoice } from './parameters.js';
 
@@ -35,27 +38,34 @@ export interface GaussianDesign {
   /** Of local: robust; null otherwise. */
   readonly rowsPerGroup: number | null;
   readonly events: readonly MechanismEvent[];
-  /** Cohorts that compose in parallel. */
-  readonly disjoint: readonly string[];
   readonly distance: Distance;
 }
 
 /**
- * Parts of rho when everybody serves all stages, and of the contributors when nobody serves two. What finds the
- * subspace is taken off first.
+ * Parts of rho when every contributor serves all stages; parts of the contributors when each serves
+ * one. The part for the subspace is taken off first.
  */
 const covarianceShare = 0.65;
 const frameShares = { shared: 0.05, split: 0.1 };
-/** Rows beyond the least number that span an affine subspace, for rows not quite in general position. */
+/**
+ * Rows beyond the least number that span an affine subspace, for rows not quite in general
+ * position.
+ */
 const rowsSpare = 2;
 /** Part of the mean's rho that finds the centre. */
 const centreShare = 0.3;
-/** Rows a column that a robust group may have: fewer leave more groups, hence less noise; more are fitted better. */
+/**
+ * Rows per column in a robust group. Fewer rows leave more groups, hence less noise; more rows make
+ * each fit better.
+ */
 const rowsPerColumn = [12, 16, 24, 36];
-/** A group of fewer is too likely to lack the rows that a robust fit needs. */
+/** A smaller group is too likely to lack the rows that a robust fit needs. */
 const rowsPerGroupLeast = 20;
 
-/** The best design; null when no rounds suffice for the covariance, or the noise would hide the centre. */
+/**
+ * The best design; null when no number of rounds is enough for the covariance, or the noise would
+ * hide the centre.
+ */
 export function gaussianDesign(facts: StudyFacts, choice: GaussianChoice): GaussianDesign | null {
   if (choice.corruption === null) return designOf(facts, choice, null);
   let best: GaussianDesign | null = null;
@@ -66,21 +76,27 @@ export function gaussianDesign(facts: StudyFacts, choice: GaussianChoice): Gauss
   return best;
 }
 
-function designOf(facts: StudyFacts, choice: GaussianChoice, rowsPerGroup: number | null): GaussianDesign | null {
+function designOf(
+  facts: StudyFacts, choice: GaussianChoice, rowsPerGroup: number | null,
+): GaussianDesign | null {
   const shares = sharesOf(facts, choice);
   const frame = frameDesign(facts, choice, shares.subspace);
   if (frame === undefined) return null;
   const { dimension } = facts;
   const { varianceLow, varianceHigh, corruption } = choice;
   // The tests for subspace and centre share delta where one contributor is in both.
-  const delta = frame !== null && choice.isShared ? shareOf(facts.target.delta, 0.5) : facts.target.delta;
+  const delta = frame !== null && choice.isShared
+    ? shareOf(facts.target.delta, 0.5)
+    : facts.target.delta;
   const group = rowsPerGroup === null || corruption === null ? null
     : { dimension, delta, varianceLow, varianceHigh, corruption, rowsPerGroup };
   const covariance = group === null
-    ? pairDesign(facts, choice, shares.covariance) : groupCovarianceDesign(group, shares.covariance);
+    ? pairDesign(facts, choice, shares.covariance)
+    : groupCovarianceDesign(group, shares.covariance);
   if (covariance === null) return null;
   const mean = group === null
-    ? meanDesign({ dimension, delta }, shares.mean, centreShare) : groupMeanDesign(group, shares.mean, centreShare);
+    ? meanDesign({ dimension, delta }, shares.mean, centreShare)
+    : groupMeanDesign(group, shares.mean, centreShare);
   if (mean === null) return null;
   const cohorts = cohortsOf(shares);
   return {
@@ -89,22 +105,25 @@ function designOf(facts: StudyFacts, choice: GaussianChoice, rowsPerGroup: numbe
       ...(frame === null ? [] : [frame.event]), ...covarianceEvents(covariance),
       mean.bins, mean.median, mean.clipped.sum, mean.clipped.count,
     ],
-    disjoint: choice.isShared ? [] : cohorts.map(({ name }) => name),
     distance: distanceOf(mean.error, covariance.error),
   };
 }
 
-/** Null: no subspace is asked for; undefined: it would not be found. */
+/** Null when no subspace is asked for; undefined when it would not be found. */
 function frameDesign(
-  { dimension, target: { delta } }: StudyFacts, { unit, corruption, isShared }: GaussianChoice, from: StageShare | null,
+  { dimension, target: { delta } }: StudyFacts, { unit, corruption, isShared }: GaussianChoice,
+  from: StageShare | null,
 ): FrameDesign | null | undefined {
   if (from === null || unit === null) return null;
   const spending = { rho: from.rho, delta: isShared ? shareOf(delta, 0.5) : delta };
   const chosen = chooseSubspaceDesign({
-    ...spending, cohort: from.size, corruption: corruption ?? 0, rowsWanted: dimension + 1 + rowsSpare,
+    ...spending, cohort: from.size, corruption: corruption ?? 0,
+    rowsWanted: dimension + 1 + rowsSpare,
   });
   if (chosen === null) return undefined;
-  return { from, unit, groups: chosen.groups, event: gapEvent({ ...spending, cohort: from.cohort }) };
+  return {
+    from, unit, groups: chosen.groups, event: gapEvent({ ...spending, cohort: from.cohort }),
+  };
 }
 
 function pairDesign(
@@ -113,11 +132,18 @@ function pairDesign(
   const { cohort: name, size: cohort, rho } = from;
   const bounded = boundedDesign({ name, dimension, cohort, rho, varianceLow, varianceHigh });
   if (bounded === null) return null;
-  return { kind: 'pairs', from, bounded, error: { sampling: bounded.sampling, noise: bounded.noise, bias: 0 } };
+  return {
+    kind: 'pairs', from, bounded,
+    error: { sampling: bounded.sampling, noise: bounded.noise, bias: 0 },
+  };
 }
 
-function covarianceEvents(design: PairCovarianceDesign | GroupCovarianceDesign): readonly MechanismEvent[] {
-  return design.kind === 'pairs' ? design.bounded.events : [design.count, ...design.rounds, design.final];
+function covarianceEvents(
+  design: PairCovarianceDesign | GroupCovarianceDesign,
+): readonly MechanismEvent[] {
+  return design.kind === 'pairs'
+    ? design.bounded.events
+    : [design.count, ...design.rounds, design.final];
 }
 
 interface Shares {
@@ -126,7 +152,9 @@ interface Shares {
   readonly mean: StageShare;
 }
 
-function sharesOf({ cohort, target: { rho } }: StudyFacts, { isShared, unit }: GaussianChoice): Shares {
+function sharesOf(
+  { cohort, target: { rho } }: StudyFacts, { isShared, unit }: GaussianChoice,
+): Shares {
   const first = unit === null ? 0 : isShared ? frameShares.shared : frameShares.split;
   const stage = (name: string, share: number): StageShare => (isShared
     ? { cohort: 'rows', share: 1, size: cohort, rho: shareOf(rho, share) }
@@ -142,5 +170,5 @@ function sharesOf({ cohort, target: { rho } }: StudyFacts, { isShared, unit }: G
 function cohortsOf({ subspace, covariance, mean }: Shares): readonly CohortPlan[] {
   const stages = [...(subspace === null ? [] : [subspace]), covariance, mean];
   const named = new Map(stages.map(({ cohort, share }) => [cohort, share]));
-  return [...named].map(([name, share]) => ({ name, share, unit: 'row', mode: 'pooled', groups: 1 }));
+  return [...named].map(([name, share]) => pooledCohort(name, share));
 }

@@ -10,7 +10,9 @@ import { projectorOf, ratio } from '../../covariance/subspace/projector.js';
 import { stepsMax } from '../../covariance/subspace/summary.js';
 import type { FrameDesign } from './design.js';
 
-/** Coordinates of an affine subspace: rank orthonormal rows of length dimension, and a point of it. */
+/**
+ * Coordinates of an affine subspace: rank orthonormal rows of length dimension, and a point of it.
+ */
 export interface Frame {
   readonly dimension: number;
   readonly rank: number;
@@ -20,35 +22,48 @@ export interface Frame {
 
 /** The coordinates of the whole space. */
 export function wholeFrame(dimension: number): Frame {
-  return { dimension, rank: dimension, basis: multipleOfUnit(dimension, 1), origin: new Float64Array(dimension) };
+  return {
+    dimension, rank: dimension, basis: multipleOfUnit(dimension, 1),
+    origin: new Float64Array(dimension),
+  };
 }
 
 /**
- * The affine subspace that most groups of rows span, exactly; null when no one leads by enough.
+ * The affine subspace that most groups of rows span, exactly; null when none leads by enough.
  *
- * Claim: the cost of the event, for one row replaced by anything, including nothing, or added. A row's group is a
- * function of its tag; a group's label is a function of its own rows and number: their affine span as a text of whole
- * numbers and fractions in lowest terms, without rounding but of entries to whole units, or the group's number where rows
- * say nothing. So one label of a fixed number changes, and privacy/mechanisms/mode does the rest. Offset and directions
- * are one label, so that nothing more is paid for the offset.
+ * Claim. Neighbours: one row replaced by anything, including nothing, or added. Cost: that of the
+ * event.
+ * Why: a row's group is a function of its tag. A group's label is a function of its own rows and
+ * number. It is the affine span of the rows, as a text of whole numbers and fractions in lowest
+ * terms; entries are rounded to whole units once, and nothing is rounded after. Where rows say
+ * nothing, the label is the group's number. So one label of a fixed number of labels changes, and
+ * privacy/mechanisms/mode gives the cost. Offset and directions are one label, so the offset costs
+ * nothing more.
  */
 export function privateFrame(
-  mechanisms: Mechanisms, pool: Sensitive<PooledRows>, dimension: number, { event, groups, unit }: FrameDesign,
+  mechanisms: Mechanisms, pool: Sensitive<PooledRows>, dimension: number,
+  { event, groups, unit }: FrameDesign,
 ): Released<Frame | null> {
   const labels = pool.map((rows) => labelsOf(rows, groups, unit));
-  return mechanisms.mode(event.name, labels).map((label) => (label === null ? null : frameOf(label, dimension, unit)));
+  return mechanisms.mode(event.name, labels).map((label) =>
+    (label === null ? null : frameOf(label, dimension, unit)));
 }
 
-/** One label a group: exported for its tests. */
-export function labelsOf({ count, dimension, values, tags }: PooledRows, groups: number, unit: number): string[] {
+/** One label per group. Exported for its tests. */
+export function labelsOf(
+  { count, dimension, values, tags }: PooledRows, groups: number, unit: number,
+): string[] {
   const labels = Array.from({ length: groups }, (_, group) => `${silent}${group}`);
   let row = 0;
   while (row < count) {
     const group = slotOf(tags[row]!, groups);
     const members: bigint[][] = [];
     for (; row < count && slotOf(tags[row]!, groups) === group; row++) {
-      const steps = Array.from(values.subarray(row * dimension, (row + 1) * dimension), (entry) => Math.round(entry / unit));
-      if (steps.every((entry) => Math.abs(entry) <= stepsMax)) members.push(steps.map((entry) => BigInt(entry)));
+      const steps = Array.from(values.subarray(row * dimension, (row + 1) * dimension), (entry) =>
+        Math.round(entry / unit));
+      if (steps.every((entry) => Math.abs(entry) <= stepsMax)) {
+        members.push(steps.map((entry) => BigInt(entry)));
+      }
     }
     // A group of one row knows a point, which must not look like a subspace that others find.
     if (members.length > 1) labels[group] = affineLabel(members, dimension);
@@ -67,8 +82,13 @@ function affineLabel(rows: readonly (readonly bigint[])[], dimension: number): s
     `${over.toString(36)}/${under.toString(36)}`).join(' ')}`;
 }
 
-/** The one point of origin + span whose entries in the pivot columns are zero, as fractions in lowest terms. */
-function pointAtPivots(origin: readonly bigint[], basis: readonly (readonly bigint[])[]): readonly (readonly [bigint, bigint])[] {
+/**
+ * The one point of origin + span whose entries in the pivot columns are zero, as fractions in
+ * lowest terms.
+ */
+function pointAtPivots(
+  origin: readonly bigint[], basis: readonly (readonly bigint[])[],
+): readonly (readonly [bigint, bigint])[] {
   const pivots = basis.map((row) => row.findIndex((entry) => entry !== 0n));
   const common = basis.reduce((product, row, i) => product * row[pivots[i]!]!, 1n);
   return origin.map((entry, j) => {
@@ -102,7 +122,9 @@ function frameOf(label: string, dimension: number, unit: number): Frame | null {
 }
 
 /** Rows in the coordinates of a frame: a function of each row alone. */
-export function rowsInFrame(rows: PooledRows, { dimension, rank, basis, origin }: Frame): PooledRows {
+export function rowsInFrame(
+  rows: PooledRows, { dimension, rank, basis, origin }: Frame,
+): PooledRows {
   if (rank === dimension) return rows;
   const moved = rows.values.map((entry, at) => entry - origin[at % dimension]!);
   const columns = new Float64Array(dimension * rank);
@@ -111,7 +133,7 @@ export function rowsInFrame(rows: PooledRows, { dimension, rank, basis, origin }
   return { ...rows, dimension: rank, values };
 }
 
-/** The same rows with zeros behind, for events that were planned before the rank was known. */
+/** The rows extended by zeros, for events that were planned before the rank was known. */
 export function paddedRows({ count, dimension, values }: RowBlock, wanted: number): RowBlock {
   if (dimension === wanted) return { count, dimension, values };
   const whole = new Float64Array(count * wanted);
@@ -119,7 +141,10 @@ export function paddedRows({ count, dimension, values }: RowBlock, wanted: numbe
   return { count, dimension: wanted, values: whole };
 }
 
-/** A map from frame coordinates into data space (dimension x rank, row-major) after a square one between the former. */
+/**
+ * A map from frame coordinates into data space (dimension x rank, row-major) after a square one
+ * between the former.
+ */
 export function outOfFrame({ dimension, rank, basis }: Frame, square: Float64Array): Float64Array {
   if (rank === dimension) return square;
   const outward = new Float64Array(dimension * rank);

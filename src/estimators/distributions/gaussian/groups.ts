@@ -9,15 +9,20 @@ import { flooredAt, mapOfRounds } from '../../covariance/moments/preconditioner.
 import { leadingBlock, padded, product, transposed } from '../../covariance/moments/matrices.js';
 import type { GroupCovarianceDesign } from './group-design.js';
 
-/** Variance after the map, below which nothing was resolved: what is lower is answered as this much. */
+/**
+ * Variance after the map, below which nothing was resolved: what is lower is answered as this much.
+ */
 const leastMoment = 2 ** -10;
 
 /**
- * Robust estimates of groups of rows. A row's group is a function of its tag, and a group's estimate of its rows: so a
- * row replaced, gone or added changes one estimate, removes it or adds it. Groups without an estimate are left out.
+ * Robust estimates of groups of rows. A row's group is a function of its tag, and a group's
+ * estimate of its rows: so a row replaced, gone or added changes one estimate, removes it or adds
+ * it. Groups without an estimate are left out.
  * @param groups - from the public cohort, never from the rows present.
  */
-export function estimatesOf({ count, dimension, values, tags }: PooledRows, groups: number): readonly RobustNormal[] {
+export function estimatesOf(
+  { count, dimension, values, tags }: PooledRows, groups: number,
+): readonly RobustNormal[] {
   const found: RobustNormal[] = [];
   let first = 0;
   for (let row = 1; row <= count; row++) {
@@ -31,8 +36,9 @@ export function estimatesOf({ count, dimension, values, tags }: PooledRows, grou
 }
 
 /**
- * The sum over groups of B B^T, B = matrix factor, each scaled down to Frobenius norm at most `radius`. A product B B^T
- * is positive semidefinite but for the last digits of its own size, however far apart the variances are.
+ * The sum over groups of B B^T, B = matrix factor, each scaled down to Frobenius norm at most
+ * `radius`. A product B B^T is positive semidefinite but for the last digits of its own size,
+ * however far apart the variances are.
  */
 export function sumOfMatrices(
   estimates: readonly RobustNormal[], matrix: Float64Array, dimension: number, radius: number,
@@ -51,29 +57,37 @@ export function sumOfMatrices(
 }
 
 /**
- * Second moments of groups: the rounds of covariance/preconditioner and the last moments after them, both of group
- * matrices in place of rows.
+ * Second moments of groups: the rounds of covariance/preconditioner and the last moments after
+ * them, both of group matrices in place of rows.
  *
- * Claim: what the events of `design` cost, for one group's estimate replaced, gone or new: the number of groups changes
- * by at most 1, each sum as `groupCovarianceDesign` says, for every map, hence for released ones.
+ * Claim: what the events of `design` cost, for one group's estimate replaced, gone or new: the
+ * number of groups changes by at most 1, each sum as `groupCovarianceDesign` says, for every map,
+ * hence for released ones.
  */
 export async function privateGroupMoments(
   mechanisms: Mechanisms, estimates: Sensitive<readonly RobustNormal[]>, dimension: number,
   design: GroupCovarianceDesign & { readonly varianceHigh: number },
 ): Promise<Released<BoundedMoments>> {
   const { count, rounds, final, radius, varianceHigh, groupsNeeded } = design;
-  const counted = mechanisms.gaussian(count.name, estimates.map((list) => Float64Array.of(list.length)));
+  const counted = mechanisms.gaussian(count.name, estimates.map((list) =>
+    Float64Array.of(list.length)));
   const present = counted.value[0]!;
   if (present < groupsNeeded) return counted.map(() => ({ kind: 'too-few-pairs' }));
   const draw = (matrix: Float64Array, event: string): Promise<Released<Float64Array>> => {
-    const sums = estimates.map((list) => padded(sumOfMatrices(list, matrix, dimension, radius), dimension, final.dimension));
+    const sums = estimates.map((list) =>
+      padded(sumOfMatrices(list, matrix, dimension, radius), dimension, final.dimension));
     return Promise.resolve(mechanisms.symmetricGaussian(event, sums));
   };
-  const map = await mapOfRounds({ events: rounds, rank: dimension, varianceHigh, pairs: present, draw });
+  const map = await mapOfRounds({
+    events: rounds, rank: dimension, varianceHigh, pairs: present, draw,
+  });
   const last = await draw(map.matrix, final.name);
   return last.map((total) => {
     const mean = leadingBlock(total, final.dimension, dimension).map((entry) => entry / present);
-    return { kind: 'moments', ...map, moments: flooredAt(mean, dimension, leastMoment).floored, pairs: present };
+    return {
+      kind: 'moments', ...map, moments: flooredAt(mean, dimension, leastMoment).floored,
+      pairs: present,
+    };
   });
 }
 

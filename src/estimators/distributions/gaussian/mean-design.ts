@@ -1,7 +1,9 @@
 import { normalUpperQuantile } from '../../../numerics/normal.js';
 import { centreEvents } from '../../../privacy/stages/centre.js';
 import { clippedMeanEvents, type ClippedMeanEvents } from '../../../privacy/stages/clipped-mean.js';
-import type { ExponentialEvent, GaussianHistogramEvent } from '../../../privacy/accounting/events.js';
+import type {
+  ExponentialEvent, GaussianHistogramEvent,
+} from '../../../privacy/accounting/events.js';
 import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { StageError } from './distance.js';
@@ -37,20 +39,24 @@ const fullestBin = 0.45;
 const centreMissing = 0.01;
 
 /** Whether so many points keep every column's fullest bin. */
-export function centreIsFound(bins: GaussianHistogramEvent, points: number, dimension: number): boolean {
+export function centreIsFound(
+  bins: GaussianHistogramEvent, points: number, dimension: number,
+): boolean {
   const wanted = keepingCount(bins) + bins.sigma * normalUpperQuantile(centreMissing / dimension);
   return points * fullestBin >= wanted;
 }
 
 /** The mean of rows; null when the noise would hide where they are. */
 export function meanDesign(
-  { dimension, delta }: { readonly dimension: number; readonly delta: number }, from: StageShare, centreShare: number,
+  { dimension, delta }: { readonly dimension: number; readonly delta: number }, from: StageShare,
+  centreShare: number,
 ): MeanDesign | null {
   const { cohort, size, rho } = from;
   const [bins, median] = centreEvents({ cohort, dimension, rho: shareOf(rho, centreShare), delta });
   if (!centreIsFound(bins, size, dimension)) return null;
   const clipped = clippedMeanEvents({
-    cohort, dimension, radius: whitenedScale * (1.1 * Math.sqrt(dimension) + 2.5), rho: shareOf(rho, 1 - centreShare),
+    cohort, dimension, radius: whitenedScale * (1.1 * Math.sqrt(dimension) + 2.5),
+    rho: shareOf(rho, 1 - centreShare),
   });
   const noise = (clipped.sum.sigma * Math.sqrt(dimension)) / size;
   const error = { sampling: Math.sqrt(dimension / size), noise, bias: 0 };

@@ -3,21 +3,27 @@ import type { NamedPart } from '../../../base/parts.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import { deviations95 } from '../../../numerics/normal.js';
 import type { StudyFacts } from '../../contract/estimator.js';
+import { intervalAbout } from '../../contract/outcomes.js';
 import type { FrameDesign } from './design.js';
 import type { Frame } from './frame.js';
 
 /** The parts of every answer: the mean, then the covariance. */
 export function partsOf(dimension: number): readonly NamedPart[] {
-  return [{ name: 'mean', shape: [dimension] }, { name: 'covariance', shape: [dimension, dimension] }];
+  return [{ name: 'mean', shape: [dimension] }, {
+    name: 'covariance', shape: [dimension, dimension],
+  }];
 }
 
-/** A released covariance, as maps from where it is the unit matrix into data space. Both are dimension x rank. */
+/**
+ * A released covariance, as maps from where it is the unit matrix into data space. Both are
+ * dimension x rank.
+ */
 export interface Shape {
   readonly frame: Frame;
   readonly inverse: Float64Array;
   /** Undoes the map that the last noise was drawn after. */
   readonly unmap: Float64Array;
-  /** Deviation of that noise on the diagonal. */
+  /** Standard deviation of that noise on the diagonal. */
   readonly noise: number;
   /** Noisy number of rows or pairs behind it. */
   readonly rows: number;
@@ -26,37 +32,39 @@ export interface Shape {
 /** A released mean where the covariance is the unit matrix; entries past the rank say nothing. */
 export interface WhitenedMean {
   readonly mean: Float64Array;
-  /** Deviation of the noise per coordinate. */
+  /** Standard deviation of the noise per coordinate. */
   readonly noise: Float64Array;
   /** Noisy number of rows. */
   readonly rows: number;
 }
 
 /**
- * Mean and covariance in data units, from released numbers only. The deviations are those of the noise, given the
- * released map; the intervals, for each entry by itself, add the sampling of Gaussian rows.
+ * Mean and covariance in data units, from released numbers only. The standard deviations are those
+ * of the noise, given the released map. The intervals, for each entry by itself, add the sampling
+ * of Gaussian rows.
  */
 export function gaussianOutcome(shape: Shape, { mean, noise, rows }: WhitenedMean): Outcome {
   const { frame: { dimension, rank, origin }, inverse, unmap } = shape;
   const columns = Array.from({ length: dimension }, (_, i) => i);
   const covariance = squareOf(inverse, dimension, rank);
-  const spread = squareOf(unmap, dimension, rank);
+  const noiseShape = squareOf(unmap, dimension, rank);
   const termsOf = (i: number, of: Float64Array): number[] =>
     Array.from({ length: rank }, (_, k) => inverse[i * rank + k]! * of[k]!);
   const centre = columns.map((i) => termsOf(i, mean).reduce((sum, term) => sum + term, origin[i]!));
   const diagonal = (matrix: Float64Array, i: number): number => matrix[i * dimension + i]!;
   const fourth = (matrix: Float64Array, at: number): number =>
     diagonal(matrix, Math.floor(at / dimension)) * diagonal(matrix, at % dimension) + matrix[at]! ** 2;
-  const deviation = [
+  const standardDeviation = [
     ...columns.map((i) => Math.hypot(...termsOf(i, noise))),
-    ...Array.from(covariance, (_, at) => shape.noise * Math.sqrt(fourth(spread, at) / 2)),
+    ...Array.from(covariance, (_, at) => shape.noise * Math.sqrt(fourth(noiseShape, at) / 2)),
   ];
   const sampling = [
     ...columns.map((i) => Math.sqrt(diagonal(covariance, i) / rows)),
     ...Array.from(covariance, (_, at) => Math.sqrt(fourth(covariance, at) / shape.rows)),
   ];
   const estimate = [...centre, ...covariance];
-  const half = deviation.map((entry, at) => deviations95 * Math.hypot(entry, sampling[at]!));
+  const half = standardDeviation.map((entry, at) =>
+    deviations95 * Math.hypot(entry, sampling[at]!));
   if (![...estimate, ...half].every((entry) => Number.isFinite(entry))) {
     const text = 'the mean or the covariance is beyond the range of doubles: change units';
     return { kind: 'refused', reason: 'numerical-failure', text };
@@ -66,11 +74,8 @@ export function gaussianOutcome(shape: Shape, { mean, noise, rows }: WhitenedMea
     estimate,
     shape: [estimate.length],
     parts: partsOf(dimension),
-    uncertainty: { kind: 'gaussian', standardDeviation: deviation },
-    interval95: {
-      low: estimate.map((entry, at) => entry - half[at]!),
-      high: estimate.map((entry, at) => entry + half[at]!),
-    },
+    uncertainty: { kind: 'gaussian', standardDeviation },
+    interval95: intervalAbout(estimate, (at) => half[at]!),
   };
 }
 
@@ -83,20 +88,27 @@ function squareOf(matrix: Float64Array, dimension: number, rank: number): Float6
   return square;
 }
 
-/** The answer when most groups hold nothing but one point: it, exactly, and no variance. */
+/** The answer when most groups hold one point only: that point, exactly, and no variance. */
 export function pointOutcome(point: Float64Array): Outcome {
   const dimension = point.length;
   const estimate = [...point, ...new Float64Array(dimension ** 2)];
-  return { kind: 'value', estimate, shape: [estimate.length], parts: partsOf(dimension), uncertainty: { kind: 'none' } };
+  return {
+    kind: 'value', estimate, shape: [estimate.length], parts: partsOf(dimension),
+    uncertainty: { kind: 'none' },
+  };
 }
 
-/** The refusal of a release whose mean was not found. The coordinates are no columns, so none is named. */
+/**
+ * The refusal of a release whose mean was not found. The coordinates are no columns, so none is
+ * named.
+ */
 export function meanNotFound({ cohort }: StudyFacts): Outcome {
   return {
     kind: 'refused',
     reason: 'centre-not-found',
     text: 'no stretch of four deviations held enough rows in some direction. Planned for '
-      + `${cohort} contributors whose rows are Gaussian: check both, then lower cohort or wait for more contributors.`,
+      + `${cohort} contributors whose rows are Gaussian: check both, then lower cohort or wait for `
+      + 'more contributors.',
   };
 }
 
@@ -105,8 +117,10 @@ export function tooFewGroups({ cohort }: StudyFacts, groupsNeeded: number): Outc
   return {
     kind: 'refused',
     reason: 'participation-below-plan',
-    text: `the noisy number of groups with enough rows is below the ${groupsNeeded} that the planned noise leaves room `
-      + `for; ${cohort} contributors were planned for: plan for a smaller cohort, closer variance bounds or a larger `
+    text: `the noisy number of groups with enough rows is below the ${groupsNeeded} that the `
+      + 'planned noise leaves room '
+      + `for; ${cohort} contributors were planned for: plan for a smaller cohort, closer variance `
+      + 'bounds or a larger '
       + 'epsilon, or wait longer',
   };
 }
@@ -116,8 +130,10 @@ export function subspaceNotFound({ cohort }: StudyFacts, { groups, unit }: Frame
   return {
     kind: 'refused',
     reason: 'groups-disagree',
-    text: `no subspace led among the ${groups} groups by as much as the noisy test asks for. Planned for ${cohort} `
-      + `contributors whose rows lie in one subspace exactly once rounded to multiples of ${unit}: check both, then `
+    text: `no subspace led among the ${groups} groups by as much as the noisy test asks for. `
+      + `Planned for ${cohort} `
+      + `contributors whose rows lie in one subspace exactly once rounded to multiples of ${unit}: `
+      + 'check both, then '
       + 'change unit, leave subspace out, or wait for more contributors.',
   };
 }

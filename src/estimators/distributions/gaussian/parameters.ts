@@ -10,37 +10,48 @@ const assumedCorruption = 0.02;
 
 export const parameters: readonly ParameterSpec[] = [
   {
-    name: 'variance-low', type: 'number', default: 1e-12, minimum: 1e-200, maximum: 1e200, unit: 'data units squared',
-    description: 'public lower bound on the variance of honest rows in every direction, not only along the columns',
+    name: 'variance-low', type: 'number', default: 1e-12, minimum: 1e-200, maximum: 1e200,
+    unit: 'data units squared',
+    description: 'public lower bound on the variance of honest rows in every direction, not only '
+      + 'along the columns',
   },
   {
-    name: 'variance-high', type: 'number', default: 1e12, minimum: 1e-200, maximum: 1e200, unit: 'data units squared',
-    description: 'public upper bound on the variance of honest rows in every direction; close bounds save noise',
+    name: 'variance-high', type: 'number', default: 1e12, minimum: 1e-200, maximum: 1e200,
+    unit: 'data units squared',
+    description: 'public upper bound on the variance of honest rows in every direction; close '
+      + 'bounds save noise',
   },
   {
-    name: 'accuracy', type: 'number', default: 0.25, minimum: 0.01, maximum: 1, unit: 'total variation',
+    name: 'accuracy', type: 'number', default: 0.25, minimum: 0.01, maximum: 1,
+    unit: 'total variation',
     description: 'the expected distance between the answer and the truth that a plan must promise',
   },
   {
     name: 'cohorts', type: 'choice', choices: ['one', 'split'], default: 'one',
-    description: 'one: every contributor serves covariance and mean, which share the cost; split: one of them each, '
+    description: 'one: every contributor serves covariance and mean, which share the cost; split: '
+      + 'one of them each, '
       + 'at the whole cost',
   },
   {
     name: 'local', type: 'choice', choices: ['empirical', 'robust'], default: 'empirical',
-    description: 'empirical: from single rows and pairs of rows; robust: from robust estimates of groups of contributors',
+    description: 'empirical: from single rows and pairs of rows; robust: from robust estimates of '
+      + 'groups of contributors',
   },
   {
-    name: 'corruption', type: 'number', optional: true, minimum: 0, maximum: 0.1, unit: 'share of contributors',
-    description: `hostile share that the promise must survive; ${assumedCorruption} for local: robust when absent, 0 otherwise`,
+    name: 'corruption', type: 'number', optional: true, minimum: 0, maximum: 0.1,
+    unit: 'share of contributors',
+    description: `hostile share that the promise must survive; ${assumedCorruption} for local: `
+      + 'robust when absent, 0 otherwise',
   },
   {
     name: 'subspace', type: 'choice', choices: ['none', 'affine'], default: 'none',
-    description: 'affine: rows of whole numbers may lie in a subspace beside the origin, which is found first, exactly',
+    description: 'affine: rows of whole numbers may lie in a subspace beside the origin, which is '
+      + 'found first, exactly',
   },
   {
     name: 'unit', type: 'number', default: 1, minimum: 1e-100, maximum: 1e100, unit: 'data units',
-    description: 'with subspace: entries are rounded to whole multiples of this before their subspace is looked for',
+    description: 'with subspace: entries are rounded to whole multiples of this before their '
+      + 'subspace is looked for',
   },
 ];
 
@@ -59,12 +70,17 @@ export interface GaussianChoice {
 
 /** @throws InvalidParameterError when the variance bounds are the wrong way round. */
 export function choiceFrom(values: ParameterValues): GaussianChoice {
-  const [varianceLow, varianceHigh] = [numberOf(values, 'variance-low'), numberOf(values, 'variance-high')];
+  const [varianceLow, varianceHigh] = [numberOf(values, 'variance-low'), numberOf(
+    values, 'variance-high',
+  )];
   if (!(varianceLow <= varianceHigh)) {
-    throw new InvalidParameterError('variance-low must not be above variance-high', { varianceLow, varianceHigh });
+    throw new InvalidParameterError(
+      'variance-low must not be above variance-high', { varianceLow, varianceHigh },
+    );
   }
   return {
-    varianceLow, varianceHigh, accuracy: numberOf(values, 'accuracy'), isShared: choiceOf(values, 'cohorts') === 'one',
+    varianceLow, varianceHigh, accuracy: numberOf(values, 'accuracy'),
+    isShared: choiceOf(values, 'cohorts') === 'one',
     corruption: choiceOf(values, 'local') === 'robust' 
       ? optionalNumberOf(values, 'corruption') ?? assumedCorruption : null,
     unit: choiceOf(values, 'subspace') === 'affine' ? numberOf(values, 'unit') : null,

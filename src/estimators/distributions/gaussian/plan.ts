@@ -1,51 +1,55 @@
 import { InvalidParameterError } from '../../../base/errors.js';
-import { costOfEvents } from '../../../privacy/accounting/composition.js';
 import type { Infeasible, ParameterValues, Plan, StudyFacts } from '../../contract/estimator.js';
+import { makePlan, needsCohort, smallestCohort, withoutDelta } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
-import { distanceOf } from './distance.js';
+import { distanceOf, type StageError } from './distance.js';
 import { groupBias } from './group-design.js';
 import { gaussianDesign, type GaussianDesign } from './design.js';
 import { partsOf } from './outcome.js';
 import { choiceFrom, columnsMax, type GaussianChoice } from './parameters.js';
 import { releaseGaussian } from './release.js';
-import { needsCohort, neighbours, smallestCohort } from '../../contract/planning.js';
 
-/** @throws InvalidParameterError past 100 columns, or when the variance bounds are the wrong way round. */
+/**
+ * @throws InvalidParameterError past 100 columns, or when the variance bounds are the wrong way
+ * round.
+ */
 export function planGaussian(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   if (facts.dimension > columnsMax) {
     throw new InvalidParameterError(
-      `estimator gaussian takes at most ${columnsMax} columns: leave out columns, or plan several studies`,
+      `estimator gaussian takes at most ${columnsMax} columns: leave out columns, or plan several `
+      + 'studies',
       { path: 'columns', dimension: facts.dimension, columnsMax },
     );
   }
-  if (!(facts.target.rho > 0 && facts.target.delta > 0)) {
-    return {
-      kind: 'infeasible',
-      reason: 'finding where the mean is needs a positive rho and a positive delta',
-      remedy: 'ask for (epsilon, delta) with delta > 0',
-    };
-  }
+  const refusal = withoutDelta(facts.target, 'finding where the mean is');
+  if (refusal !== null) return refusal;
   const choice = choiceFrom(values);
   const design = gaussianDesign(facts, choice);
-  if (design === null || design.distance.total > choice.accuracy) return infeasible(facts, choice, design);
+  if (design === null || design.distance.total > choice.accuracy) {
+    return tooInaccurate(facts, choice, design);
+  }
   return planFor(facts, design);
 }
 
-function infeasible(facts: StudyFacts, choice: GaussianChoice, design: GaussianDesign | null): Infeasible {
+function tooInaccurate(
+  facts: StudyFacts, choice: GaussianChoice, design: GaussianDesign | null,
+): Infeasible {
   const { dimension, cohort, target: { rho } } = facts;
   const { accuracy, varianceLow, varianceHigh } = choice;
   const setting = `with ${cohort} contributors, ${dimension} columns and rho ${rho.toPrecision(3)}`;
   const reason = design === null
-    ? `${setting} the noise hides directions of variance between ${varianceLow} and ${varianceHigh} from each other`
+    ? `${setting} the noise hides directions of variance between ${varianceLow} and `
+      + `${varianceHigh} from each other`
       + (choice.unit === null ? '' : ', or the subspace')
-    : `${setting} the expected total variation distance is ${design.distance.total.toPrecision(3)}, not ${accuracy}`;
+    : `${setting} the expected total variation distance is `
+      + `${design.distance.total.toPrecision(3)}, not ${accuracy}`;
   const others = 'closer bounds variance-low and variance-high, fewer columns, a larger accuracy or a larger epsilon'
     + (choice.corruption === null ? '' : ', or a lower corruption');
   const cohortNeeded = cohortFor(facts, choice);
   return needsCohort(reason, cohortNeeded, others);
 }
 
-/** The smallest cohort that keeps the promise, to a hundredth; Infinity when a thousand million are too few. */
+/** The smallest cohort that keeps the promise, to 0.01; Infinity when 10^9 are too few. */
 function cohortFor(facts: StudyFacts, choice: GaussianChoice): number {
   const fits = (cohort: number): boolean => {
     const design = gaussianDesign({ ...facts, cohort }, choice);
@@ -56,15 +60,12 @@ function cohortFor(facts: StudyFacts, choice: GaussianChoice): number {
 
 function planFor(study: StudyFacts, design: GaussianDesign): Plan {
   const { dimension } = study;
-  const { choice, distance, events, cohorts, disjoint } = design;
+  const { choice, distance, events, cohorts } = design;
   const corruptionMax = choice.corruption ?? 0;
-  return Object.freeze<Plan>({
-    kind: 'plan',
+  return makePlan({
     cohorts,
-    cost: costOfEvents(events, { disjoint }),
     events,
     guarantee: {
-      neighbours,
       theorem: 'a private covariance, then a private mean where rows vary alike; '
         + 'proofs in src/estimators/distributions/gaussian, src/estimators/covariance/covariance, '
         + 'src/privacy/stages/centre and src/privacy/stages/clipped-mean',
@@ -73,26 +74,34 @@ function planFor(study: StudyFacts, design: GaussianDesign): Plan {
     },
     outputShape: [dimension + dimension ** 2],
     parts: partsOf(dimension),
-    noise: [],
     facts: factsOf(design),
     expectedError: (corruption) => {
-      if (!(corruption >= 0 && corruption <= corruptionMax)) return { ...distance, total: Infinity, bias: Infinity };
+      if (!(corruption >= 0 && corruption <= corruptionMax)) {
+        return { ...distance, total: Infinity, bias: Infinity };
+      }
       const { rowsPerGroup, mean, covariance } = design;
       if (rowsPerGroup === null) return distance;
       const bias = groupBias(corruption, dimension);
-      return distanceOf({ ...mean.error, bias: bias.mean }, { ...covariance.error, bias: bias.covariance });
+      return distanceOf(
+        { ...mean.error, bias: bias.mean }, { ...covariance.error, bias: bias.covariance },
+      );
     },
     summary: () => rowsSummary(dimension),
-    release: (summaries, mechanisms, compute) => releaseGaussian(study, design, summaries, mechanisms, compute),
+    release: (summaries, mechanisms, compute) =>
+      releaseGaussian(study, design, summaries, mechanisms, compute),
   });
 }
 
-function assumptionsOf(dimension: number, { varianceLow, varianceHigh, unit }: GaussianChoice): readonly string[] {
+function assumptionsOf(
+  dimension: number, { varianceLow, varianceHigh, unit }: GaussianChoice,
+): readonly string[] {
   const place = unit === null ? '' : ' of the subspace';
   return [
-    `for accuracy: rows are Gaussian, of variance between ${varianceLow} and ${varianceHigh} in every direction${place}`,
+    `for accuracy: rows are Gaussian, of variance between ${varianceLow} and ${varianceHigh} in `
+    + `every direction${place}`,
     ...(unit === null ? [] : [
-      `for accuracy: once rounded to multiples of ${unit}, honest rows lie in one affine subspace, exactly, and any `
+      `for accuracy: once rounded to multiples of ${unit}, honest rows lie in one affine subspace, `
+      + 'exactly, and any '
         + `${dimension + 1} of them span it`,
     ]),
   ];
@@ -110,13 +119,18 @@ function factsOf({ choice, covariance, mean, frame, rowsPerGroup }: GaussianDesi
     rowsPerGroup: rowsPerGroup ?? 0,
   };
   return {
-    errorsAreIn: 'total variation distance between the normal distribution answered and the true one, at most',
+    errorsAreIn: 'total variation distance between the normal distribution answered and the true '
+      + 'one, at most',
     local: rowsPerGroup === null ? 'empirical' : 'robust',
     cohorts: choice.isShared ? 'one' : 'split',
     ...design,
     ...(frame === null ? {} : { subspaceGroups: frame.groups, unit: frame.unit }),
-    covarianceErrorExpected: Math.hypot(covariance.error.sampling, covariance.error.noise, covariance.error.bias),
-    meanErrorExpectedInDeviations: Math.hypot(mean.error.sampling, mean.error.noise, mean.error.bias),
+    covarianceErrorExpected: wholeOf(covariance.error),
+    meanErrorExpectedInDeviations: wholeOf(mean.error),
     clipRadiusAfterTheMap: mean.clipped.ball.radius,
   };
+}
+
+function wholeOf({ sampling, noise, bias }: StageError): number {
+  return Math.hypot(sampling, noise, bias);
 }

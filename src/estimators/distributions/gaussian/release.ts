@@ -1,4 +1,3 @@
-import { assert } from '../../../base/assert.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
@@ -6,48 +5,64 @@ import { privateCentre } from '../../../privacy/stages/centre.js';
 import { privateClippedMean } from '../../../privacy/stages/clipped-mean.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
-import { participationBelowPlan } from '../../pooled/centred-mean.js';
 import type { RobustNormal } from '../../../robust/normal-of-rows.js';
-import type { Compute, FinishedSummaries, PooledRows, StudyFacts } from '../../contract/estimator.js';
+import type {
+  Compute, FinishedSummaries, PooledRows, StudyFacts,
+} from '../../contract/estimator.js';
+import { poolOf } from '../../contract/finished.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
 import { privateBoundedMoments, type BoundedMoments } from '../../covariance/covariance/bounded.js';
 import { product, transposed, withEigenvalues } from '../../covariance/moments/matrices.js';
 import { tooFewPairs } from '../../covariance/moments/outcomes.js';
 import { pairsOf } from '../../covariance/moments/pairs.js';
 import type { GaussianDesign } from './design.js';
-import { outOfFrame, paddedRows, privateFrame, rowsInFrame, wholeFrame, type Frame } from './frame.js';
+import {
+  outOfFrame, paddedRows, privateFrame, rowsInFrame, wholeFrame, type Frame,
+} from './frame.js';
 import { estimatesOf, meansOf, privateGroupMoments } from './groups.js';
 import type { StageShare } from './mean-design.js';
-import { gaussianOutcome, meanNotFound, pointOutcome, subspaceNotFound, tooFewGroups, type Shape } from './outcome.js';
+import {
+  gaussianOutcome, meanNotFound, pointOutcome, subspaceNotFound, tooFewGroups, type Shape,
+} from './outcome.js';
 
 /** What every stage of a release is given. */
-interface Means {
+interface Tools {
   readonly study: StudyFacts;
   readonly design: GaussianDesign;
   readonly mechanisms: Mechanisms;
   readonly compute: Compute;
   /** The rows of a stage, in the coordinates of the frame. */
   readonly rowsOf: (from: StageShare) => Sensitive<PooledRows>;
-  /** Robust estimates of a stage's groups in the frame, made once for stages of the same contributors. */
+  /**
+   * Robust estimates of a stage's groups in the frame, made once for stages of the same
+   * contributors.
+   */
   readonly estimates: (from: StageShare, groups: number) => Sensitive<readonly RobustNormal[]>;
 }
 
-/** Draws a release: the subspace if asked for, the covariance in it, then the mean in the coordinates that this gives. */
+/**
+ * Draws a release: the subspace if asked for, the covariance in it, then the mean in coordinates in
+ * which that covariance is the unit matrix.
+ */
 export async function releaseGaussian(
-  study: StudyFacts, design: GaussianDesign, summaries: FinishedSummaries, mechanisms: Mechanisms, compute: Compute,
+  study: StudyFacts, design: GaussianDesign, summaries: FinishedSummaries, mechanisms: Mechanisms,
+  compute: Compute,
 ): Promise<Released<Outcome>> {
-  const { frame: asked } = design;
+  const { frame: wanted } = design;
   let frame = wholeFrame(study.dimension);
-  if (asked !== null) {
-    const found = privateFrame(mechanisms, poolOf(summaries, asked.from), study.dimension, asked);
+  if (wanted !== null) {
+    const found = privateFrame(
+      mechanisms, poolOf(summaries, wanted.from.cohort), study.dimension, wanted,
+    );
     const { value } = found;
-    if (value === null) return found.map(() => subspaceNotFound(study, asked));
+    if (value === null) return found.map(() => subspaceNotFound(study, wanted));
     if (value.rank === 0) return found.map(() => pointOutcome(value.origin));
     frame = value;
   }
   const rowsOf = (from: StageShare): Sensitive<PooledRows> =>
-    poolOf(summaries, from).map((rows) => rowsInFrame(rows, frame));
+    poolOf(summaries, from.cohort).map((rows) => rowsInFrame(rows, frame));
   const known = new Map<string, Sensitive<readonly RobustNormal[]>>();
-  const estimates: Means['estimates'] = (from, groups) => {
+  const estimates: Tools['estimates'] = (from, groups) => {
     const key = `${from.cohort} ${groups}`;
     const found = known.get(key) ?? rowsOf(from).map((whole) => estimatesOf(whole, groups));
     known.set(key, found);
@@ -56,9 +71,9 @@ export async function releaseGaussian(
   return releaseInFrame({ study, design, mechanisms, compute, rowsOf, estimates }, frame);
 }
 
-async function releaseInFrame(means: Means, frame: Frame): Promise<Released<Outcome>> {
-  const { study, design: { covariance } } = means;
-  const moments = await momentsOf(means, frame.rank);
+async function releaseInFrame(tools: Tools, frame: Frame): Promise<Released<Outcome>> {
+  const { study, design: { covariance } } = tools;
+  const moments = await momentsOf(tools, frame.rank);
   const found = moments.value;
   if (found.kind === 'too-few-pairs') {
     return moments.map(() => (covariance.kind === 'pairs'
@@ -72,31 +87,39 @@ async function releaseInFrame(means: Means, frame: Frame): Promise<Released<Outc
     noise: final.sigma / found.pairs,
     rows: covariance.kind === 'pairs' ? found.pairs : (found.pairs * covariance.from.size) / covariance.groups,
   };
-  return releaseMean(means, shape, map);
+  return releaseMean(tools, shape, map);
 }
 
 function momentsOf(
-  { study, design: { covariance, choice }, mechanisms, compute, rowsOf, estimates }: Means, rank: number,
+  { study, design: { covariance, choice }, mechanisms, compute, rowsOf, estimates }: Tools,
+  rank: number,
 ): Promise<Released<BoundedMoments>> {
   if (covariance.kind === 'pairs') {
     const { bounded } = covariance;
-    const pairs = rowsOf(covariance.from).map((whole) => paddedRows(pairsOf(whole, bounded.slots), study.dimension));
+    const pairs = rowsOf(covariance.from).map((whole) =>
+      paddedRows(pairsOf(whole, bounded.slots), study.dimension));
     return privateBoundedMoments(mechanisms, compute, pairs, bounded, { rank });
   }
   const found = estimates(covariance.from, covariance.groups);
-  return privateGroupMoments(mechanisms, found, rank, { ...covariance, varianceHigh: choice.varianceHigh });
+  return privateGroupMoments(
+    mechanisms, found, rank, { ...covariance, varianceHigh: choice.varianceHigh },
+  );
 }
 
-/** A map after which the answered covariance is the unit matrix, and its inverse: post-processing. */
+/**
+ * A map after which the answered covariance is the unit matrix, and its inverse: post-processing.
+ */
 function whitening(
   { moments, matrix, inverse }: Extract<BoundedMoments, { kind: 'moments' }>, rank: number,
 ): { readonly map: Float64Array; readonly inverse: Float64Array } {
-  const power = (exponent: number): Float64Array => withEigenvalues(moments, rank, (value) => value ** exponent);
+  const power = (exponent: number): Float64Array =>
+    withEigenvalues(moments, rank, (value) => value ** exponent);
   return { map: product(power(-0.5), matrix, rank), inverse: product(inverse, power(0.5), rank) };
 }
 
 function releaseMean(
-  { study, design: { mean, rowsPerGroup }, mechanisms, rowsOf, estimates }: Means, shape: Shape, map: Float64Array,
+  { study, design: { mean, rowsPerGroup }, mechanisms, rowsOf, estimates }: Tools, shape: Shape,
+  map: Float64Array,
 ): Released<Outcome> {
   const { rank } = shape.frame;
   const rows: Sensitive<RowBlock> = rowsPerGroup === null
@@ -116,17 +139,13 @@ function releaseMean(
   });
 }
 
-/** Every row times a released map: a function of the row alone. A row that leaves the doubles becomes the null row. */
+/**
+ * Every row times a released map: a function of the row alone. A row that leaves the doubles
+ * becomes the null row.
+ */
 function mapped({ count, dimension, values }: RowBlock, map: Float64Array): RowBlock {
-  return { count, dimension, values: ownKernels().product(values, transposed(map, dimension), count, dimension, dimension) };
-}
-
-function poolOf(summaries: FinishedSummaries, { cohort }: StageShare): Sensitive<PooledRows> {
-  const finished = summaries.get(cohort);
-  assert(finished !== undefined, 'a release gets the summaries of its plan');
-  return finished.map((groups) => {
-    const [only] = groups;
-    assert(only?.kind === 'pooled' && groups.length === 1, 'the rows come in one pool');
-    return only.rows;
-  });
+  return {
+    count, dimension,
+    values: ownKernels().product(values, transposed(map, dimension), count, dimension, dimension),
+  };
 }

@@ -19,12 +19,13 @@ export interface Fit {
 const rounds = 80;
 
 /**
- * Fits a mixture of normals to noisy masses: expectation and maximisation, where a piece's mass is first estimated from
- * its noisy one and from the mixture, each trusted by its variance, so that pieces that hold nothing but noise hardly
- * count. Post-processing: it reads released numbers only.
+ * Fits a mixture of normals to noisy masses: expectation and maximisation, where a piece's mass is
+ * first estimated from its noisy one and from the mixture, each trusted by its variance, so that
+ * pieces that hold nothing but noise hardly count. Post-processing: it reads released numbers only.
  */
 export function fitMixture(
-  pieces: readonly Piece[], total: number, windows: readonly Window[], parts: number, work: WorkRandom,
+  pieces: readonly Piece[], total: number, windows: readonly Window[], parts: number,
+  work: WorkRandom,
 ): Fit {
   let components = startFrom(pieces, windows, parts, work);
   let misfit = Infinity;
@@ -39,7 +40,9 @@ export function fitMixture(
       const expected = total * likely;
       miss += (piece.mass - expected) ** 2 / (piece.variance + expected);
       if (!(likely > 1e-300)) continue;
-      const mass = Math.max(0, expected + (expected / (expected + piece.variance)) * (piece.mass - expected));
+      const mass = Math.max(
+        0, expected + (expected / (expected + piece.variance)) * (piece.mass - expected),
+      );
       const width = piece.high - piece.low;
       const middle = (piece.high + piece.low) / 2;
       for (let k = 0; k < parts; k++) {
@@ -60,7 +63,10 @@ export function fitMixture(
       if (!(mass > 1e-6 * all)) return { weight: 1e-6, mean, deviation };
       const shift = first / mass;
       const variance = second / mass - shift * shift;
-      return { weight: mass / all, mean: mean + shift, deviation: Math.sqrt(Math.max(variance, floor * floor)) };
+      return {
+        weight: mass / all, mean: mean + shift,
+        deviation: Math.sqrt(Math.max(variance, floor * floor)),
+      };
     });
   }
   return { components, misfit };
@@ -89,6 +95,9 @@ function startFrom(
     const holding = windows.filter(({ place, width }) =>
       found.low >= place - width && found.high <= place + 2 * width);
     const window = holding[Math.floor(work.uniform() * holding.length)] ?? windows[0]!;
-    return { weight: 1 / parts, mean: (found.low + found.high) / 2, deviation: window.width * 2 ** (-4 * work.uniform()) };
+    return {
+      weight: 1 / parts, mean: (found.low + found.high) / 2,
+      deviation: window.width * 2 ** (-4 * work.uniform()),
+    };
   });
 }

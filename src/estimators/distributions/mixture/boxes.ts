@@ -5,12 +5,12 @@ import type { Window } from '../candidates/gaps.js';
 /**
  * Counts of boxes at several sizes, each the product of one cell per column.
  *
- * In each column the windows that were released cut the line: a value belongs to the finest window that holds it. A
- * window of width w is cut into cells of width w, w/2, w/4 and w/8, and the cells of one size in all columns make a
- * box. A row outside of all windows in some column is in no box.
+ * In each column the windows that were released cut the line: a value belongs to the finest window
+ * that holds it. A window of width w is cut into cells of width w, w/2, w/4 and w/8, and the cells
+ * of one size in all columns make a box. A row outside of all windows in some column is in no box.
  *
- * Claim: a row is in at most one box of each size, and which one depends on this row and released windows only. So
- * the counts are those of a histogram event with one coordinate per size.
+ * Claim: a row is in at most one box of each size, and which one depends on this row and released
+ * windows only. So the counts are those of a histogram event with one coordinate per size.
  */
 export const sizes = 4;
 export const windowsPerColumn = 8;
@@ -56,7 +56,10 @@ function placeOf(value: number, windows: readonly Window[]): number {
   return -1;
 }
 
-/** Where about `mass` rows are: a box, or what is left of one without the smaller ones that are known. */
+/**
+ * Where about `mass` rows are: a box, or what is left of one without the smaller ones that are
+ * known.
+ */
 export interface Box {
   readonly centre: Float64Array;
   /** Variance of a point drawn evenly from it, per column. */
@@ -68,13 +71,21 @@ interface Node {
   readonly low: Float64Array;
   readonly width: Float64Array;
   readonly mass: number;
-  /** Volume, and first and second moments about `low` per column, of what known smaller boxes do not cover. */
-  readonly rest: { mass: number; volume: number; readonly first: Float64Array; readonly second: Float64Array };
+  /**
+   * Volume, and first and second moments about `low` per column, of what known smaller boxes do not
+   * cover.
+   */
+  readonly rest: {
+    mass: number; volume: number; readonly first: Float64Array; readonly second: Float64Array,
+  };
 }
 
-/** Disjoint boxes with what they hold, heaviest first: post-processing of the boxes that were kept. */
+/**
+ * Disjoint boxes with what they hold, heaviest first: post-processing of the boxes that were kept.
+ */
 export function boxesOf(
-  kept: readonly (readonly KeptBin[])[], windows: readonly (readonly Window[])[], sigma: number, most: number,
+  kept: readonly (readonly KeptBin[])[], windows: readonly (readonly Window[])[], sigma: number,
+  most: number,
 ): readonly Box[] {
   const levels = kept.map((bins, size) => new Map(bins.map(({ bin, noisyCount }) =>
     [bin, nodeOf(bin, size, noisyCount, windows)] as const)));
@@ -93,7 +104,9 @@ export function boxesOf(
   return boxes.sort((one, two) => two.mass - one.mass).slice(0, most);
 }
 
-function nodeOf(key: number, size: number, mass: number, windows: readonly (readonly Window[])[]): Node {
+function nodeOf(
+  key: number, size: number, mass: number, windows: readonly (readonly Window[])[],
+): Node {
   const dimension = windows.length;
   const [low, width] = [new Float64Array(dimension), new Float64Array(dimension)];
   let rest = key;
@@ -106,7 +119,8 @@ function nodeOf(key: number, size: number, mass: number, windows: readonly (read
   }
   // In units in which the box has volume 1.
   const first = width.map((entry) => entry / 2);
-  return { low, width, mass, rest: { mass, volume: 1, first, second: width.map((entry) => entry ** 2 / 3) } };
+  return { low, width, mass, rest: { mass, volume: 1, first, second: width.map((entry) =>
+    entry ** 2 / 3) } };
 }
 
 function parentOf(key: number, dimension: number): number {

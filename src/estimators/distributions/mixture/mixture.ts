@@ -1,62 +1,75 @@
 import { InvalidParameterError } from '../../../base/errors.js';
-import { costOfEvents } from '../../../privacy/accounting/composition.js';
-import type { CohortPlan, Estimator, Infeasible, ParameterValues, Plan, StudyFacts } from '../../contract/estimator.js';
+import { cite } from '../../contract/citations.js';
+import type {
+  Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
+} from '../../contract/estimator.js';
+import { makePlan, pooledCohort } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { numberOf } from '../../contract/values.js';
+import { gapsNotAllowed } from '../candidates/gaps.js';
 import { columnsMaximum, windowsPerColumn } from './boxes.js';
 import {
   errorOf, eventsOf, leastWeight, mixtureDesign, shares, stepsPerClimb, tooSmall,
   type MixtureDesign,
 } from './design.js';
 import { partsOf, releaseMixture } from './release.js';
-import { neighbours } from '../../contract/planning.js';
 
 /**
- * A mixture of normals in two to six columns: weights, means and covariances, without a public range or scale.
+ * A mixture of normals in two to six columns: weights, means and covariances, without a public
+ * range or scale.
  *
- * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added. Cost: (rho, delta),
- * delta-approximate zCDP, for all data.
- * Why: contributors are in one of four cohorts by a keyed hash, so the dearest counts, and each pays for one question.
- * Gaps of every column show windows (gaps, with its proof): (rho, delta). A histogram over boxes of windows' cells, with
- * the threshold that hides who is alone in one (boxes): (rho, delta). Steps of expectation and maximisation on rows, two
- * climbs of six, each step a Gaussian vector whose sensitivity is that of one row for all components together
- * (rounds, with its proof), calibrated for whatever mixture was released before: rho in all. The choice between the
- * fits by the exponential mechanism on scores of sensitivity 1 (contests): rho. All else reads released numbers.
- * Spreading rounded values adds to each row a function of its own tag.
+ * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added.
+ * Cost: (rho, delta), delta-approximate zCDP, for all data.
+ * Why: a keyed hash puts each contributor into one of four cohorts. Each cohort is asked one
+ * question, so the largest of four costs counts.
+ * - Gaps of every column show windows (gaps, with its proof): (rho, delta).
+ * - A histogram over boxes of windows' cells, with a threshold that hides a contributor who is
+ *   alone in a box (boxes): (rho, delta).
+ * - Steps of expectation and maximisation on rows, two climbs of six. Each step is a Gaussian
+ *   vector whose sensitivity is that of one row for all components together (rounds, with its
+ *   proof). It is calibrated for any mixture that was released before: rho in all.
+ * - The choice between the fits by the exponential mechanism on scores of sensitivity 1 (contests):
+ *   rho. Everything else reads released numbers. Dithering of rounded values adds to each row a
+ *   function of its own tag.
  *
- * What is guaranteed is privacy, and that the choice names a fit about as good as the best one. Nothing is proved about how
- * good that is: expectation and maximisation can end at a poor mixture.
+ * Privacy is guaranteed, and that the choice names a fit about as good as the best one. Nothing is
+ * proved about how good that is: expectation and maximisation can end at a poor mixture.
  *
- * Source: Ashtiani, Majid, Narayanan (2024) for the outline: rough candidates from some contributors, then private
- * selection on others. The paper finds one rough covariance at a time, by an exponential mechanism whose score no known
- * algorithm evaluates in polynomial time. That part is replaced by gaps of each column (Algorithm 3 of the paper), boxes
- * and noisy steps, so the accuracy of theorem 1.4 is not claimed. The joint sensitivity of a step is worked out here.
+ * Source: Ashtiani, Majid, Narayanan (2024) for the outline: rough candidates from some
+ * contributors, then private selection on others. The paper finds one rough covariance at a time,
+ * by an exponential mechanism whose score no known algorithm evaluates in polynomial time. Gaps of
+ * each column (Algorithm 3 of the paper), boxes and noisy steps replace that part, so the accuracy
+ * of theorem 1.4 is not claimed. The joint sensitivity of a step is derived here.
  */
 export const mixture: Estimator = {
   name: 'mixture',
   title: 'Mixture of normals in several columns',
-  citations: [{
-    key: 'AMN24',
-    text: 'H. Ashtiani, M. Majid, S. Narayanan. Sample-efficient private learning of mixtures of Gaussians. NeurIPS 2024.',
-    place: 'section 2, rough candidates and then private selection; the candidates are fits, not its covariances',
-  }],
+  citations: [cite(
+    'AMN24',
+    'section 2, rough candidates and then private selection; the candidates are fits, not its '
+    + 'covariances',
+  )],
   parameters: [
     {
       name: 'components', type: 'integer', default: 3, minimum: 1, maximum: 6,
-      description: 'at most this many components; fewer are tried too, and weight 0 stands for those not used',
+      description: 'at most this many components; fewer are tried too, and weight 0 stands for '
+        + 'those not used',
     },
     {
       name: 'resolution', type: 'scale', optional: true, unit: 'data units',
-      description: 'step to which values are rounded; each is spread over its step before it is used',
+      description: 'step to which values are rounded; each is spread over its step before it is '
+        + 'used',
     },
     {
-      name: 'alpha', type: 'number', default: 0.01, minimum: 0.002, maximum: 0.3, unit: 'total variation',
-      description: 'fits nearer to each other than three times this are not told apart',
+      name: 'alpha', type: 'number', default: 0.01, minimum: 0.002, maximum: 0.3,
+      unit: 'total variation',
+      description: 'fits nearer to each other than three times this count as equal',
     },
   ],
   shelf: 'research',
   assumption: 'Rows follow a mixture of normals that hardly overlap, and nobody sends false rows.',
-  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
+  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
+    + 'zCDP, '
     + 'four disjoint cohorts at the full cost each.',
   plan: planMixture,
   outputLabels: (values, columns) => {
@@ -64,7 +77,9 @@ export const mixture: Estimator = {
     return [
       ...numbers.map((k) => `weight ${k}`),
       ...numbers.flatMap((k) => columns.map((column) => `mean ${k} of ${column}`)),
-      ...numbers.flatMap((k) => columns.flatMap((one) => columns.map((other) => `covariance ${k} of ${one}, ${other}`))),
+      ...numbers.flatMap((k) => columns.flatMap(
+        (one) => columns.map((other) => `covariance ${k} of ${one}, ${other}`),
+      )),
     ];
   },
 };
@@ -79,13 +94,8 @@ function planMixture(values: ParameterValues, facts: StudyFacts): Plan | Infeasi
       { path: 'columns', limit: columnsMaximum },
     );
   }
-  if (!(target.rho > 0 && target.delta > 0) || target.isPure === true) {
-    return {
-      kind: 'infeasible',
-      reason: 'finding components anywhere needs a positive rho and a positive delta',
-      remedy: 'ask for (epsilon, delta) with delta > 0, or use select with a public list',
-    };
-  }
+  const refusal = gapsNotAllowed(target, 'anywhere');
+  if (refusal !== null) return refusal;
   const given = values['resolution'];
   const design = mixtureDesign(facts, {
     components: numberOf(values, 'components'),
@@ -98,32 +108,27 @@ function planMixture(values: ParameterValues, facts: StudyFacts): Plan | Infeasi
 
 function planFor(design: MixtureDesign): Plan {
   const { facts, choice, gaps, boxes, steps, round, pick } = design;
-  const events = eventsOf(design);
-  const cohorts = Object.entries(shares).map(([name, share]): CohortPlan =>
-    ({ name, share, unit: 'row', mode: 'pooled', groups: 1 }));
-  const parts = partsOf(choice.components, facts.dimension);
-  return Object.freeze<Plan>({
-    kind: 'plan',
-    cohorts,
-    cost: costOfEvents(events, { disjoint: Object.keys(shares) }),
-    events,
+  return makePlan({
+    cohorts: Object.entries(shares).map(([name, share]) => pooledCohort(name, share)),
+    events: eventsOf(design),
     guarantee: {
-      neighbours,
-      theorem: 'gaps, boxes, noisy steps of expectation and maximisation, private selection; proofs in '
+      theorem: 'gaps, boxes, noisy steps of expectation and maximisation, private selection; '
+        + 'proofs in '
         + 'src/estimators/distributions/candidates/gaps and contests, '
         + 'src/estimators/distributions/mixture/boxes and rounds',
       assumptions: [
-        `for accuracy: the rows follow a mixture of normals, each of weight ${leastWeight(choice.components).toPrecision(2)} `
+        'for accuracy: the rows follow a mixture of normals, each of weight '
+        + `${leastWeight(choice.components).toPrecision(2)} `
           + 'or more, that do not nearly coincide',
         'nothing is proved about how near the fits come; only the choice among them has a promise',
       ],
       corruptionMax: 0,
     },
     outputShape: [choice.components * (1 + facts.dimension + facts.dimension ** 2)],
-    parts,
-    noise: [],
+    parts: partsOf(choice.components, facts.dimension),
     facts: {
-      errorsAreIn: 'total variation, for well separated components of equal weight that the fits found',
+      errorsAreIn: 'total variation, for well separated components of equal weight that the fits '
+        + 'found',
       provedAccuracy: 'none; privacy and the choice among fits only',
       windowsAtMostPerColumn: windowsPerColumn,
       noiseOfGaps: gaps.sigma,
@@ -134,7 +139,7 @@ function planFor(design: MixtureDesign): Plan {
       noiseOfStep: steps[0]![0]!.sigma,
       candidates: pick.candidates,
     },
-    expectedError: (corruption) => errorOf(design, corruption),
+    expectedError: errorOf(design),
     summary: () => rowsSummary(facts.dimension),
     release: async (summaries, mechanisms) => releaseMixture(design, summaries, mechanisms),
   });

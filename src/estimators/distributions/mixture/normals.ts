@@ -23,17 +23,23 @@ export function covarianceOf({ mean: { length: dimension }, root }: Normal): Flo
   return covariance;
 }
 
-/** A normal of this covariance; null when it is not positive definite by a clear margin, or not finite. */
-export function normalOf(weight: number, mean: Float64Array, covariance: Float64Array): Normal | null {
+/**
+ * A normal of this covariance; null when it is not positive definite by a clear margin, or not
+ * finite.
+ */
+export function normalOf(
+  weight: number, mean: Float64Array, covariance: Float64Array,
+): Normal | null {
   const dimension = mean.length;
   const root = new Float64Array(dimension ** 2);
-  const isUsable = choleskyInto(covariance, dimension, root, 2 ** -46) && mean.every((entry) => Number.isFinite(entry));
+  const isUsable = choleskyInto(covariance, dimension, root, 2 ** -46) && mean.every((entry) =>
+    Number.isFinite(entry));
   return isUsable ? { weight, mean, root } : null;
 }
 
 /**
- * Writes z = L^-1 (row - mean) at `into[at ..]` and gives its squared length; NaN or Infinity for a row so far out that
- * this is no double.
+ * Writes z = L^-1 (row - mean) at `into[at ..]` and gives its squared length; NaN or Infinity for a
+ * row so far out that this is no double.
  */
 export function standardise(
   { mean, root }: Normal, row: ArrayLike<number>, offset: number, into: Float64Array, at: number,
@@ -57,7 +63,10 @@ export function logFactorOf({ weight, mean: { length: dimension }, root }: Norma
   return factor;
 }
 
-/** Component by component the average of mixtures that are steps of one climb; the last one where that has no root. */
+/**
+ * Component by component the average of mixtures that are steps of one climb; the last one where
+ * that has no root.
+ */
 export function averageOf(steps: readonly (readonly Normal[])[]): readonly Normal[] {
   const share = 1 / steps.length;
   return steps.at(-1)!.map((last, k) => {
@@ -65,11 +74,15 @@ export function averageOf(steps: readonly (readonly Normal[])[]): readonly Norma
     const sumOf = (lists: readonly Float64Array[]): Float64Array =>
       lists[0]!.map((_, i) => lists.reduce((sum, list) => sum + share * list[i]!, 0));
     const weight = own.reduce((sum, one) => sum + share * one.weight, 0);
-    return normalOf(weight, sumOf(own.map(({ mean }) => mean)), sumOf(own.map(covarianceOf))) ?? last;
+    return normalOf(weight, sumOf(own.map(({ mean }) =>
+      mean)), sumOf(own.map(covarianceOf))) ?? last;
   });
 }
 
-/** The root of L C L^T, where eigenvalues of C below `floor` are raised to it; null when that is not finite. */
+/**
+ * The root of L C L^T, where eigenvalues of C below `floor` are raised to it; null when that is not
+ * finite.
+ */
 export function congruentRoot(
   { mean: { length: dimension }, root }: Normal, matrix: Float64Array, floor: number,
 ): Float64Array | null {

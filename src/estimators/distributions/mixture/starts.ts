@@ -36,14 +36,16 @@ export function sortsOf(boxes: readonly Box[]): readonly Sort[] {
 }
 
 /**
- * Fits a mixture of `parts` normals to the boxes: expectation and maximisation, a box standing for points at its centre
- * that were blurred by its spread. Null when it comes to nothing. Post-processing: it reads released numbers only.
+ * Fits a mixture of `parts` normals to the boxes: expectation and maximisation, a box standing for
+ * points at its centre that were blurred by its spread. Null when it comes to nothing.
+ * Post-processing: it reads released numbers only.
  */
 export function fitBoxes(
   sorts: readonly Sort[], smallest: Float64Array, parts: number, work: WorkRandom,
 ): Start | null {
   const dimension = smallest.length;
-  const total = sorts.reduce((sum, { boxes }) => boxes.reduce((all, { mass }) => all + mass, sum), 0);
+  const total = sorts.reduce((sum, { boxes }) =>
+    boxes.reduce((all, { mass }) => all + mass, sum), 0);
   let list = startFrom(sorts.flatMap(({ boxes }) => boxes), parts, work);
   let likelihood = -Infinity;
   for (let round = 0; round <= rounds; round++) {
@@ -51,7 +53,8 @@ export function fitBoxes(
     if (step === null) return null;
     likelihood = step.likelihood;
     if (round === rounds) break;
-    list = step.sums.map((sum, k) => partFrom(sum, list[k]!, total, smallest) ?? { ...list[k]!, weight: 1e-6 });
+    list = step.sums.map((sum, k) =>
+      partFrom(sum, list[k]!, total, smallest) ?? { ...list[k]!, weight: 1e-6 });
   }
   const normals = list.map(({ weight, mean, covariance }) => normalOf(weight, mean, covariance));
   if (!normals.every((one) => one !== null)) return null;
@@ -144,7 +147,9 @@ function inverseOf(root: Float64Array, d: number): Float64Array {
 }
 
 /** Moments about the old mean, so that places far from zero cost no digits. */
-function addPoint(sum: Sums, own: number, { mean }: Part, { gain, left }: Seen, centre: Float64Array): void {
+function addPoint(
+  sum: Sums, own: number, { mean }: Part, { gain, left }: Seen, centre: Float64Array,
+): void {
   const d = mean.length;
   const moved = new Float64Array(d);
   for (let i = 0; i < d; i++) for (let j = 0; j < d; j++) moved[i]! += gain[i * d + j]! * (centre[j]! - mean[j]!);
@@ -170,14 +175,18 @@ function partFrom(
   return { weight: mass / total, mean: mean.map((entry, j) => entry + shift[j]!), covariance };
 }
 
-/** Places drawn by mass, those far from the ones before rather; as wide as the box there, or up to four times. */
+/**
+ * Places drawn by mass, those far from the ones before rather; as wide as the box there, or up to
+ * four times.
+ */
 function startFrom(boxes: readonly Box[], parts: number, work: WorkRandom): readonly Part[] {
   const list: Part[] = [];
   const nearest = new Float64Array(boxes.length).fill(1);
   while (list.length < parts) {
     const chances = boxes.map(({ mass }, b) => mass * nearest[b]!);
     let rest = work.uniform() * chances.reduce((sum, chance) => sum + chance, 0);
-    const { centre, spread } = boxes[Math.max(0, chances.findIndex((chance) => (rest -= chance) < 0))]!;
+    const { centre, spread } = boxes[Math.max(0, chances.findIndex((chance) =>
+      (rest -= chance) < 0))]!;
     const d = centre.length;
     const wider = 3 * 16 ** work.uniform();
     const covariance = new Float64Array(d * d);
