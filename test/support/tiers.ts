@@ -3,8 +3,8 @@
  * are unit tests: they run without a build, and test/support/unit-only.ts lets them start no thread and no process.
  */
 export const systemTests: readonly string[] = [
-  'test/{bench,browser,dashboard,e2e,fuzz,planted,python,simulation,store}/**/*.test.ts',
-  'test/cli/{npy-table,process}.test.ts',
+  'test/{bench,browser,dashboard,docs,e2e,fuzz,planted,python,simulation,store}/**/*.test.ts',
+  'test/cli/{messages,npy-table,process}.test.ts',
   'test/client/bundle.test.ts',
   'test/numerics/kernels-{module,pool}.test.ts',
   'test/privacy/centre-threads.test.ts',
