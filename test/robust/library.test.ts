@@ -7,7 +7,7 @@ const { filteredMean, geometricMedian, multiplicativeFilter, pointSet, robustMea
 
 describe('robust means of the library', () => {
   it('print what the page of robust means says', () => {
-    const [, code] = /```js\n([^`]*?)```/.exec(readFileSync(`${root}docs/guides/robust-means.md`, 'utf8'))!;
+    const [, code] = /```ts\n([^`]*?)```/.exec(readFileSync(`${root}docs/guides/robust-means.md`, 'utf8'))!;
     const [, names] = /^import \{ ([^}]+) \} from 'keelson\/non-private';\n/.exec(code!)!;
     const printed: string[] = [];
     const print = (...values: readonly unknown[]): void => {

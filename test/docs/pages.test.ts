@@ -1,0 +1,91 @@
+import ts from 'typescript';
+import { afterAll, describe, expect, it } from 'vitest';
+import { checkArguments } from '../../cli/base/arguments.js';
+import { commonArguments } from '../../cli/base/command.js';
+import { commandTable } from '../../cli/commands/table.js';
+import { commandLines, documentedPages, wordsOf } from '../support/doc-pages.js';
+import { isOnlyNpm, PageRun } from '../support/page-run.js';
+import { root } from '../support/sources.js';
+
+const pages = documentedPages();
+const blocks = pages.flatMap((page) => page.blocks);
+/** Of the protocol: test/vectors compares these with the sources. */
+const compared = ['hex', 'json'];
+const runs = ['sh', 'ts', 'yaml', 'csv'];
+
+describe('every block of every page', () => {
+  it('says what it is', () => {
+    const known = [...runs, 'text'];
+    const odd = blocks.filter(({ language, place }) => !known.includes(language)
+      && !(compared.includes(language) && place.startsWith('docs/reference/protocol.md')));
+    expect(odd.map(({ language, place }) => `${place}: ${language || 'no language'}`)).toEqual([]);
+  });
+
+  it('has commands and flags that there are', async () => {
+    const wrong: string[] = [];
+    for (const { text, place } of blocks.filter(({ language }) => ['sh', 'text'].includes(language))) {
+      for (const line of commandLines(text)) {
+        const fault = await faultOf(wordsOf(line));
+        if (fault !== undefined) wrong.push(`${place}: keelson ${line}: ${fault}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('names npm scripts that there are', async () => {
+    const { default: manifest } = await import('../../package.json', { with: { type: 'json' } });
+    const named = blocks.filter(({ language }) => language === 'sh')
+      .flatMap(({ text }) => [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name!));
+    expect(named.filter((name) => !(name in manifest.scripts))).toEqual([]);
+  });
+
+  it('has the types that it should, where it is TypeScript', () => {
+    const texts = new Map(blocks.filter(({ language }) => language === 'ts')
+      .map(({ text, place }) => [`${root}test/docs/${place.replaceAll(/[/:]/g, '-')}.ts`, text]));
+    expect(faultsOfTypes(texts)).toEqual([]);
+  });
+});
+
+describe('a reader who follows', () => {
+  const open: PageRun[] = [];
+  afterAll(() => Promise.all(open.map((run) => run.end())));
+
+  for (const page of pages) {
+    const followed = page.blocks.filter(({ language, text }) => runs.includes(language) && !isOnlyNpm(text));
+    // Pages wait for epochs that last as long as they say; they wait together.
+    it(page.path, { concurrent: true, skip: followed.length === 0 }, async () => {
+      const run = new PageRun();
+      open.push(run);
+      for (const block of page.blocks) await run.follow(block);
+      await run.end();
+    });
+  }
+});
+
+async function faultOf([name, ...words]: readonly string[]): Promise<string | undefined> {
+  const entry = commandTable[name!];
+  if (entry === undefined) return 'no such command';
+  if (words.includes('--help')) return undefined;
+  const { args, repeatable = [] } = await entry.load();
+  try {
+    checkArguments(words, { ...args, ...commonArguments }, repeatable);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Type errors of files that need not exist; imports of `keelson` are those of the build. */
+function faultsOfTypes(texts: ReadonlyMap<string, string>): string[] {
+  const file = ts.readConfigFile(`${root}tsconfig.test.json`, (path) => ts.sys.readFile(path));
+  const config = ts.parseJsonConfigFileContent({ ...file.config as object, include: [], files: [] }, ts.sys, root);
+  const options = { ...config.options, noEmit: true, incremental: false };
+  const host = ts.createCompilerHost(options);
+  host.fileExists = (path) => texts.has(path) || ts.sys.fileExists(path);
+  host.readFile = (path) => texts.get(path) ?? ts.sys.readFile(path);
+  const program = ts.createProgram([...texts.keys()], options, host);
+  return ts.getPreEmitDiagnostics(program).map(({ file: at, start, messageText }) => {
+    const line = at === undefined ? '' : `${at.fileName}:${at.getLineAndCharacterOfPosition(start!).line + 1}`;
+    return `${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+  });
+}
