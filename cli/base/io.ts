@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 
 /** What the command needs of its process, so that tests can run it in their own. */
 export interface Io {
-  readonly stdin: Readable;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly environment: Readonly<Record<string, string | undefined>>;

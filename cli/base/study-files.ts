@@ -98,17 +98,29 @@ export function readText(path: string, bytesMost = fileBytesMax): string {
 }
 
 function readSmallFile(path: string, bytesMost: number): Uint8Array {
+  return withFile(path, (descriptor, size) => {
+    if (size <= bytesMost) return readFileSync(descriptor);
+    throw new InvalidInputError(
+      `${path}: the file has ${size} bytes, and at most ${bytesMost} are read: check the path`,
+      { path },
+    );
+  });
+}
+
+/**
+ * Opens a regular file, reads from it and closes it.
+ * @param read - gets the descriptor and the file's size in bytes.
+ * @throws InvalidInputError when it cannot be read, or is a folder, a pipe or a device.
+ */
+export function withFile<Result>(
+  path: string, read: (descriptor: number, size: number) => Result,
+): Result {
   let descriptor: number | undefined;
   try {
     // Opening a pipe would wait for its writer.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(descriptor);
-    if (stat.isFile() && stat.size <= bytesMost) return readFileSync(descriptor);
-    if (stat.isFile()) {
-      throw new InvalidInputError(
-        `${path}: the file has ${stat.size} bytes, and at most ${bytesMost} are read: check the path`, { path },
-      );
-    }
+    if (stat.isFile()) return read(descriptor, stat.size);
     const remedy = stat.isDirectory() ? 'it is a folder: name a file in it' : 'it is a pipe or a device: save it as a file';
     throw new InvalidInputError(`${path}: ${remedy}`, { path });
   } catch (error) {

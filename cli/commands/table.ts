@@ -20,6 +20,10 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Attack real studies with simulated liars, and see which estimators hold.',
     load: async () => erase((await import('./lab.js')).lab),
   },
+  init: {
+    summary: 'Write a study file with a comment for each key, from a few questions.',
+    load: async () => erase((await import('./init.js')).init),
+  },
   serve: {
     summary: 'Run the aggregator with one or more studies.',
     load: async () => erase((await import('./serve.js')).serve),

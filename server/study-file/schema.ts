@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isName, nameRule } from '../../src/base/facts-limits.js';
 import { limits } from '../../src/base/limits.js';
-import { durationForm, durationPattern, parseDuration } from './durations.js';
+import { durationForm, durationPattern, epochLength, parseDuration } from './durations.js';
 
 /**
  * The form of a study file. Every schema carries its rule as its description and as the message of
@@ -70,11 +70,12 @@ const columns = ruled(columnsRule, v.pipe(
   v.check((names) => new Set(names).size === names.length, columnsRule),
 ));
 
+const { leastMs, least, mostMs, most } = epochLength;
 const epochRule =
   'either every: a duration, or contributors: a count (only with participation: public)';
 const epoch = ruled(epochRule, v.pipe(
   v.strictObject({
-    every: key(v.optional(duration(100, '100ms', 366 * 86_400_000, '366d')),
+    every: key(v.optional(duration(leastMs, least, mostMs, most)),
       'An epoch ends after this time, and its release is published.', '1d',
       'must be given, unless contributors is'),
     contributors: key(v.optional(whole(1, limits.cohortMax)),

@@ -21,14 +21,22 @@ class Collector extends Writable {
 /** Runs `keelson words...` inside this process. */
 export async function keelson(
   words: readonly string[],
-  options: { readonly stdin?: string | Buffer; readonly environment?: Record<string, string>; readonly tty?: boolean } = {},
+  options: {
+    readonly stdin?: string | Buffer;
+    readonly environment?: Record<string, string>;
+    /** Standard error is a terminal. */
+    readonly tty?: boolean;
+    /** Somebody types standard input at a terminal. */
+    readonly typed?: boolean;
+  } = {},
 ): Promise<CommandRun> {
   const stdout = new Collector();
   const stderr = new Collector();
-  stderr.isTTY = options.tty ?? false;
+  stderr.isTTY = options.tty ?? options.typed ?? false;
+  const stdin = Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]);
   let nowMs = 0;
   const io: Io = {
-    stdin: Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),
+    stdin: Object.assign(stdin, { isTTY: options.typed ?? false }),
     stdout,
     stderr,
     environment: options.environment ?? {},

@@ -1,0 +1,123 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseStudyText } from '../../server/study-file/index.js';
+import type { StudyDefinition } from '../../server/studies/definition.js';
+import { InvalidInputError, KeelsonError } from '../../src/base/errors.js';
+import { defineCommand } from '../base/command.js';
+import { asInputError } from '../base/errors.js';
+import { askSize, askStudy, type InitFlags } from '../init/answers.js';
+import { createAsker, type Asker } from '../init/asker.js';
+import { questions, studyText } from '../init/study-text.js';
+
+const defaultFile = 'study.yaml';
+const text = (valueHint: string, description: string) =>
+  ({ type: 'string', valueHint, description }) as const;
+
+export const init = defineCommand({
+  name: 'init',
+  summary: 'Write a study file with a comment for each key, from a few questions.',
+  details: [
+    'In a terminal it asks for what the flags do not say. Elsewhere the flags must say it. The '
+    + 'study is named after the file. A file that exists is never changed, and nothing is written '
+    + 'unless "keelson plan" accepts the study.',
+    'Questions: mean of each column; share of people from some value on; histogram of a column; '
+    + 'quantile, such as the median, of a column; covariance of columns. Ranges are public '
+    + 'guesses: do not take them from the data.',
+  ],
+  args: {
+    file: {
+      type: 'positional', required: false,
+      description: `the file to write (default ${defaultFile})`,
+    },
+    question: { type: 'enum', options: [...questions], description: 'what you want to know' },
+    columns: text('a,b', 'the columns that it is about'),
+    csv: {
+      type: 'string', valueHint: 'file',
+      description: 'take the names of columns from the first line of this file, and nothing else',
+    },
+    range: text(
+      'a=low..high', 'values between which a column nearly always lies; may be repeated',
+    ),
+    threshold: text('x', 'of a share: people with at least this value count'),
+    cohort: text('n', 'about how many people take part in each epoch'),
+    epsilon: text('e', 'privacy loss bound of each release (default 1)'),
+    every: text('duration', 'length of an epoch (default 1d)'),
+  },
+  repeatable: ['range'],
+  examples: [
+    'keelson init',
+    'keelson init commutes.yaml --question mean --columns minutes,kilometres --cohort 3000',
+    'keelson init ages.yaml --question quantile --columns age --range 0..120 --cohort 500',
+  ],
+  async run({ args, repeated, io, output }) {
+    const file = args.file ?? defaultFile;
+    refuseFile(file);
+    const asker = createAsker(io);
+    try {
+      const flags = { ...args, ranges: repeated['range'] ?? [] };
+      const { content, definition } = await acceptedStudy(flags, file, asker);
+      write(file, content);
+      const { document: { study, estimator, budget }, releases } = definition;
+      output.text(`wrote ${file}: the study ${study}, with the estimator ${estimator}`);
+      const count = releases === 1 ? '1 release' : `${releases} releases`;
+      output.text(`its budget of epsilon ${budget.epsilon} pays for ${count}`);
+      output.text(`next: keelson plan ${file}`);
+      output.json({ file, study, estimator, releases });
+    } finally {
+      asker.close();
+    }
+    return 0;
+  },
+});
+
+interface Accepted {
+  readonly content: string;
+  readonly definition: StudyDefinition;
+}
+
+/** Asks until the study has a plan. Where nobody can be asked, its refusal is the command's. */
+async function acceptedStudy(flags: InitFlags, file: string, asker: Asker): Promise<Accepted> {
+  const rest = await askStudy(flags, file, asker);
+  let asked: Pick<InitFlags, 'cohort' | 'epsilon'> = flags;
+  for (;;) {
+    const size = await askSize(asked, asker);
+    const content = studyText({ ...rest, ...size }, file, schemaFor(file));
+    try {
+      return { content, definition: parseStudyText(content, { name: file }) };
+    } catch (error) {
+      const isTooSmall = error instanceof KeelsonError && error.code === 'plan-infeasible';
+      if (!isTooSmall || !asker.isTerminal) throw error;
+      asker.tell(`${error.message}\nSo once more:`);
+      asked = {};
+    }
+  }
+}
+
+function refuseFile(file: string): void {
+  const folder = dirname(file);
+  const wrong = existsSync(file) ? `${file} exists and is not overwritten: name another file`
+    : !existsSync(folder) ? `${folder}: there is no such folder: make it first` : undefined;
+  if (wrong !== undefined) throw new InvalidInputError(wrong, { path: file });
+}
+
+function write(file: string, content: string): void {
+  try {
+    // Also refuses a file that has appeared meanwhile.
+    writeFileSync(file, content, { flag: 'wx' });
+  } catch (error) {
+    throw asInputError(error, file);
+  }
+}
+
+/** The JSON Schema as an editor finds it from a study file; undefined where it is not installed. */
+function schemaFor(file: string): string | undefined {
+  const name = 'docs/reference/study-file.schema.json';
+  // Above cli/commands/, and above dist/cli/commands/.
+  const found = [`../../${name}`, `../../../${name}`]
+    .map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) => existsSync(path));
+  if (found === undefined) return undefined;
+  const path = relative(dirname(resolve(file)), found).replaceAll('\\', '/');
+  // Editors end the name at a space.
+  return /\s/.test(path) ? pathToFileURL(found).href : path;
+}

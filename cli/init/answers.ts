@@ -1,0 +1,213 @@
+import { basename, extname } from 'node:path';
+import { durationForm, epochLength, parseDuration } from '../../server/study-file/durations.js';
+import { isName, nameRule } from '../../src/base/facts-limits.js';
+import { limits } from '../../src/base/limits.js';
+import { didYouMean } from '../../src/base/suggest.js';
+import { epsilonRange } from '../../src/privacy/accounting/target.js';
+import { UsageError } from '../base/errors.js';
+import { listFlag, numberFlag } from '../base/numbers.js';
+import { readCsvNames } from '../input/csv-names.js';
+import type { Asker } from './asker.js';
+import { questions, type Answers, type Question, type Range } from './study-text.js';
+
+/** What the command line says; everything else is asked, or has a default. */
+export interface InitFlags {
+  readonly question?: string | undefined;
+  readonly columns?: string | undefined;
+  readonly csv?: string | undefined;
+  /** `low..high` or `column=low..high`, each. */
+  readonly ranges: readonly string[];
+  readonly threshold?: string | undefined;
+  readonly cohort?: string | undefined;
+  readonly epsilon?: string | undefined;
+  readonly every?: string | undefined;
+}
+
+/** What a plan may have no room for, so that a person is asked again. */
+export type Size = Pick<Answers, 'cohort' | 'epsilon'>;
+
+const ofOneColumn: ReadonlySet<Question> = new Set<Question>(['share', 'histogram', 'quantile']);
+
+/**
+ * Everything about a study but its size.
+ * @param file - names the study.
+ * @throws UsageError for a flag that is wrong or missing; InvalidInputError when the CSV file has
+ *   no names.
+ */
+export async function askStudy(
+  flags: InitFlags, file: string, asker: Asker,
+): Promise<Omit<Answers, keyof Size>> {
+  const study = studyName(file);
+  const { csv } = flags;
+  const listed = csv === undefined ? undefined : checkedNames(readCsvNames(csv), csv);
+  const question = await asker.ask({
+    flag: 'question', given: flags.question, parse: parseQuestion,
+    question: `What do you want to know: ${questions.join(', ')}?`,
+  });
+  refuseFlagsOfOthers(flags, question);
+  const columns = await askColumns(flags, listed, question, asker);
+  const ranges = question === 'share' ? null : await askRanges(flags, columns, question, asker);
+  const threshold = question !== 'share' ? null : await asker.ask({
+    flag: 'threshold', given: flags.threshold,
+    question: `From which value of ${columns[0]!} on does a person count?`,
+    parse: (text) => numberFlag(text, '--threshold', {}),
+  });
+  const every = await asker.ask({
+    flag: 'every', given: flags.every, fallback: '1d', parse: parseEvery,
+    question: 'How long does an epoch last?',
+  });
+  return { study, question, columns, ranges, threshold, every };
+}
+
+/** How many people, and how much privacy. */
+export async function askSize(
+  flags: Pick<InitFlags, 'cohort' | 'epsilon'>, asker: Asker,
+): Promise<Size> {
+  const people = { atLeast: 1, atMost: limits.cohortMax, whole: true };
+  const cohort = await asker.ask({
+    flag: 'cohort', given: flags.cohort,
+    question: 'About how many people take part in each epoch?',
+    parse: (text) => numberFlag(text, '--cohort', people),
+  });
+  const epsilon = await asker.ask({
+    flag: 'epsilon', given: flags.epsilon, fallback: '1',
+    question: 'How much may a release reveal about a person, as epsilon? Less is more private.',
+    parse: (text) => numberFlag(text, '--epsilon', epsilonRange),
+  });
+  return { cohort, epsilon };
+}
+
+function studyName(file: string): string {
+  const extension = extname(file);
+  if (!/^\.ya?ml$/i.test(extension)) {
+    throw new UsageError(`a study file ends in .yaml: write ${file}.yaml`);
+  }
+  const name = basename(file, extension);
+  if (isName(name)) return name;
+  throw new UsageError(
+    `the study has the name of its file, and a study takes ${nameRule}: choose another file`,
+  );
+}
+
+function parseQuestion(text: string): Question {
+  const found = questions.find((question) => question === text.toLowerCase());
+  if (found !== undefined) return found;
+  const near = didYouMean(text, questions);
+  throw new UsageError(`the question is one of ${questions.join(', ')}${near}`);
+}
+
+function refuseFlagsOfOthers({ ranges, threshold }: InitFlags, question: Question): void {
+  if (threshold !== undefined && question !== 'share') {
+    throw new UsageError(`--threshold is for --question share, not ${question}: leave it out`);
+  }
+  if (ranges.length > 0 && question === 'share') {
+    throw new UsageError('--range is not for --question share: give --threshold instead');
+  }
+}
+
+function parseEvery(text: string): string {
+  const ms = parseDuration(text);
+  const { leastMs, least, mostMs, most } = epochLength;
+  if (ms !== undefined && ms >= leastMs && ms <= mostMs) return text;
+  throw new UsageError(`--every is ${durationForm}, from ${least} to ${most}, not "${text}"`);
+}
+
+async function askColumns(
+  { columns: given }: InitFlags, listed: readonly string[] | undefined, question: Question,
+  asker: Asker,
+): Promise<readonly string[]> {
+  const isOne = ofOneColumn.has(question);
+  const all = listed?.join(', ');
+  const parse = (text: string): readonly string[] => {
+    // The names of a file may have commas in them.
+    const names = text === all ? listed! : checkedNames(listFlag(text, '--columns')!, '--columns');
+    if (isOne && names.length > 1) {
+      throw new UsageError(`a ${question} is about one column: name one, not ${names.length}`);
+    }
+    const unknown = listed === undefined ? undefined : names.find((name) => !listed.includes(name));
+    if (unknown !== undefined) {
+      throw new UsageError(`the file has no column "${unknown}"${didYouMean(unknown, listed!)}`);
+    }
+    return names;
+  };
+  if (all !== undefined && asker.isTerminal) asker.tell(`columns of the file: ${all}`);
+  // Where one of several is meant, nobody can guess which.
+  const hasDefault = listed !== undefined && (!isOne || listed.length === 1);
+  return asker.ask({
+    flag: 'columns', given, parse, ...(hasDefault && { fallback: all! }),
+    question: isOne ? 'Which column is it about?'
+      : 'Which columns is it about, separated by commas?',
+  });
+}
+
+function checkedNames(names: readonly string[], whose: string): readonly string[] {
+  if (names.length > limits.columns) {
+    const most = `a study has at most ${limits.columns}`;
+    throw new UsageError(`${whose}: ${names.length} columns, and ${most}: name fewer`);
+  }
+  const wrong = names.findIndex((name) => !isName(name)) + 1;
+  if (wrong > 0) {
+    throw new UsageError(`${whose}: the name of column ${wrong} is not ${nameRule}: rename it`);
+  }
+  const twice = names.findIndex((name, i) => names.indexOf(name) < i) + 1;
+  if (twice > 0) {
+    throw new UsageError(`${whose}: column ${twice} has the name of an earlier one: rename it`);
+  }
+  return names;
+}
+
+/** Null where they are not known, which a mean and a covariance can do without. */
+async function askRanges(
+  flags: InitFlags, columns: readonly string[], question: Question, asker: Asker,
+): Promise<readonly Range[] | null> {
+  const given = rangesGiven(flags.ranges, columns);
+  const isNeeded = ofOneColumn.has(question);
+  const ranges: Range[] = [];
+  for (const column of columns) {
+    const range = await asker.ask<Range | null>({
+      flag: 'range', given: given.get(column), parse: parseRange,
+      ...(!isNeeded && { fallback: '' }),
+      question: `Between which values does ${column} nearly always lie, like 0..120?`
+        + (isNeeded ? '' : ' (Nothing: nobody knows.)'),
+    });
+    // One that is not known leaves all to be found privately.
+    if (range === null) {
+      if (given.size === 0) return null;
+      throw new UsageError(`--range is missing for ${column}: give it for all columns or for none`);
+    }
+    ranges.push(range);
+  }
+  return ranges;
+}
+
+/** The text of each column's range. */
+function rangesGiven(
+  texts: readonly string[], columns: readonly string[],
+): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const text of texts) {
+    const equals = text.lastIndexOf('=');
+    const named = equals < 0 ? columns : [text.slice(0, equals).trim()];
+    for (const column of named) {
+      if (!columns.includes(column)) {
+        const near = didYouMean(column, columns);
+        throw new UsageError(`--range names "${column}", and the study has no such column${near}`);
+      }
+      if (found.has(column)) {
+        throw new UsageError(`--range is given twice for ${column}: give it once`);
+      }
+      found.set(column, text.slice(equals + 1).trim());
+    }
+  }
+  return found;
+}
+
+function parseRange(text: string): Range | null {
+  if (text === '') return null;
+  const parts = text.split('..');
+  if (parts.length !== 2) throw new UsageError(`a range is two numbers like 0..120, not "${text}"`);
+  const rule = { atLeast: -1e12, atMost: 1e12 };
+  const [low, high] = parts.map((part) => numberFlag(part.trim(), '--range', rule));
+  if (low! < high!) return { low: low!, high: high! };
+  throw new UsageError(`a range goes from a number to a larger one, not "${text}"`);
+}

@@ -1,0 +1,211 @@
+import { basename } from 'node:path';
+import { epsilonRange } from '../../src/privacy/accounting/target.js';
+import { findEstimator } from '../../src/estimators/registry.js';
+
+/** What one can want to know. */
+export const questions = ['mean', 'share', 'histogram', 'quantile', 'covariance'] as const;
+export type Question = typeof questions[number];
+
+/** Values between which honest ones nearly always lie. */
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Everything that a study file is made from. */
+export interface Answers {
+  readonly study: string;
+  readonly question: Question;
+  /** One for share, histogram and quantile. */
+  readonly columns: readonly string[];
+  /** One for each column; null: for a mean or a covariance it is not known. */
+  readonly ranges: readonly Range[] | null;
+  /** Of a share: who counts has at least this value. */
+  readonly threshold: number | null;
+  readonly cohort: number;
+  readonly epsilon: number;
+  /** A duration as a study file has it. */
+  readonly every: string;
+}
+
+/** The estimator that answers, its parameters as lines of YAML, and what to say of them. */
+interface Choice {
+  readonly estimator: string;
+  readonly remarks: readonly string[];
+  readonly parameters: string;
+}
+
+/** Columns up to which a covariance bears false rows. */
+const robustColumnsMax = 16;
+const corruption = 0.05;
+const bins = 10;
+
+/**
+ * A study file with a comment for each key.
+ * @param schema - where the JSON Schema for editors is, as the file's first line names it;
+ *   undefined for no such line.
+ */
+export function studyText(answers: Answers, file: string, schema: string | undefined): string {
+  const { study, columns, cohort, epsilon, every, question } = answers;
+  const { estimator, remarks, parameters } = choiceFor(answers);
+  const digits = deltaDigits(cohort);
+  const whole = rounded(Math.min(8 * epsilon, epsilonRange.atMost), 6);
+  const reduce = question === 'mean' || question === 'covariance' ? 'mean' : 'one';
+  return `${schema === undefined ? '' : `# yaml-language-server: $schema=${schema}\n`}\
+# ${titles[question]} Made by keelson init.
+# All of this is public. After a change, check it without data: keelson plan ${basename(file)}
+
+# People and commands ask for the study by this name.
+study: ${yamlText(study)}
+
+# The numbers in a row, in their order.
+columns: [${columns.map(yamlText).join(', ')}]
+
+# About how many people you expect in each epoch: a public guess, never a count.
+cohort: ${cohort}
+
+# secret: it is also protected whether a person takes part.
+# public: only what people send is protected.
+participation: secret
+
+# An epoch ends after this time and gives one release.
+epoch: { every: ${every} }
+
+# However many rows a person sends in an epoch, they count as one row:
+# ${reduce === 'mean' ? 'mean is their average.' : 'one is one of them, chosen at random.'}
+contribution: { reduce: ${reduce}, rowsMax: 64 }
+
+# How the answer is worked out. All settings: keelson estimators ${estimator}
+# It assumes: ${findEstimator(estimator).assumption}
+estimator: ${estimator}
+
+${remarks.map((line) => `# ${line}\n`).join('')}parameters: { ${parameters} }
+
+# How much one release may reveal about any one person: smaller is more private, with more noise.
+# delta is the probability that the bound fails; keep it far below one divided by the cohort.
+privacy: { epsilon: ${epsilon}, delta: 1e-${digits} }
+
+# What all releases together may cost. The study ends when it is used up.
+# "per: 30d" in it would make it renew.
+budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: study }
+`;
+}
+
+const titles: Readonly<Record<Question, string>> = {
+  mean: 'A mean of each column.',
+  share: 'The share of people from some value on.',
+  histogram: 'How many people are in each bin of values.',
+  quantile: 'Quantiles of a column.',
+  covariance: 'How the columns vary together.',
+};
+
+function choiceFor(answers: Answers): Choice {
+  switch (answers.question) {
+    case 'mean': return meanChoice(answers);
+    case 'covariance': return covarianceChoice(answers);
+    case 'share': return {
+      estimator: 'histogram',
+      remarks: ['The answer is two counts of people: below this value, and from it on.',
+        'The share is the second count, divided by the sum of both.'],
+      parameters: `edges: [${answers.threshold!}]`,
+    };
+    case 'histogram': return {
+      estimator: 'histogram',
+      remarks: [
+        'Where the bins begin and end. Two more bins are below the first edge and above the last.',
+      ],
+      parameters: `edges: [${edgesOf(answers.ranges![0]!).join(', ')}]`,
+    };
+    case 'quantile': {
+      const { low, high } = answers.ranges![0]!;
+      return {
+        estimator: 'quantile',
+        remarks: ['Values outside low and high count as at the nearer end.',
+          'probabilities says which quantiles: 0.5 is the median.'],
+        parameters: `low: ${low}, high: ${high}, probabilities: [0.25, 0.5, 0.75]`,
+      };
+    }
+  }
+}
+
+const corruptionRemark = 'corruption is the share of people who may send false rows.';
+
+function meanChoice({ ranges }: Answers): Choice {
+  const scale = scaleOf(ranges);
+  return {
+    estimator: 'robust-mean',
+    remarks: [...scale.remarks, corruptionRemark],
+    parameters: `scale: ${scale.text}, corruption: ${corruption}`,
+  };
+}
+
+function covarianceChoice({ columns, ranges }: Answers): Choice {
+  if (columns.length > robustColumnsMax) {
+    // The variance of values in a range is at most the square of half its width. In a direction
+    // between the columns it is at most their sum.
+    const most = ranges?.reduce((sum, { low, high }) => sum + ((high - low) / 2) ** 2, 0) ?? 1e12;
+    return {
+      estimator: 'covariance',
+      remarks: [
+        'Bounds on the variance of honest rows in every direction. Closer bounds save noise.',
+      ],
+      parameters: `variance-low: 1e-12, variance-high: ${rounded(most, 6)}`,
+    };
+  }
+  const scale = scaleOf(ranges);
+  return {
+    estimator: 'stable-covariance',
+    remarks: [
+      ...scale.remarks, corruptionRemark,
+      'condition bounds how many times wider rows vary in one direction than in another, in',
+      'scales squared.',
+    ],
+    parameters: `scale: ${scale.text}, corruption: ${corruption}, condition: 1000`,
+  };
+}
+
+/** Values that are spread evenly over a range have a standard deviation of .29 of its width. */
+const scalePerWidth = 1 / 3;
+
+interface Scale {
+  readonly text: string;
+  readonly remarks: readonly string[];
+}
+
+function scaleOf(ranges: readonly Range[] | null): Scale {
+  if (ranges === null) {
+    const remark = 'scale: auto finds how widely values are spread, for a tenth of the privacy.';
+    return { text: 'auto', remarks: [remark] };
+  }
+  const scales = ranges.map(({ low, high }) => rounded((high - low) * scalePerWidth, 3));
+  return {
+    text: `[${scales.join(', ')}]`,
+    remarks: [
+      'scale is a guess of the standard deviation of each column: here a third of its range.',
+      'A better guess gives less noise. Take it from public knowledge, not from the data.',
+    ],
+  };
+}
+
+function edgesOf({ low, high }: Range): readonly number[] {
+  const inner = Array.from({ length: bins - 1 }, (_, i) =>
+    rounded(low + ((high - low) * (i + 1)) / bins, 12));
+  return [low, ...inner, high];
+}
+
+function rounded(value: number, digits: number): number {
+  return Number(value.toPrecision(digits));
+}
+
+/** Of a delta of 1e-6, or less: at most a tenth of one divided by the cohort. */
+function deltaDigits(cohort: number): number {
+  return Math.max(6, Math.ceil(Math.log10(10 * cohort)));
+}
+
+/** What YAML would read as something else than a text. */
+const reserved = /^(true|false|null|yes|no|on|off|y|n)$/i;
+
+/** A name as YAML takes it: in quotes, unless it is a plain word. */
+function yamlText(name: string): string {
+  return /^[a-z_][a-z0-9_-]*$/i.test(name) && !reserved.test(name) ? name : JSON.stringify(name);
+}

@@ -1,0 +1,272 @@
+import Ajv from 'ajv';
+import {
+  existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readYaml } from '../../server/study-file/yaml-text.js';
+import { keelson } from '../support/command.js';
+import { root } from '../support/sources.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-init-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const at = (name: string): string => join(folder, name);
+const schemaFile = resolve(root, 'docs/reference/study-file.schema.json');
+const schema = JSON.parse(readFileSync(schemaFile, 'utf8')) as object;
+const validate = new Ajv().compile(schema);
+
+function csvFile(name: string, text: string | Uint8Array): string {
+  writeFileSync(at(name), text);
+  return at(name);
+}
+
+/** Runs `keelson init`, and gives what the file holds once `keelson plan` has accepted it. */
+async function written(name: string, ...flags: string[]): Promise<Record<string, unknown>> {
+  const run = await keelson(['init', at(name), ...flags]);
+  expect(run.stderr).toBe('');
+  expect(run.status).toBe(0);
+  return accepted(name);
+}
+
+async function accepted(name: string): Promise<Record<string, unknown>> {
+  expect(await keelson(['plan', at(name)])).toMatchObject({ status: 0, stderr: '' });
+  const value = readYaml(readFileSync(at(name), 'utf8'), name).value as Record<string, unknown>;
+  expect([validate(value), validate.errors]).toEqual([true, null]);
+  return value;
+}
+
+/** The message of a run that must end with a status and write nothing. */
+async function refused(flags: readonly string[], status = 2): Promise<string> {
+  const before = readdirSync(folder);
+  const run = await keelson(['init', ...flags]);
+  expect(readdirSync(folder)).toEqual(before);
+  expect([run.status, run.stdout]).toEqual([status, '']);
+  expect(run.stderr).not.toMatch(/a defect| {4}at /);
+  return run.stderr;
+}
+
+const people = ['--cohort', '5000'];
+
+describe('keelson init', () => {
+  it('asks for a mean that false rows do not move', async () => {
+    const flags = ['--question', 'mean', '--columns', 'minutes,kilometres', ...people];
+    expect(await written('mean.yaml', ...flags)).toMatchObject({
+      study: 'mean', columns: ['minutes', 'kilometres'], cohort: 5000, epoch: { every: '1d' },
+      estimator: 'robust-mean', parameters: { scale: 'auto', corruption: 0.05 },
+      privacy: { epsilon: 1, delta: 1e-6 }, budget: { epsilon: 8, delta: 1e-5, scope: 'study' },
+    });
+    const ranges = ['--range', 'minutes=0..120', '--range', 'kilometres=-6..60', '--epsilon', '2'];
+    expect(await written('ranges.yaml', ...flags, ...ranges, '--every', '1h')).toMatchObject({
+      epoch: { every: '1h' }, parameters: { scale: [40, 22] }, privacy: { epsilon: 2 },
+    });
+  });
+
+  it('asks for a share, a histogram, quantiles and a covariance', async () => {
+    const age = ['--columns', 'age', ...people];
+    expect(await written('share.yaml', '--question', 'share', '--threshold', '65', ...age))
+      .toMatchObject({ estimator: 'histogram', parameters: { edges: [65] } });
+    const bins = ['--question', 'histogram', '--range', '-20..80', ...age];
+    expect(await written('bins.yaml', ...bins)).toMatchObject({
+      estimator: 'histogram', parameters: { edges: [-20, -10, 0, 10, 20, 30, 40, 50, 60, 70, 80] },
+    });
+    const median = ['--question', 'quantile', '--range', 'age=0..120', ...age];
+    expect(await written('median.yaml', ...median)).toMatchObject({
+      estimator: 'quantile', parameters: { low: 0, high: 120, probabilities: [0.25, 0.5, 0.75] },
+    });
+    const vary = ['--question', 'covariance', '--columns', 'a,b', '--cohort', '20000'];
+    expect(await written('vary.yaml', ...vary))
+      .toMatchObject({ estimator: 'stable-covariance', parameters: { scale: 'auto' } });
+    const many = Array.from({ length: 20 }, (_, i) => `c${i}`).join(',');
+    const wide = ['--question', 'covariance', '--columns', many, '--cohort', '1000000'];
+    expect(await written('wide.yaml', ...wide, '--range', '-2..2')).toMatchObject({
+      estimator: 'covariance', parameters: { 'variance-low': 1e-12, 'variance-high': 80 },
+    });
+  });
+
+  it('has a comment for each key, and names the schema in the first line for editors', async () => {
+    mkdirSync(at('a place'), { recursive: true });
+    for (const name of ['told.yaml', 'a place/told.yaml']) {
+      await written(name, '--question', 'mean', '--columns', 'a', ...people);
+      const [first, ...lines] = readFileSync(at(name), 'utf8').split('\n');
+      const [, path] = /^# yaml-language-server: \$schema=(\S+)$/.exec(first!)!;
+      expect(resolve(dirname(at(name)), path!)).toBe(schemaFile);
+      const keys = lines.flatMap((line, i) => (/^\w+:/.test(line) ? [i] : []));
+      expect(keys.length).toBe(10);
+      for (const i of keys) expect(lines[i - 1]).toMatch(/^# |^estimator: /);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
+    }
+  });
+
+  it('keeps delta far below one divided by the cohort', async () => {
+    const flags = ['--question', 'mean', '--columns', 'a', '--cohort', '3000000'];
+    expect(await written('many.yaml', ...flags))
+      .toMatchObject({ privacy: { delta: 1e-8 }, budget: { delta: 1e-7 } });
+  });
+
+  it('writes names so that YAML reads them as they are', async () => {
+    const odd = [
+      'true', 'no', 'null', '12', '1e3', 'a: b', '#x', 'délai', '"q"', "it's", '{a}', '- a', '~',
+      'y', '&a', '%',
+    ];
+    const quoted = odd.map((name) => `"x ${name.replaceAll('"', '""')}"`);
+    const csv = csvFile('odd.csv', `${quoted.join(',')}\n`);
+    for (const name of odd) {
+      const flags = ['--question', 'mean', `--columns=${name}`, ...people];
+      const value = await written(`${name}.yaml`, ...flags);
+      expect([value['study'], value['columns']]).toEqual([name, [name]]);
+    }
+    expect(await written('all.yaml', '--question', 'mean', '--csv', csv, '--cohort', '30000'))
+      .toMatchObject({ columns: odd.map((name) => `x ${name}`) });
+  });
+
+  it('prints what it wrote as JSON too', async () => {
+    const flags = ['--question', 'mean', '--columns', 'a', ...people, '--json'];
+    const { stdout } = await keelson(['init', at('json.yaml'), ...flags]);
+    expect(JSON.parse(stdout))
+      .toMatchObject({ file: at('json.yaml'), study: 'json', estimator: 'robust-mean' });
+  });
+
+  it('never changes a file that exists', async () => {
+    writeFileSync(at('mine.yaml'), 'precious');
+    const flags = [at('mine.yaml'), '--question', 'mean', '--columns', 'a', ...people];
+    expect(await refused(flags)).toContain('mine.yaml exists and is not overwritten');
+    const typed = await keelson(['init', at('mine.yaml')], { typed: true, stdin: 'mean\n' });
+    expect(typed).toMatchObject({ status: 2, stdout: '' });
+    expect(typed.stderr).not.toContain('What do you want to know');
+    expect(readFileSync(at('mine.yaml'), 'utf8')).toBe('precious');
+  });
+});
+
+describe('the names of a CSV file', () => {
+  const flags = ['--question', 'mean', ...people];
+
+  it('are taken from its first line, whatever follows it', async () => {
+    const rest = Buffer.from([0xff, 0xfe, 0x22, 0x0a, 0x22]);
+    const line = Buffer.from('\ufeffage,"a, b", sécurité\r\n');
+    const csv = csvFile('rows.csv', Buffer.concat([line, rest, Buffer.alloc(100_000)]));
+    expect(await written('names.yaml', ...flags, '--csv', csv))
+      .toMatchObject({ columns: ['age', 'a, b', 'sécurité'] });
+    expect(await written('one.yaml', ...flags, '--csv', csv, '--columns', 'age'))
+      .toMatchObject({ columns: ['age'] });
+    expect(await written('bare.yaml', ...flags, '--csv', csvFile('bare.csv', 'age')))
+      .toMatchObject({ columns: ['age'] });
+  });
+
+  it.each([
+    ['numbers', '41,private\n1,2\n', 'has no name in column 1'],
+    ['an empty cell', 'age,,x\n', 'has no name in column 2'],
+    ['nothing', '', 'is empty'],
+    ['nothing but what follows', '\nprivate', 'is empty'],
+    ['what is no text', Buffer.from([0xff, 0x41]), 'is not UTF-8 text'],
+    ['a name twice', 'private,private\n', 'column 2 has the name of an earlier one'],
+    ['what cannot be a name', `age,${'private'.repeat(10)}\n`, 'name of column 2 is not a name of'],
+    ['a quote without end', '"pri\nvate"', 'is not CSV'],
+    ['a line without end', 'private,'.repeat(20_000), 'is longer than 65536 bytes'],
+  ])('are refused where the first line has %s, and it is not shown', async (_what, text, words) => {
+    const csv = csvFile('wrong.csv', text);
+    const message = await refused([at('x.yaml'), ...flags, '--csv', csv]);
+    expect(message).toContain(words);
+    expect(message).not.toMatch(/private|41/);
+  });
+
+  it('are those that --columns may name', async () => {
+    const csv = csvFile('two.csv', 'minutes,miles\n');
+    const wrong = await refused([at('x.yaml'), ...flags, '--csv', csv, '--columns', 'minuts']);
+    expect(wrong).toContain('the file has no column "minuts": did you mean "minutes"?');
+    const one = ['--question', 'quantile', ...people, '--csv', csv, '--range', '0..1'];
+    expect(await refused([at('x.yaml'), ...one])).toContain('--columns is missing');
+    expect(await refused([at('x.yaml'), ...flags, '--csv', folder])).toContain('it is a folder');
+    expect(await refused([at('x.yaml'), ...flags, '--csv', at('none.csv')]))
+      .toContain('there is no such file');
+  });
+});
+
+describe('wrong flags of keelson init', () => {
+  const mean = ['--question', 'mean', '--columns', 'a,b', ...people];
+  it.each([
+    ['no question', [], '--question is missing: give it, or run the command in a terminal'],
+    ['a wrong question', ['--question', 'meen'], 'did you mean "mean"?'],
+    ['no columns', ['--question', 'mean'], '--columns is missing'],
+    ['two columns for one', ['--question', 'share', '--columns', 'a,b'], 'is about one column'],
+    ['no cohort', ['--question', 'mean', '--columns', 'a'], '--cohort is missing'],
+    ['a wrong cohort', [...mean.slice(0, 4), '--cohort', 'many'], '--cohort is a whole number'],
+    ['a wrong epsilon', [...mean, '--epsilon', '0'], 'is a number from 0.000001 up to 100'],
+    ['no duration', [...mean, '--every', 'daily'], '--every is a number and a unit'],
+    ['an epoch that is too short', [...mean, '--every', '1ms'], 'from 100ms to 366d'],
+    ['a threshold of a mean', [...mean, '--threshold', '1'], '--threshold is for --question share'],
+    ['a share without threshold', ['--question', 'share', '--columns', 'a'], '--threshold is'],
+    ['a range of a share', ['--question', 'share', '--range', '0..1'], 'give --threshold'],
+    ['no range for quantiles', ['--question', 'quantile', '--columns', 'a'], '--range is missing'],
+    ['half a range', [...mean, '--range', '0..'], '--range is a number'],
+    ['a range backwards', [...mean, '--range', '2..1'], 'from a number to a larger one'],
+    ['no range at all', [...mean, '--range', 'a=b'], 'a range is two numbers like 0..120'],
+    ['ranges of some columns', [...mean, '--range', 'a=0..1'], '--range is missing for b'],
+    ['a range twice', [...mean, '--range', '0..1', '--range', 'a=0..1'], 'given twice for a'],
+    ['a range of another column', [...mean, '--range', 'c=0..1'], 'the study has no such column'],
+  ])('%s', async (_name, flags, words) => {
+    expect(await refused([at('x.yaml'), ...flags])).toContain(words);
+  });
+
+  it('a file that cannot be a study', async () => {
+    expect(await refused([at('x.txt'), ...mean])).toContain('a study file ends in .yaml');
+    expect(await refused([at(`${'0f'.repeat(32)}.yaml`), ...mean]))
+      .toContain('the study has the name of its file');
+    expect(await refused([at('none/x.yaml'), ...mean])).toContain('there is no such folder');
+  });
+
+  it('too few people for a plan: nothing is written, and it says how many would do', async () => {
+    const few = [at('x.yaml'), '--question', 'mean', '--columns', 'a', '--cohort', '20'];
+    expect(await refused(few, 1)).toMatch(/cannot be planned.*a cohort of \d+/);
+  });
+});
+
+describe('keelson init in a terminal', () => {
+  it('asks for what flags do not say, and again after a wrong answer', async () => {
+    const answers = [
+      'meen', 'quantile', 'a,b', 'age', '', '120', '0..120', '', 'some', '500', '', '',
+    ];
+    const run = await keelson(['init', at('typed.yaml'), '--every', '1h'], {
+      typed: true, stdin: answers.join('\n'),
+    });
+    expect(run.status).toBe(0);
+    expect(await accepted('typed.yaml')).toMatchObject({
+      estimator: 'quantile', columns: ['age'], cohort: 500, privacy: { epsilon: 1 },
+      epoch: { every: '1h' },
+    });
+    for (const words of [
+      'What do you want to know', 'did you mean "mean"?', 'a quantile is about one column',
+      'an answer is needed', 'a range is two numbers', '--cohort is a whole number',
+      'as epsilon? Less is more private. [1]',
+    ]) expect(run.stderr).toContain(words);
+    expect(run.stderr).not.toContain('How long does an epoch last');
+  });
+
+  it('shows the columns of a file, and has defaults for empty answers', async () => {
+    const csv = csvFile('typed.csv', 'minutes,"a, b"\n1,2\n');
+    const run = await keelson(['init', at('default.yaml'), '--csv', csv], {
+      typed: true, stdin: 'mean\n\n\n\n5000\n\n',
+    });
+    expect(run.stderr).toContain('columns of the file: minutes, a, b');
+    expect(await accepted('default.yaml')).toMatchObject({
+      columns: ['minutes', 'a, b'], parameters: { scale: 'auto' }, epoch: { every: '1d' },
+    });
+  });
+
+  it('asks again for people and privacy where there is no plan', async () => {
+    const flags = ['--question', 'mean', '--columns', 'a', '--every', '1d', '--range', '0..9'];
+    const run = await keelson(['init', at('again.yaml'), ...flags, '--cohort', '20'], {
+      typed: true, stdin: '\n5000\n2\n',
+    });
+    expect(run.stderr).toMatch(/cannot be planned[^]*So once more:/);
+    expect(await accepted('again.yaml')).toMatchObject({ cohort: 5000, privacy: { epsilon: 2 } });
+  });
+
+  it('writes nothing when the answers end', async () => {
+    const run = await keelson(['init', at('ended.yaml')], { typed: true, stdin: 'mean\na\n' });
+    expect(run).toMatchObject({ status: 2, stdout: '' });
+    expect(run.stderr).toContain('the answers ended before the last question: nothing is written');
+    expect(existsSync(at('ended.yaml'))).toBe(false);
+  });
+});
