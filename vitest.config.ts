@@ -33,7 +33,8 @@ export default defineConfig({
           exclude: [...systemTests],
           globalSetup: ['test/support/generate-once.ts'],
           setupFiles: ['test/support/unit-only.ts'],
-          // Files of one worker share what they import: reading it anew for each takes longer than the tests.
+          // Files of one worker share what they import: reading it anew for each takes longer than
+          // the tests.
           isolate: false,
         },
       },
@@ -45,7 +46,8 @@ export default defineConfig({
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
           include: [...systemTests],
-          // Worker threads and the command cannot load TypeScript: they run from dist/, built once first.
+          // Worker threads and the command cannot load TypeScript: they run from dist/, built once
+          // first.
           globalSetup: ['test/support/build-once.ts'],
         },
       },

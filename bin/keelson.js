@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 
 const build = new URL('../dist/cli/main.js', import.meta.url);
 if (!existsSync(build)) {
-  process.stderr.write('keelson is not built yet: run "npm install" (or "npm run build") in its folder first\n');
+  const remedy = 'run "npm install" (or "npm run build") in its folder first';
+  process.stderr.write(`keelson is not built yet: ${remedy}\n`);
   process.exit(2);
 }
 await import(build.href);

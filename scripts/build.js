@@ -7,7 +7,9 @@ import './generate.js';
 import { root } from './generated.js';
 
 const compile = (project) =>
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project], { cwd: root, stdio: 'inherit' });
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project], {
+    cwd: root, stdio: 'inherit',
+  });
 compile('tsconfig.json');
 // What only browsers have is known to these files alone.
 compile('tsconfig.browser.json');
@@ -44,7 +46,8 @@ bundle('dist/dashboard/main.js', `${site}/dashboard.js`);
 // Beside each file its compressed form, which the server sends to whoever takes it.
 for (const name of readdirSync(`${root}${site}`)) {
   const path = `${root}${site}/${name}`;
-  if (!name.endsWith('.gz')) writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
+  if (name.endsWith('.gz')) continue;
+  writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
 }
 // The generated pages of the reference, and the JSON Schema of study files.
 await import('./reference.js');

@@ -1,4 +1,5 @@
-// Kills a server under load, many times, and looks for what it acknowledged: npm run crash -- --help
+// Kills a server under load, many times, and looks for what it acknowledged:
+// npm run crash -- --help
 import { runBundled } from './run-bundled.js';
 
 await runBundled('test/support/durability/kill-main.ts');

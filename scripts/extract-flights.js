@@ -1,5 +1,6 @@
-// Packs the flights of the vega-datasets package into data/flights.bin: `npm run data:flights [-- FILE]`.
-// data/README.md documents the layout; test/cli/flights.test.ts packs again and compares bytes.
+// Packs the flights of the vega-datasets package into data/flights.bin:
+// `npm run data:flights [-- FILE]`. data/README.md documents the layout;
+// test/cli/flights.test.ts packs again and compares bytes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -21,8 +22,12 @@ flights.forEach(({ delay, distance, time }, index) => {
   const hour = Math.floor(time);
   const minutes = 60 * hour + Math.round((time - hour) * 60);
   // Packing must lose nothing: the loader computes exactly this expression.
-  if (Math.floor(minutes / 60) + (minutes % 60) / 60 !== time) throw new Error(`flight ${index}: time is not whole minutes`);
-  if (!Number.isInteger(delay) || !Number.isInteger(distance)) throw new Error(`flight ${index}: not a whole number`);
+  if (Math.floor(minutes / 60) + (minutes % 60) / 60 !== time) {
+    throw new Error(`flight ${index}: time is not whole minutes`);
+  }
+  if (!Number.isInteger(delay) || !Number.isInteger(distance)) {
+    throw new Error(`flight ${index}: not a whole number`);
+  }
   bytes.writeInt16LE(delay, headerBytes + 2 * index);
   bytes.writeUInt16LE(distance, headerBytes + 2 * (count + index));
   bytes.writeUInt16LE(minutes, headerBytes + 2 * (2 * count + index));

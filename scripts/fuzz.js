@@ -8,7 +8,10 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 // Inside the project, so that its packages are found from there.
 const folder = mkdtempSync(join(root, '.fuzz-'));
 const bundle = join(folder, 'fuzz.mjs');
-/** The product stays in its own files, as built: that is what is fuzzed, and what coverage is told of. */
+/**
+ * The product stays in its own files, as built: that is what is fuzzed, and what coverage is told
+ * of.
+ */
 const built = {
   name: 'built',
   setup({ onResolve }) {

@@ -1,4 +1,5 @@
-// Generates src/numerics/kernels/generated: src/numerics/kernels/assembly as WebAssembly, in base64.
+// Generates src/numerics/kernels/generated: src/numerics/kernels/assembly as WebAssembly, in
+// base64.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,8 @@ import { generate, root } from './generated.js';
 
 const source = 'src/numerics/kernels/assembly';
 const inputs = [
-  `${source}/index.ts`, ...readdirSync(join(root, source)).map((name) => `${source}/${name}`).sort(),
+  `${source}/index.ts`,
+  ...readdirSync(join(root, source)).map((name) => `${source}/${name}`).sort(),
   'scripts/generate-kernels.js', 'scripts/generated.js', 'node_modules/assemblyscript/package.json',
 ];
 
@@ -19,11 +21,12 @@ function moduleText() {
     // No runtime: the kernels allocate nothing, the caller lays out the memory.
     const shape = ['-O3', '--enable', 'simd', '--runtime', 'stub', '--noAssert'];
     execFileSync(process.execPath, [
-      join(root, 'node_modules/assemblyscript/bin/asc.js'), `${source}/index.ts`, ...shape, '-o', binary,
+      join(root, 'node_modules/assemblyscript/bin/asc.js'),
+      `${source}/index.ts`, ...shape, '-o', binary,
     ], { cwd: root, stdio: 'inherit' });
     const lines = readFileSync(binary).toString('base64').match(/.{1,90}/g);
     return [
-      '/** The kernels as WebAssembly, in base64: no file and no network is needed to load them. */',
+      '/** The kernels as WebAssembly, in base64: they load without a file or the network. */',
       'export const moduleText = [',
       ...lines.map((line) => `  '${line}',`),
       "].join('');",
@@ -34,7 +37,10 @@ function moduleText() {
   }
 }
 
-/** Brings `folder` up to date with the sources (1 ms if it is, 2 s if not). @returns whether files were written */
+/**
+ * Brings `folder` up to date with the sources (1 ms if it is, 2 s if not). @returns whether files
+ * were written
+ */
 export function generateKernels(folder = join(root, 'src/numerics/kernels/generated')) {
   return generate(folder, ['module.ts'], inputs, () => ({ 'module.ts': moduleText() }));
 }

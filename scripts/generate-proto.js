@@ -1,4 +1,5 @@
-// Generates src/wire/generated, the code that reads and writes the messages of proto/keelson/v1/wire.proto.
+// Generates src/wire/generated, the code that reads and writes the messages of
+// proto/keelson/v1/wire.proto.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,8 +12,9 @@ const inputs = [
   'node_modules/protobufjs-cli/package.json', 'node_modules/protobufjs/package.json',
 ];
 
-// Bundlers keep every static method of a message that is used. So what a contributor's page writes and reads has files of
-// its own (a contributor reads its own batches again, to sign them for a later epoch). Each function is in one file only.
+// Bundlers keep every static method of a message that is used. So what a contributor's page writes
+// and reads has files of its own (a contributor reads its own batches again, to sign them for a
+// later epoch). Each function is in one file only.
 const outputs = {
   'contributor-writer': { messages: ['ClientFrame', 'BatchBody'], flags: ['--no-decode'] },
   'contributor-reader': { messages: ['ServerFrame', 'BatchBody'], flags: ['--no-encode'] },
@@ -28,14 +30,18 @@ const shape = [
 ];
 
 function run(tool, parameters) {
-  return execFileSync(process.execPath, [join(root, 'node_modules/protobufjs-cli/bin', tool), ...parameters], {
+  const path = join(root, 'node_modules/protobufjs-cli/bin', tool);
+  return execFileSync(process.execPath, [path, ...parameters], {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
   });
 }
 
-/** The schema with these messages and what their fields are made of, and nothing else: pbjs filters top packages only. */
+/**
+ * The schema with these messages and what their fields are made of, and nothing else: pbjs filters
+ * top packages only.
+ */
 function reduced(descriptor, messages) {
   const { nested } = descriptor.nested.keelson.nested.v1;
   const kept = new Set();
@@ -53,18 +59,23 @@ function reduced(descriptor, messages) {
 }
 
 /**
- * Without what keeps unknown fields and writes them again: keelson.v1 is closed, and its reader throws at the first one.
- * A page that contributes loads 170 bytes less.
+ * Without what keeps unknown fields and writes them again: keelson.v1 is closed, and its reader
+ * throws at the first one. A page that contributes loads 170 bytes less.
  */
 function closed(code) {
   const rest = code
     .replace(/\n +if \(message\.\$unknowns != null[^\n]*\n[^\n]*\n[^\n]*writer\.raw\([^\n]*/g, '')
     .replace(/\n +if \(!reader\.discardUnknown\) \{\n[^}]*\}/g, '');
-  if (rest.includes('$unknowns')) throw new Error('pbjs writes unknown fields in another way: look at closed() again');
+  if (rest.includes('$unknowns')) {
+    throw new Error('pbjs writes unknown fields in another way: look at closed() again');
+  }
   return rest;
 }
 
-/** Without constructors that copy properties: messages are read, or written from plain objects; 180 bytes less. */
+/**
+ * Without constructors that copy properties: messages are read, or written from plain objects; 180
+ * bytes less.
+ */
 function unconstructed(code) {
   return code
     .replace(/\n +if \(properties\)\n[^\n]*\n[^\n]*\n[^\n]*;(?=\n +\};)/g, '')
@@ -85,8 +96,11 @@ function texts() {
       // pbts reads the declarations from the JSDoc comments. The shipped code has none.
       const commented = join(scratch, `${name}.js`);
       writeFileSync(commented, run('pbjs', [...parameters, part]));
-      const declarations = run('pbts', ['--import', '$protobuf=protobufjs/minimal.js', '--no-comments', commented]);
-      made[`${name}.js`] = unconstructed(closed(run('pbjs', [...parameters, '--no-comments', part])));
+      const declarations = run('pbts', [
+        '--import', '$protobuf=protobufjs/minimal.js', '--no-comments', commented,
+      ]);
+      const code = run('pbjs', [...parameters, '--no-comments', part]);
+      made[`${name}.js`] = unconstructed(closed(code));
       made[`${name}.d.ts`] = declarations.replace(/constructor\([^)]*\)/g, 'constructor()');
     }
   } finally {
@@ -95,7 +109,11 @@ function texts() {
   return made;
 }
 
-/** Brings `folder` up to date with the schema (1 ms if it is, 5 s if not). @returns whether files were written */
+/**
+ * Brings `folder` up to date with the schema (1 ms if it is, 5 s if not). @returns whether files
+ * were written
+ */
 export function generateProto(folder = join(root, 'src/wire/generated')) {
-  return generate(folder, Object.keys(outputs).flatMap((name) => [`${name}.js`, `${name}.d.ts`]), inputs, texts);
+  const names = Object.keys(outputs).flatMap((name) => [`${name}.js`, `${name}.d.ts`]);
+  return generate(folder, names, inputs, texts);
 }

@@ -1,4 +1,5 @@
-// Replays what a server wrote up to every sync, as if the power had gone there: npm run power-loss -- --help
+// Replays what a server wrote up to every sync, as if the power had gone there:
+// npm run power-loss -- --help
 import { runBundled } from './run-bundled.js';
 
 await runBundled('test/support/durability/power-main.ts');

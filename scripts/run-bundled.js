@@ -6,7 +6,10 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('../', import.meta.url));
 const here = (path) => join(root, path);
 
-/** Bundles a TypeScript entry point from its sources and runs its `main` with this process's arguments. */
+/**
+ * Bundles a TypeScript entry point from its sources and runs its `main` with this process's
+ * arguments.
+ */
 export async function runBundled(entry) {
   // Inside the project, so that its packages are found; two folders deep, as test/support is.
   const folder = mkdtempSync(here('.simulation-'));

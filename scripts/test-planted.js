@@ -3,9 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-// Five times the trials of the test: a busy machine takes minutes over one, and that is no mistake found.
+// Five times the trials of the test: a busy machine takes minutes over one, and that is no mistake
+// found.
 const limits = ['--testTimeout=600000', '--hookTimeout=600000'];
-const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', 'test/planted', ...limits], {
+const words = ['node_modules/vitest/vitest.mjs', 'run', 'test/planted', ...limits];
+const { status } = spawnSync(process.execPath, words, {
   cwd: root,
   stdio: 'inherit',
   env: { ...process.env, KEELSON_PLANTED: 'full', KEELSON_TEST_SKIP_BUILD: '1' },

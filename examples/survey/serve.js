@@ -11,13 +11,16 @@ const pages = {
   '/survey.css': ['text/css; charset=utf-8', here('survey.css')],
   '/survey.js': ['text/javascript; charset=utf-8', here('survey.js')],
   // In a project of your own: node_modules/keelson/dist/browser/keelson-contribute.js
-  '/keelson-contribute.js': ['text/javascript; charset=utf-8', here('../../dist/browser/keelson-contribute.js')],
+  '/keelson-contribute.js': [
+    'text/javascript; charset=utf-8', here('../../dist/browser/keelson-contribute.js'),
+  ],
   '/settings.json': ['application/json; charset=utf-8', JSON.stringify({ aggregator })],
 };
 
 const server = createServer((request, response) => {
   const page = Object.hasOwn(pages, request.url) ? pages[request.url] : undefined;
-  response.setHeader('Content-Security-Policy', `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ${aggregator}`);
+  const own = "default-src 'none'; script-src 'self'; style-src 'self'";
+  response.setHeader('Content-Security-Policy', `${own}; connect-src 'self' ${aggregator}`);
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.writeHead(page === undefined ? 404 : 200, { 'Content-Type': page?.[0] ?? 'text/plain' });
   response.end(page?.[1] ?? 'not found\n');

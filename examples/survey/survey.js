@@ -1,4 +1,5 @@
-// One row from one person, kept in the browser until the aggregator has it on disk: closing the page loses nothing.
+// One row from one person, kept in the browser until the aggregator has it on disk: closing the
+// page loses nothing.
 import { createContributor, openOutbox, openSeed } from './keelson-contribute.js';
 
 const study = 'sleep-survey';
@@ -12,7 +13,9 @@ function say(text) {
 }
 
 function describe(result) {
-  if (result.kind === 'accepted') return `Thank you: your answers are in, and count in round ${result.epoch}.`;
+  if (result.kind === 'accepted') {
+    return `Thank you: your answers are in, and count in round ${result.epoch}.`;
+  }
   return `Your answers were not taken: ${result.error.message}.`;
 }
 
@@ -23,10 +26,12 @@ try {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const answers = new FormData(form);
-    const row = ['sleep_hours', 'coffee_cups', 'wellbeing'].map((name) => Number(answers.get(name)));
+    const columns = ['sleep_hours', 'coffee_cups', 'wellbeing'];
+    const row = columns.map((name) => Number(answers.get(name)));
     button.disabled = true;
     say('Sending ...');
-    contributor.contribute([row]).then((result) => say(describe(result)), (error) => say(error.message));
+    contributor.contribute([row])
+      .then((result) => say(describe(result)), (error) => say(error.message));
   });
   document.documentElement.dataset.ready = 'true';
 } catch (error) {

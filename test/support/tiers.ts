@@ -1,6 +1,7 @@
 /**
- * Files whose tests need dist/, a thread, a process, a browser or many files on disk, as globs from the root. All others
- * are unit tests: they run without a build, and test/support/unit-only.ts lets them start no thread and no process.
+ * Files whose tests need dist/, a thread, a process, a browser or many files on disk, as globs from
+ * the root. All others are unit tests: they run without a build, and test/support/unit-only.ts lets
+ * them start no thread and no process.
  */
 export const systemTests: readonly string[] = [
   'test/{bench,browser,dashboard,docs,e2e,fuzz,planted,python,simulation,store}/**/*.test.ts',

@@ -55,6 +55,7 @@ export const tinyRuns: readonly TinyRun[] = [
   { file: 'bench/stable-covariance.js', lines: [/^stable-covariance: promised \d/, /^none +\d/, /^far +\d/] },
   { file: 'bench/stable-moments.js', lines: [/^0 % at 1000: told apart in \d of 1/, /^2 % at 1000: told apart/] },
   { file: 'bench/store.js', lines: [/^filled 5000 replay rows/, /^65536 B, 256 in flight: \d+ batches\/s/, /^file \d+ MB/] },
+  { file: 'scripts/check-commits.js', words: [], lines: [/^\d+ subjects of commits, 0 refused/] },
   { file: 'scripts/crash.js', words: ['--kills', '1', '--people', '5'], lines: [/^1 kills: \d+ acknowledged/] },
   { file: 'scripts/extract-flights.js', words: ['FOLDER/flights.bin'], lines: [/^231083 flights, \d+ bytes/] },
   { file: 'scripts/fuzz.js', words: ['frames', '--frames', '300'], lines: [/Z, \d{3} frames, /, /^ack +\d+/] },
