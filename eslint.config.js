@@ -5,7 +5,7 @@ import tseslint from 'typescript-eslint';
 export default tseslint.config(
   {
     ignores: [
-      'dist/**', 'coverage/**', 'node_modules/**',
+      'dist/**', 'client/package/dist/**', 'coverage/**', 'node_modules/**',
       'src/wire/generated/**', 'src/numerics/kernels/{assembly,generated}/**',
     ],
   },
@@ -70,6 +70,7 @@ export default tseslint.config(
     files: [
       '*.{js,ts}', 'bin/**', 'examples/**', 'scripts/**', 'test/types/**',
       'test/support/{build-once,generate-once,tiers,unit-only}.ts',
+      'test/support/packing.ts', 'test/e2e/client-package.test.ts',
       'test/tidy/{commits,tiers}.test.ts',
     ],
     ignores: ['scripts/lab-table.js', 'scripts/screenshots.js', 'scripts/screenshots/**'],

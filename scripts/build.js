@@ -1,8 +1,11 @@
 // Builds the library, the server, the client and the command into dist/.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync,
+} from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { buildSync } from 'esbuild';
+import { buildClient } from './build-client.js';
 import './generate.js';
 import { root } from './generated.js';
 
@@ -13,6 +16,13 @@ const compile = (project) =>
 compile('tsconfig.json');
 // What only browsers have is known to these files alone.
 compile('tsconfig.browser.json');
+// The compiler leaves the outputs of sources that are gone. They must not reach the package.
+for (const path of readdirSync(`${root}dist`, { recursive: true })) {
+  const source = path.replace(/\.(js|js\.map|d\.ts)$/, '.ts');
+  const isBundle = /^(browser|dashboard.site)\b/.test(path);
+  if (source === path || isBundle || existsSync(root + source)) continue;
+  rmSync(`${root}dist/${path}`);
+}
 // The generated wire code is JavaScript with its own declarations: tsc does not copy it.
 rmSync(`${root}dist/src/wire/generated`, { recursive: true, force: true });
 cpSync(`${root}src/wire/generated`, `${root}dist/src/wire/generated`, { recursive: true });
@@ -43,7 +53,7 @@ for (const name of ['operator', 'lab']) {
 }
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
 bundle('dist/dashboard/main.js', `${site}/dashboard.js`);
-// Beside each file its compressed form, which the server sends to whoever takes it.
+// Beside each file its compressed form. The server reads only these, and only these are published.
 for (const name of readdirSync(`${root}${site}`)) {
   const path = `${root}${site}/${name}`;
   if (name.endsWith('.gz')) continue;
@@ -51,3 +61,5 @@ for (const name of readdirSync(`${root}${site}`)) {
 }
 // The generated pages of the reference, and the JSON Schema of study files.
 await import('./reference.js');
+// The package of the client alone.
+buildClient();

@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import type { Exchange } from './exchange.js';
 import { HttpError } from './http-error.js';
 
@@ -11,17 +13,17 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
   + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * A fixed file of the dashboard, compressed where the browser takes it: its name never comes from a request, and it is
- * the same for everybody.
+ * A fixed file of the dashboard. Only its compressed form is read, and is sent as it is to browsers that take it. The
+ * name never comes from a request, and the file is the same for everybody.
  */
 export function pageFile(name: string, type: string): (exchange: Exchange) => Promise<void> {
   return async ({ request, response, isHead }) => {
     const accepted = /\bgzip\b(?!;q=0(?:\.0*)?(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));
-    const packed = accepted ? await readFile(new URL(`${name}.gz`, folder)).catch(() => null) : null;
-    const body = packed ?? await readFile(new URL(name, folder)).catch(() => {
+    const packed = await readFile(new URL(`${name}.gz`, folder)).catch(() => {
       throw new HttpError(404, 'not-found', 'the dashboard is not built: npm run build makes it');
     });
-    if (packed !== null) response.setHeader('Content-Encoding', 'gzip');
+    const body = accepted ? packed : await promisify(gunzip)(packed);
+    if (accepted) response.setHeader('Content-Encoding', 'gzip');
     response.appendHeader('Vary', 'Accept-Encoding');
     response.setHeader('Content-Security-Policy', pagePolicy);
     response.setHeader('Content-Type', `${type}; charset=utf-8`);

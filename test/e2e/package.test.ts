@@ -4,27 +4,14 @@ import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../support/sources.js';
 import { Stage } from '../support/live-command.js';
-
-interface Packed {
-  readonly filename: string;
-  readonly files: readonly { readonly path: string }[];
-}
+import { npm, pack, type Packed } from '../support/packing.js';
 
 const stage = new Stage();
 let packed: Packed;
 
-/** npm as a user runs it, without the settings that the npm which runs this test hands down. */
-function npm(words: readonly string[], directory: string): string {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
-  return execFileSync('npm', words, {
-    cwd: directory, encoding: 'utf8', env: Object.fromEntries(inherited), stdio: ['ignore', 'pipe', 'pipe'],
-  });
-}
-
 beforeAll(() => {
   // What is packed is the build that the other tests ran against.
-  const listed = npm(['pack', '--ignore-scripts', '--json', '--pack-destination', stage.folder], root);
-  [packed] = JSON.parse(listed) as [Packed];
+  packed = pack(root, stage.folder);
 });
 
 afterAll(() => stage.end());
@@ -41,10 +28,20 @@ describe('the package', () => {
       'studies/flights-mean.yaml', 'docs/reference/protocol.md', 'docs/reference/study-file.schema.json',
     ];
     expect(needed.filter((path) => !paths.includes(path))).toEqual([]);
+    expect(packed.size).toBeLessThan(2_000_000);
     const folders = new Set(paths.map((path) => (path.includes('/') ? path.split('/')[0] : '')));
     const allowed = ['', 'bin', 'dist', 'data', 'examples', 'proto', 'studies', 'docs'];
     expect([...folders].filter((folder) => !allowed.includes(folder!))).toEqual([]);
-    expect(paths.filter((path) => /\.test\.|^dist\/test|\.log$|demo-data|keelson-data/.test(path))).toEqual([]);
+    expect(paths.filter((path) => /\.test\.|^dist\/test|\.log$|demo-data|keelson-data|\.map$/.test(path))).toEqual([]);
+  });
+
+  it('holds no file whose source is gone', () => {
+    const code = packed.files.map(({ path }) => /^dist\/(?!browser\/)(.*)\.(?:js|d\.ts)$/.exec(path)?.[1]);
+    const names = code.filter((name) => name !== undefined);
+    expect(names.length).toBeGreaterThan(500);
+    const hasSource = (name: string): boolean =>
+      existsSync(`${root}${name}.ts`) || existsSync(`${root}${name}.js`);
+    expect(names.filter((name) => !hasSource(name))).toEqual([]);
   });
 
   it('runs the demonstration from where it is installed', async () => {
