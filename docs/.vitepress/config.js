@@ -5,7 +5,7 @@ import { repositoryLinks } from './links.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Pages of docs/reference that are made from the sources and not tracked. Links to them may be dead until then. */
+/** Pages of docs/reference that the build makes from the sources. Links to them are not dead before it. */
 const generated = ['study-file', 'commands', 'estimators', 'error-codes', 'metrics'];
 
 const sections = [
@@ -52,6 +52,8 @@ export default defineConfig({
   cacheDir: `${root}node_modules/.cache/vitepress`,
   ignoreDeadLinks: [new RegExp(`/reference/(${generated.join('|')})$`)],
   markdown: {
+    // Braces stay text: study files are full of them.
+    attrs: { disable: true },
     config: (markdown) => markdown.use(repositoryLinks(root)),
     // The protocol's byte blocks: plain text.
     languages: [{ name: 'hex', scopeName: 'source.hex', patterns: [], repository: {} }],
