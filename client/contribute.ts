@@ -2,6 +2,7 @@
  * The half of `keelson/client` that contributes: what a page needs that sends rows and reads no releases. It leaves out
  * how releases are read and verified, and so stays below 45,000 bytes compressed.
  *
+ * @module keelson/client/contribute
  * @example
  * import { createContributor, openOutbox, openSeed } from 'keelson/client/contribute';
  *

@@ -1,6 +1,7 @@
 /**
  * The client of Keelson, for Node and browsers: contribute rows to a study, follow its releases.
  *
+ * @module keelson/client
  * @example
  * import { createContributor, openOutbox, openSeed, subscribe } from 'keelson/client';
  *

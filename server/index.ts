@@ -1,4 +1,8 @@
-/** The aggregator, for embedding: `import { createAggregator } from 'keelson/server'`. */
+/**
+ * The aggregator, for embedding: `import { createAggregator } from 'keelson/server'`.
+ *
+ * @module keelson/server
+ */
 export { createAggregator, type Aggregator, type AggregatorOptions } from './aggregator.js';
 export { systemClock, type Clock } from './base/clock.js';
 export type { HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch } from './studies/contract.js';

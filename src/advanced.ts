@@ -1,6 +1,8 @@
 /**
  * What `estimate` and `plan` are made of: the contract of estimators, groups that are filled and merged elsewhere,
  * mechanisms, privacy accounting, sources of randomness. For whoever builds another system from the same proofs.
+ *
+ * @module keelson/advanced
  */
 export * from './index.js';
 export { limits, type Limits } from './base/limits.js';

@@ -3,6 +3,8 @@
  * and how accurate it would be. The private estimators are in `keelson/estimators`, robust ones that add no noise in
  * `keelson/non-private`, the parts that all are made of in `keelson/advanced`. The server is in `keelson/server`, the
  * client in `keelson/client`.
+ *
+ * @module keelson
  */
 export { estimate, type Estimate, type EstimateOptions } from './estimate.js';
 export { plan, type PlanOptions } from './plan.js';

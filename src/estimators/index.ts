@@ -1,3 +1,8 @@
+/**
+ * The private estimators. Each is an export of its own, so that a bundle holds only those that it uses.
+ *
+ * @module keelson/estimators
+ */
 import { guarded } from './contract/given.js';
 import { mean as meanUnchecked } from './mean/mean/mean.js';
 import { robustMean as robustMeanUnchecked } from './mean/robust-mean/robust-mean.js';
@@ -24,8 +29,6 @@ import { select as selectUnchecked } from './distributions/select/select.js';
 import { mixtureLine as mixtureLineUnchecked } from './distributions/mixture-1d/mixture-1d.js';
 import { mixture as mixtureUnchecked } from './distributions/mixture/mixture.js';
 
-// The private estimators, as `keelson/estimators` exports them. Each is an export of its own, so that a bundle holds only
-// those that it uses.
 export const mean = /* @__PURE__ */ guarded(meanUnchecked);
 export const robustMean = /* @__PURE__ */ guarded(robustMeanUnchecked);
 export const primeHeavy = /* @__PURE__ */ guarded(primeHeavyUnchecked);

@@ -1,4 +1,8 @@
-/** Robust estimators without noise, for whoever holds the rows and answers to nobody else. Nothing here is private. */
+/**
+ * Robust estimators without noise, for those who hold the rows and publish nothing. Nothing here is private.
+ *
+ * @module keelson/non-private
+ */
 export { pointSet, type PointSet } from '../numerics/points.js';
 export { filteredMean } from './filtered-mean.js';
 export type { Filtered, FilterOptions } from './filtering.js';

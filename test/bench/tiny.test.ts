@@ -68,8 +68,8 @@ describe('the list of tiny runs', () => {
     const known = new Set([...tinyRuns.map(({ file }) => file), ...Object.keys(runElsewhere), 'bin/keelson.js']);
     for (const [name, command] of Object.entries(scripts)) {
       const file = /node (?:--\S+ )?(\S+\.js)/.exec(command)?.[1];
-      // What runs no file of ours is a tool: tests, types and lint, which .ci/run runs, and other scripts by name.
-      if (file === undefined) expect(command, name).toMatch(/^(vitest run|eslint|tsc|npm run)\b/);
+      // What runs no file of ours is a tool: tests, types, lint and documentation, and other scripts by name.
+      if (file === undefined) expect(command, name).toMatch(/^(vitest run|vitepress build|typedoc|eslint|tsc|npm run)\b/);
       else expect(known.has(file), `${name} runs ${file}`).toBe(true);
     }
   });
