@@ -5,17 +5,19 @@ import { repositoryLinks } from './links.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Pages of docs/reference that the build makes from the sources. Links to them are not dead before it. */
+/** Pages of docs/reference that the build makes. Links to them are not dead before it. */
 const generated = ['study-file', 'commands', 'estimators', 'error-codes', 'metrics'];
 
 const sections = [
   ['Start', 'start', [
-    ['Install', 'install'], ['Your first study', 'first-study'], ['Your first dashboard', 'first-dashboard'],
+    ['Install', 'install'], ['Your first study', 'first-study'],
+    ['Your first dashboard', 'first-dashboard'],
   ]],
   ['Guides', 'guides', [
     ['Choose an estimator', 'choose-an-estimator'], ['Choose epsilon', 'choose-epsilon'],
-    ['Choose cohort and scale', 'choose-cohort-and-scale'], ['Embed the client', 'embed-the-client'],
-    ['Embed the aggregator', 'embed-the-aggregator'], ['Respond to an incident', 'respond-to-an-incident'],
+    ['Choose cohort and scale', 'choose-cohort-and-scale'],
+    ['Embed the client', 'embed-the-client'], ['Embed the aggregator', 'embed-the-aggregator'],
+    ['Respond to an incident', 'respond-to-an-incident'],
     ['Robust means compared', 'robust-means'],
   ]],
   ['Concepts', 'concepts', [
@@ -44,10 +46,10 @@ const sidebar = sections.map(([text, folder, pages]) => ({
     .map(([title, name]) => ({ text: title, link: `/${folder}/${name}` })),
 }));
 
-/** The site of the pages: `npm run docs` writes it to site/. A dead link ends the build with an error. */
+/** The site of the pages: `npm run docs` writes it to site/. A dead link is an error. */
 export default defineConfig({
   title: 'Keelson',
-  description: 'Robust, differentially private aggregation over live streams of untrusted contributors',
+  description: 'Private answers from many people, even when some of them lie',
   outDir: `${root}site`,
   cacheDir: `${root}node_modules/.cache/vitepress`,
   ignoreDeadLinks: [new RegExp(`/reference/(${generated.join('|')})$`)],

@@ -23,7 +23,8 @@ describe('every block of every page', () => {
 
   it('has commands and flags that there are', async () => {
     const wrong: string[] = [];
-    for (const { text, place } of blocks.filter(({ language }) => ['sh', 'text'].includes(language))) {
+    const shown = blocks.filter(({ language }) => ['sh', 'text'].includes(language));
+    for (const { text, place } of shown) {
       for (const line of commandLines(text)) {
         const fault = await faultOf(wordsOf(line));
         if (fault !== undefined) wrong.push(`${place}: keelson ${line}: ${fault}`);
@@ -51,7 +52,8 @@ describe('a reader who follows', () => {
   afterAll(() => Promise.all(open.map((run) => run.end())));
 
   for (const page of pages) {
-    const followed = page.blocks.filter(({ language, text }) => runs.includes(language) && !isOnlyNpm(text));
+    const followed = page.blocks
+      .filter(({ language, text }) => runs.includes(language) && !isOnlyNpm(text));
     // Pages wait for epochs that last as long as they say; they wait together.
     it(page.path, { concurrent: true, skip: followed.length === 0 }, async () => {
       const run = new PageRun();
@@ -78,14 +80,15 @@ async function faultOf([name, ...words]: readonly string[]): Promise<string | un
 /** Type errors of files that need not exist; imports of `keelson` are those of the build. */
 function faultsOfTypes(texts: ReadonlyMap<string, string>): string[] {
   const file = ts.readConfigFile(`${root}tsconfig.test.json`, (path) => ts.sys.readFile(path));
-  const config = ts.parseJsonConfigFileContent({ ...file.config as object, include: [], files: [] }, ts.sys, root);
+  const own = { ...file.config as object, include: [], files: [] };
+  const config = ts.parseJsonConfigFileContent(own, ts.sys, root);
   const options = { ...config.options, noEmit: true, incremental: false };
   const host = ts.createCompilerHost(options);
   host.fileExists = (path) => texts.has(path) || ts.sys.fileExists(path);
   host.readFile = (path) => texts.get(path) ?? ts.sys.readFile(path);
   const program = ts.createProgram([...texts.keys()], options, host);
   return ts.getPreEmitDiagnostics(program).map(({ file: at, start, messageText }) => {
-    const line = at === undefined ? '' : `${at.fileName}:${at.getLineAndCharacterOfPosition(start!).line + 1}`;
-    return `${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+    const line = at === undefined ? 0 : at.getLineAndCharacterOfPosition(start!).line + 1;
+    return `${at?.fileName}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
   });
 }

@@ -23,9 +23,11 @@ async function loaded(path: string): Promise<Record<string, unknown>> {
 describe('the site', () => {
   it('is built from every page, and has no dead link', () => {
     const words = ['node_modules/vitepress/bin/vitepress.js', 'build', 'docs', '--outDir', folder];
-    const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
+    const options = { cwd: root, encoding: 'utf8' } as const;
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, options);
     expect(status, `${stdout}\n${stderr}`).toBe(0);
-    const missing = pages.filter((page) => !existsSync(join(folder, page.replace(/^docs\/(.*)\.md$/, '$1.html'))));
+    const builtFrom = (page: string): string => page.replace(/^docs\/(.*)\.md$/, '$1.html');
+    const missing = pages.filter((page) => !existsSync(join(folder, builtFrom(page))));
     expect(missing).toEqual([]);
   });
 
@@ -33,21 +35,28 @@ describe('the site', () => {
     const { default: site } = await loaded('docs/.vitepress/config.js') as {
       default: { themeConfig: { sidebar: { items: { link: string }[] }[] } };
     };
-    const shown = site.themeConfig.sidebar.flatMap(({ items }) => items).map(({ link }) => `docs${link}.md`);
+    const shown = site.themeConfig.sidebar.flatMap(({ items }) => items)
+      .map(({ link }) => `docs${link}.md`);
     expect(pages.filter((page) => page !== 'docs/index.md' && !shown.includes(page))).toEqual([]);
   });
 
-  it('keeps the text of links to files that are not pages, and refuses those to files that do not exist', async () => {
-    const { repositoryLinks } = await loaded('docs/.vitepress/links.js') as { repositoryLinks: (at: string) => unknown };
-    const { default: markdownIt } = await import('markdown-it') as unknown as { default: () => Markdown };
+  it('keeps the text of links to files that are no pages, and refuses dead ones', async () => {
+    const { repositoryLinks } = await loaded('docs/.vitepress/links.js') as {
+      repositoryLinks: (at: string) => unknown;
+    };
+    const { default: markdownIt } = await import('markdown-it') as unknown as {
+      default: () => Markdown;
+    };
     const place = join(folder, 'links/');
     mkdirSync(join(place, 'src'), { recursive: true });
     writeFileSync(join(place, 'src/code.ts'), '');
     const markdown = markdownIt().use(repositoryLinks(place));
-    const rendered = (text: string): string => markdown.render(text, { relativePath: 'guides/page.md' });
+    const env = { relativePath: 'guides/page.md' };
+    const rendered = (text: string): string => markdown.render(text, env);
     expect(rendered('[code](../../src/code.ts)')).toBe('<p>code</p>\n');
-    expect(rendered('[page](../start/install.md)')).toBe('<p><a href="../start/install.md">page</a></p>\n');
-    expect(rendered('[top](#top), [out](https://example.org)')).toContain('href="https://example.org"');
-    expect(() => rendered('[gone](../../src/gone.ts)')).toThrow('guides/page.md links to ../../src/gone.ts');
+    expect(rendered('[page](../start/install.md)')).toContain('<a href="../start/install.md">');
+    expect(rendered('[out](https://example.org)')).toContain('<a href="https://example.org">');
+    expect(() => rendered('[gone](../../src/gone.ts)'))
+      .toThrow('guides/page.md links to ../../src/gone.ts');
   });
 });

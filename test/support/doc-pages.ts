@@ -21,8 +21,10 @@ export interface Page {
 
 /** Every page that people read, without those that a script makes. */
 export function documentedPages(): readonly Page[] {
-  const listed = ['ls-files', '-co', '--exclude-standard', 'docs/*.md', 'README.md', 'CONTRIBUTING.md', 'examples/*.md'];
-  return execFileSync('git', listed, { cwd: root, encoding: 'utf8' }).trimEnd().split('\n').map((path) => {
+  const wanted = ['docs/*.md', 'README.md', 'CONTRIBUTING.md', 'examples/*.md'];
+  const words = ['ls-files', '-co', '--exclude-standard', ...wanted];
+  const listed = execFileSync('git', words, { cwd: root, encoding: 'utf8' });
+  return listed.trimEnd().split('\n').map((path) => {
     const text = readFileSync(root + path, 'utf8');
     return { path, text, blocks: blocksOf(path, text) };
   });
@@ -51,5 +53,6 @@ export function commandLines(text: string): readonly string[] {
 /** What a shell would split, without comments, redirections and what follows a pipe. */
 export function wordsOf(line: string): readonly string[] {
   const own = line.split(/\s[|>#&]/)[0]!;
-  return (own.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll(/^["']|["']$/g, ''));
+  const words = own.match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
+  return words.map((word) => word.replaceAll(/^["']|["']$/g, ''));
 }

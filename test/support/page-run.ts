@@ -9,13 +9,16 @@ import { Stage, type LiveCommand } from './live-command.js';
 import { root } from './sources.js';
 
 /**
- * Follows a page as a reader would, from top to bottom, in a folder of its own that has the samples of the project:
+ * Follows a page as a reader would, from top to bottom, in a folder of its own that has the
+ * samples of the project:
  *
- * - `sh` runs in bash and must end with status 0. `sh status=1`: with that status. `sh background`: the block is one
- *   `keelson serve`, which goes on; it listens on a free port, and 8787 in later blocks becomes that port.
+ * - `sh` runs in bash and must end with status 0. `sh status=1`: with that status.
+ * - `sh background` is one `keelson serve`, which goes on while the rest of the page runs. It
+ *   listens on a free port, and 8787 in later blocks becomes that port.
  * - `ts` runs on Node. `csv NAME` and `yaml NAME` are written to the folder.
  * - `yaml` is a study file, or, as `yaml part`, some of its keys.
- * - `text output` is what the block before it printed. Numbers may differ; a line `...` stands for any lines.
+ * - `text output` is what the block before it printed. Numbers may differ; a line `...` stands for
+ *   any lines.
  */
 export class PageRun {
   private readonly stage = new Stage();
@@ -24,7 +27,9 @@ export class PageRun {
   private last: LiveCommand | undefined;
 
   constructor() {
-    for (const name of ['studies', 'examples']) cpSync(root + name, this.stage.path(name), { recursive: true });
+    for (const name of ['studies', 'examples']) {
+      cpSync(root + name, this.stage.path(name), { recursive: true });
+    }
     mkdirSync(this.stage.path('node_modules'));
     symlinkSync(root, this.stage.path('node_modules/keelson'));
     mkdirSync(this.stage.path('path'));
@@ -37,7 +42,9 @@ export class PageRun {
     const { language, notes, text } = block;
     if (language === 'sh' && !isOnlyNpm(text)) await this.shell(block);
     if (language === 'ts') await this.script(block);
-    if (language === 'yaml') parseStudyText(notes.includes('part') ? withPart(text) : text, { name: block.place });
+    if (language === 'yaml') {
+      parseStudyText(notes.includes('part') ? withPart(text) : text, { name: block.place });
+    }
     if (language === 'yaml' || language === 'csv') {
       for (const name of notes.filter((note) => note.includes('.'))) this.stage.write(name, text);
     }
@@ -60,7 +67,8 @@ export class PageRun {
     }
     // The same noise each time, where a command takes it: a refusal by chance must not fail a test.
     const script = `set -euo pipefail\n${own}`;
-    const { status, stdout, stderr } = await this.run(script, { KEELSON_INSECURE_SEED: 'pages' }).ended;
+    const seeded = { KEELSON_INSECURE_SEED: 'pages' };
+    const { status, stdout, stderr } = await this.run(script, seeded).ended;
     const asked = notes.find((note) => note.startsWith('status='))?.slice('status='.length) ?? '0';
     const served = this.background.map((each) => each.stderr).join('');
     expect(String(status), `${place}\n${own}\n${stdout}\n${stderr}\n${served}`).toBe(asked);
@@ -88,8 +96,9 @@ export class PageRun {
     if (this.background.includes(this.last!)) {
       while (!masked(this.last!.stdout).includes(lines.at(-1)!)) await this.last!.next();
     }
-    const pattern = lines.map((line) => (line === '...' ? '(?:.*\n)*' : `${escaped(line)}\n`)).join('');
-    expect(`${masked(this.last!.stdout).join('\n')}\n`, place).toMatch(new RegExp(`^${pattern}$`));
+    const patterns = lines.map((line) => (line === '...' ? '(?:.*\n)*' : `${escaped(line)}\n`));
+    const printed = `${masked(this.last!.stdout).join('\n')}\n`;
+    expect(printed, place).toMatch(new RegExp(`^${patterns.join('')}$`));
   }
 
   private onOwnPort(text: string): string {
