@@ -124,10 +124,10 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
 /** Other forms of the same estimators. */
 export const forms: readonly (readonly [string, ComplianceSample])[] = [
   ...['prime', 'spectral-filter'].map((name): readonly [string, ComplianceSample] => [name, {
-    ...locationSample, parameters: { scale: 3, corruption: 0.2, looks: 2, profile: 'paper' },
+    ...locationSample, parameters: { scale: 3, corruption: 0.2, rounds: 2, variant: 'reference' },
   }]),
   // The bound on what clipping does allows for heavy tails, of which normal rows have none: a high moment says so.
   ['prime-heavy', {
-    ...locationSample, cohort: 20_000, parameters: { scale: 3, corruption: 0.1, looks: 2, moment: 8, profile: 'paper' },
+    ...locationSample, cohort: 20_000, parameters: { scale: 3, corruption: 0.1, rounds: 2, moment: 8, variant: 'reference' },
   }],
 ];

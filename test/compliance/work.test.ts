@@ -75,7 +75,7 @@ const forms: readonly (readonly [string, object])[] = [
   ['covariance', { 'variance-low': undefined, 'variance-high': undefined, local: 'robust' }],
   ['gaussian', { local: 'robust', corruption: 0.05 }],
   ['populous-mean', { scale: 'auto' }],
-  ['prime', { profile: 'paper', corruption: 0.2, looks: 2 }],
+  ['prime', { variant: 'reference', corruption: 0.2, rounds: 2 }],
   ['stable-mean', { scale: 'auto', recentre: 'yes' }],
 ];
 

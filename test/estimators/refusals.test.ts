@@ -8,7 +8,7 @@ import { factsOf, planOf, releaseOf } from '../support/offline.js';
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Estimators of heavy tails, agreeing groups, subspaces and covariances, in each of their forms. */
+/** Estimators in each of their forms. Those without a scale find it, which takes contributors too. */
 const forms: readonly (readonly [name: string, raw: Raw, cohort: number])[] = [
   ['heavy-tailed', { scale: 1 }, 20_000],
   ['heavy-tailed', { scale: 1, cohorts: 'one' }, 20_000],
@@ -26,6 +26,18 @@ const forms: readonly (readonly [name: string, raw: Raw, cohort: number])[] = [
   ['gaussian', { 'variance-low': 0.1, 'variance-high': 10, cohorts: 'split' }, 40_000],
   ['gaussian', { 'variance-low': 0.1, 'variance-high': 10, local: 'robust' }, 60_000],
   ['gaussian', { 'variance-low': 0.1, 'variance-high': 10, subspace: 'affine' }, 40_000],
+  ['mean', {}, 20_000],
+  ['robust-mean', {}, 20_000],
+  ['prime', {}, 20_000],
+  ['prime', { variant: 'reference', corruption: 0.2 }, 60_000],
+  ['spectral-filter', { variant: 'reference', corruption: 0.2 }, 60_000],
+  ['prime-heavy', { scale: 1 }, 20_000],
+  ['stable-mean', {}, 20_000],
+  ['stable-mean-dual', {}, 20_000],
+  ['stable-covariance', {}, 40_000],
+  ['stable-moments', {}, 40_000],
+  ['resilience', {}, 20_000],
+  ['tukey-median', {}, 20_000],
 ];
 const dimension = 2;
 

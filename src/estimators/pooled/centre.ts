@@ -19,10 +19,10 @@ export interface CentreStage {
   readonly events: readonly MechanismEvent[];
   /** Contributors with whom the centre is found 99 times in 100. */
   readonly cohortNeeded: number;
-  /** @param scale - public or released, the units of the columns: one for all, or one for each. */
-  find(
-    draws: Draws, rows: Sensitive<RowBlock>, scale: number | Float64Array,
-  ): Promise<Released<Centre>>;
+  /** @param scale - public or released, the unit of each column. */
+  readonly find: (
+    draws: Draws, rows: Sensitive<RowBlock>, scale: Float64Array,
+  ) => Promise<Released<Centre>>;
 }
 
 /** What a centre may cost, and the hostile share that it must withstand. */

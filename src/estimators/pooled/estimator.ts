@@ -9,7 +9,7 @@ import { centreNeedsDelta, needsCohort, smallestCohort } from '../contract/plann
 import { rowsSummary, type Unsorted } from '../summaries/rows.js';
 import type { CentreStage, Draws } from './centre.js';
 import { centreNotFound } from './centred-mean.js';
-import { planOf, scaleText, type PlanParts } from './plan.js';
+import { noiseHides, planOf, scaleText, type PlanParts } from './plan.js';
 import { poolOf, rowsCohort, rowsInScale } from './pool.js';
 import { chooseScale, scaleNotFound, type ScaleChoice } from './scale-choice.js';
 
@@ -113,7 +113,9 @@ export function planPooled(
   if (demanded !== null) return demanded;
   const design = designFor(pipeline, request);
   if (design.kind === 'design') return planFor(design, choice, facts);
-  return design.kind === 'too-few' ? tooFew(design, pipeline, request) : design;
+  if (design.kind === 'infeasible') return design;
+  const { hidden, others } = design;
+  return noiseHides(choice.facts, hidden, cohortFor(design, pipeline, request), others);
 }
 
 const demandDelta: NonNullable<PooledPipeline['demand']> = (_, { target }) =>
@@ -131,15 +133,6 @@ function designFor(
     hidden: 'where the rows are',
     others: 'fewer columns, a larger epsilon or a larger centre-share',
   };
-}
-
-function tooFew(few: TooFew, pipeline: PooledPipeline, request: DesignRequest): Infeasible {
-  const { cohort, dimension, target } = request.facts;
-  return needsCohort(
-    `with ${cohort} contributors, ${dimension} columns and rho ${target.rho.toPrecision(3)} `
-    + `the noise hides ${few.hidden}`,
-    cohortFor(few, pipeline, request), few.others,
-  );
 }
 
 function cohortFor(few: TooFew, pipeline: PooledPipeline, request: DesignRequest): number {
@@ -199,9 +192,10 @@ async function releaseInScale(
   design: PooledDesign, { facts }: ScaleChoice, draws: Draws, pool: Sensitive<PooledRows>,
   scale: Float64Array,
 ): Promise<Released<Outcome>> {
-  const rows = design.inScale === true
+  const isInScale = design.inScale === true;
+  const rows = isInScale
     ? pool.map((whole): PooledRows => ({ ...whole, ...rowsInScale(whole, scale) })) : pool;
-  const found = await design.centre.find(draws, rows, design.inScale === true ? 1 : scale);
+  const found = await design.centre.find(draws, rows, isInScale ? scale.map(() => 1) : scale);
   const centre = found.value;
   if (centre.kind === 'failed') {
     return found.map<Outcome>(() => centreNotFound(facts, centre.coordinates));

@@ -1,4 +1,7 @@
-import type { ParameterSpec } from '../contract/estimator.js';
+import type {
+  Infeasible, ParameterSpec, ParameterValues, StudyFacts,
+} from '../contract/estimator.js';
+import { numberOf } from '../contract/values.js';
 
 /** Parameters that several estimators take. A bound that differs is the caller's to say. */
 
@@ -39,5 +42,18 @@ export function radiusParameter(maximum = 1e6, more = ''): ParameterSpec {
     name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum, unit: 'scales',
     description: 'rows farther than this from the centre are pulled in; '
       + `1.35 sqrt(columns) + 3 when absent${more}`,
+  };
+}
+
+/** What a filter demands of its target: a part of rho for the centre, the rounds and the mean. */
+export function demandShares(values: ParameterValues, { target }: StudyFacts): Infeasible | null {
+  const taken = numberOf(values, 'centre-share') + numberOf(values, 'final-share');
+  if (target.rho > 0 && target.delta > 0 && taken < 0.99) return null;
+  return {
+    kind: 'infeasible',
+    reason: 'the centre, the filter rounds and the mean each need a part of rho, and the centre '
+      + 'a positive delta',
+    remedy: 'ask for (epsilon, delta) with delta > 0, and leave centre-share + final-share '
+      + 'below .99',
   };
 }

@@ -1,6 +1,8 @@
 import { costOfEvents } from '../../privacy/accounting/composition.js';
-import type { CohortPlan, Guarantee, Plan } from '../contract/estimator.js';
-import { neighbours } from '../contract/planning.js';
+import type {
+  CohortPlan, Guarantee, Infeasible, Plan, StudyFacts,
+} from '../contract/estimator.js';
+import { needsCohort, neighbours } from '../contract/planning.js';
 import { pooledCohort } from './pool.js';
 
 /** What plans say must hold for accurate answers, where several say the same. */
@@ -34,4 +36,19 @@ export function planOf({ cohorts = [pooledCohort()], guarantee, ...parts }: Plan
 /** A scale as plans show it. */
 export function scaleText(scale: Float64Array | null): string {
   return scale === null ? 'found privately' : Array.from(scale).join(', ');
+}
+
+/**
+ * Noise hides what is wanted of so few contributors.
+ * @param hidden - what it hides, after "the noise hides".
+ * @param others - what helps besides a larger cohort.
+ */
+export function noiseHides(
+  { cohort, dimension, target }: StudyFacts, hidden: string, cohortNeeded: number, others: string,
+): Infeasible {
+  return needsCohort(
+    `with ${cohort} contributors, ${dimension} columns and rho ${target.rho.toPrecision(3)} `
+    + `the noise hides ${hidden}`,
+    cohortNeeded, others,
+  );
 }

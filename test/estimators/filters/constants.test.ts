@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Released, Sensitive } from '../../../src/base/brands.js';
 import { clippedRows, countScores, momentsOf } from '../../../src/estimators/pooled/clipped-rows.js';
-import { designOf, type Looks } from '../../../src/estimators/mean/filters/design.js';
+import { designOf, type FilterRound } from '../../../src/estimators/mean/filters/design.js';
 import { heavyDesign } from '../../../src/estimators/mean/prime-heavy/design.js';
 import { boxedRows } from '../../../src/estimators/mean/filters-reference/box.js';
-import { paperDesign, type PaperDesign } from '../../../src/estimators/mean/filters-reference/design.js';
+import { referenceDesign, type ReferenceDesign } from '../../../src/estimators/mean/filters-reference/design.js';
 import { queriesOn, type Queries } from '../../../src/estimators/mean/filters-reference/queries.js';
 import { markedSurvivors } from '../../../src/estimators/mean/filters/survivors.js';
 import { inlineCompute } from '../../../src/estimators/run.js';
@@ -32,12 +32,12 @@ function poolOf(rows: readonly (readonly number[])[], dimension: number) {
 
 describe.each([1, 2, 5])('the queries as printed, in %d columns', (dimension) => {
   const facts = factsOf(dimension, 24, 4);
-  const asked = { cohort: 'rows', facts, corruption: 0.1, looks: 2, centreShare: 0.2, finalShare: 0.4 };
-  const one = paperDesign({ ...asked, kind: 'one-direction' });
+  const asked = { facts, corruption: 0.1, rounds: 2, centreShare: 0.2, finalShare: 0.4 };
+  const one = referenceDesign({ ...asked, kind: 'one-direction' });
 
   /** What a query would release about these rows but for its noise. */
   async function asksOf(
-    { box, rowsMax, leastCount, traits: { ownWidth } }: PaperDesign, rows: readonly (readonly number[])[],
+    { box, rowsMax, leastCount, traits: { ownWidth } }: ReferenceDesign, rows: readonly (readonly number[])[],
     query: (queries: Queries) => Promise<unknown>,
   ): Promise<Float64Array> {
     let asked: Float64Array | null = null;
@@ -53,7 +53,7 @@ describe.each([1, 2, 5])('the queries as printed, in %d columns', (dimension) =>
   }
 
   async function expectQuery(
-    design: PaperDesign, event: { readonly name: string; readonly sensitivity: number },
+    design: ReferenceDesign, event: { readonly name: string; readonly sensitivity: number },
     pair: readonly [readonly (readonly number[])[], readonly (readonly number[])[]],
     query: (queries: Queries) => Promise<unknown>, share?: number,
   ): Promise<void> {
@@ -63,11 +63,11 @@ describe.each([1, 2, 5])('the queries as printed, in %d columns', (dimension) =>
 
   const corner = (sign: number): number[] => new Array<number>(dimension).fill(sign * 1e9);
   /** One row at one corner of the box or at the opposite one; as many others as an average divides by, at the latter. */
-  const pairFor = ({ leastCount }: PaperDesign) => {
+  const pairFor = ({ leastCount }: ReferenceDesign) => {
     const others = Array.from({ length: leastCount - 1 }, () => corner(-1));
     return [[corner(1), ...others], [corner(-1), ...others]] as const;
   };
-  const centreOf = ({ box }: PaperDesign): Float64Array => new Float64Array(dimension).fill(-box.half);
+  const centreOf = ({ box }: ReferenceDesign): Float64Array => new Float64Array(dimension).fill(-box.half);
   /** Along the diagonal. */
   const weights = new Float64Array(dimension ** 2).fill(1 / dimension);
 
@@ -83,7 +83,7 @@ describe.each([1, 2, 5])('the queries as printed, in %d columns', (dimension) =>
   });
 
   it.each(['multiplicative', 'heavy-tailed'] as const)('differ on opposite corners by what is charged: %s', async (kind) => {
-    const many = paperDesign({ ...asked, kind, centreShare: kind === 'heavy-tailed' ? 0 : asked.centreShare });
+    const many = referenceDesign({ ...asked, kind, centreShare: kind === 'heavy-tailed' ? 0 : asked.centreShare });
     const [pair, centre] = [pairFor(many), centreOf(many)];
     const epoch = many.epochs[0]!;
     const step = epoch.inner[0]!;
@@ -106,18 +106,18 @@ describe.each([1, 2, 5])('the queries as printed, in %d columns', (dimension) =>
 describe.each([2, 5])('the fused queries in %d columns', (dimension) => {
   const facts = factsOf(dimension, 5_000, 2);
   const plain = designOf({
-    cohort: 'rows', facts, corruption: 0.05, radius: 5, looks: 2, centreShare: 0.2, finalShare: 0.4,
+    facts, corruption: 0.05, radius: 5, rounds: 2, centreShare: 0.2, finalShare: 0.4,
   });
   const heavy = heavyDesign({
-    facts, corruption: 0.05, groups: 1, centreShare: 0.2, looks: 2, finalShare: 0.5, moment: { order: 3, bound: 1 },
+    facts, corruption: 0.05, groups: 1, centreShare: 0.2, rounds: 2, finalShare: 0.5, moment: { order: 3, bound: 1 },
     nearRadius: 5, radius: 20,
   });
   if ('kind' in heavy) throw new Error('the cohort is large enough');
 
-  it.each<[string, ClipBall, readonly Looks[], GaussianEvent, GaussianEvent, readonly number[]]>([
-    ['prime', plain.ball, plain.looks, plain.sum, plain.count, plain.edges],
-    ['prime-heavy', heavy.near, heavy.looks, heavy.sum, heavy.count, heavy.edges],
-  ])('%s: differ on the edge of the ball by what is charged', async (_, ball, looks, sum, count, edges) => {
+  it.each<[string, ClipBall, readonly FilterRound[], GaussianEvent, GaussianEvent, readonly number[]]>([
+    ['prime', plain.ball, plain.rounds, plain.sum, plain.count, plain.edges],
+    ['prime-heavy', heavy.near, heavy.rounds, heavy.sum, heavy.count, heavy.edges],
+  ])('%s: differ on the edge of the ball by what is charged', async (_, ball, rounds, sum, count, edges) => {
     const axis = (j: number, length: number): number[] => Array.from({ length: dimension }, (__, i) => (i === j ? length : 0));
     const others = [axis(0, 0.5), axis(1, -1)];
     const momentsFor = async (rows: readonly (readonly number[])[]) => {
@@ -130,11 +130,11 @@ describe.each([2, 5])('the fused queries in %d columns', (dimension) => {
     const counted = (score: number): Float64Array => countScores(
       { count: 1, alive: Uint8Array.of(1) } as unknown as Parameters<typeof countScores>[0], Float64Array.of(score), edges,
     );
-    for (const look of looks) {
-      expectTight(right!.count - absent!.count, look.count);
-      expectTight(apart(right!.sums, left!.sums) * ball.grid, look.sum);
-      expectTight(apart(right!.products, up!.products) * ball.grid ** 2, look.square);
-      expectTight(apart(counted(edges[0]!), counted(edges.at(-1)!)), look.scores!);
+    for (const round of rounds) {
+      expectTight(right!.count - absent!.count, round.count);
+      expectTight(apart(right!.sums, left!.sums) * ball.grid, round.sum);
+      expectTight(apart(right!.products, up!.products) * ball.grid ** 2, round.square);
+      expectTight(apart(counted(edges[0]!), counted(edges.at(-1)!)), round.scores);
     }
     expectTight(right!.count - absent!.count, count);
     expectTight(apart(right!.sums, left!.sums) * ball.grid, sum);

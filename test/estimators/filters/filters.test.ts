@@ -3,7 +3,7 @@ import type { PooledRows } from '../../../src/estimators/contract/estimator.js';
 import {
   clippedRows, countScores, momentsOf, removeRows, scoreCounts, scoresOf,
 } from '../../../src/estimators/pooled/clipped-rows.js';
-import { directionsOf, lookOf, scoreEdges, thresholdOf } from '../../../src/estimators/mean/filters/weights.js';
+import { directionsOf, roundMoments, scoreEdges, thresholdOf } from '../../../src/estimators/mean/filters/weights.js';
 import { prime } from '../../../src/estimators/mean/prime/prime.js';
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import { createGroups, decodeGroups, inlineCompute, releaseGroups, runOffline } from '../../../src/estimators/run.js';
@@ -121,7 +121,7 @@ describe('filters', () => {
     // Noise and sampling add to the spread that is left alone; its noise is as the squared radius.
     const least = 0.1 * Math.log(20) + 3 * Math.sqrt(10 / 100_000);
     const [small, large] = [{}, { radius: wide }].map((extra) =>
-      factOf('spreadThatIsLeftAlone', 100_000, 1, { corruption: 0.05, ...extra }) - least);
+      factOf('excessVarianceDetectedAbove', 100_000, 1, { corruption: 0.05, ...extra }) - least);
     expect(small! / large!).toBeCloseTo(((1.1 * Math.sqrt(10) + 2.5) / wide) ** 2, 2);
     expect(large!).toBeGreaterThan(0.02);
   });
@@ -145,7 +145,7 @@ describe('what a filter is made of', () => {
     tags: BigUint64Array.from(rows, (_, i) => BigInt(i)),
   });
 
-  // 5,000 pairs of neighbours, four looks each.
+  // 5,000 pairs of neighbours, four rounds each.
   it('changes by at most one row when a contributor is replaced, whatever is released: 20,000 cases', { tags: ['long'] }, async () => {
     const random = seededWork(utf8('lattice'));
     const [d, n] = [2, 7];
@@ -223,11 +223,11 @@ describe('what a filter is made of', () => {
     expect(left > n / 10 && left < 0.9 * n).toBe(true);
   });
 
-  it('takes the mean back into the ball, and sees spread along the right direction', () => {
-    const look = lookOf(100, Float64Array.of(5000, 0), Float64Array.of(900, 0, 0, 100), 6, 50);
-    expect(look.mean[0]).toBeCloseTo(6, 12);
-    const wide = lookOf(100, Float64Array.of(0, 0), Float64Array.of(400, 0, 0, 100), 6, 50);
-    expect(wide.spread).toBeCloseTo(3, 9);
+  it('takes the mean back into the ball, and finds the widest direction', () => {
+    const moved = roundMoments(100, Float64Array.of(5000, 0), Float64Array.of(900, 0, 0, 100), 6, 50);
+    expect(moved.mean[0]).toBeCloseTo(6, 12);
+    const wide = roundMoments(100, Float64Array.of(0, 0), Float64Array.of(400, 0, 0, 100), 6, 50);
+    expect(wide.largestExcess).toBeCloseTo(3, 9);
     const weights = directionsOf([wide]);
     expect(weights[0]!).toBeGreaterThan(0.95);
     expect(weights[0]! + weights[3]!).toBeCloseTo(1, 9);

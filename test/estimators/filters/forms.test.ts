@@ -5,26 +5,26 @@ import { planFilter, filterParameters, type FilterKind } from '../../../src/esti
 import { primeKind } from '../../../src/estimators/mean/prime/prime.js';
 import { spectralKind } from '../../../src/estimators/mean/spectral-filter/spectral-filter.js';
 import {
-  markedSurvivors, replayedSurvivors, type Cut, type SurvivorsForm,
+  markedSurvivors, replayedSurvivors, type Removal, type SurvivorsForm,
 } from '../../../src/estimators/mean/filters/survivors.js';
 import { momentsOf, rowsOfSteps, type ClippedRows } from '../../../src/estimators/pooled/clipped-rows.js';
 import { inlineCompute } from '../../../src/estimators/run.js';
 import { Sensitive } from '../../../src/base/brands.js';
 import { countedCompute } from '../../support/counted-work.js';
 import { dataSource } from '../../support/data.js';
-import { noting } from '../../support/noted-cuts.js';
+import { noting } from '../../support/noted-removals.js';
 import { factsOf, releaseOf } from '../../support/offline.js';
 import { searchedFaults } from '../../support/sensitivity-check.js';
 
 const kinds: readonly [string, FilterKind][] = [['prime', primeKind], ['spectral-filter', spectralKind]];
 
-/** A plan whose filter keeps its rows in this way; `cuts` counts what it removes by. */
+/** A plan whose filter keeps its rows in this way; `removals` counts what it removes by. */
 function planned(
-  kind: FilterKind, form: SurvivorsForm, profile: string, dimension: number, cohort: number, cuts: Cut[],
+  kind: FilterKind, form: SurvivorsForm, variant: string, dimension: number, cohort: number, removals: Removal[],
 ): Plan {
   const facts = factsOf(dimension, cohort, 100);
-  const parameters = parseParameters(filterParameters, { scale: 1, corruption: 0.1, looks: 4, profile }, { dimension });
-  const plan = planFilter({ ...kind, survivors: noting(form, cuts) }, parameters, facts);
+  const parameters = parseParameters(filterParameters, { scale: 1, corruption: 0.1, rounds: 4, variant }, { dimension });
+  const plan = planFilter({ ...kind, survivors: noting(form, removals) }, parameters, facts);
   if (plan.kind === 'infeasible') throw new Error(plan.reason);
   return plan;
 }
@@ -36,9 +36,9 @@ const attacks: readonly [string, Attack][] = [
   ['far out', (row) => row.map((entry) => 1e6 * entry)],
 ];
 
-describe.each(kinds)('%s, answering queries from the cuts so far or keeping the rows that are left', (_, kind) => {
-  it.each(['default', 'paper'])('releases the same bits from the same noise: profile %s', async (profile) => {
-    const seen: Cut[] = [];
+describe.each(kinds)('%s, answering queries from the removals so far or keeping the rows that are left', (_, kind) => {
+  it.each(['default', 'reference'])('releases the same bits from the same noise: variant %s', async (variant) => {
+    const seen: Removal[] = [];
     for (const [name, attack] of attacks) {
       for (const dimension of [1, 2, 5]) {
         const data = dataSource(`${name} ${dimension}`);
@@ -46,9 +46,9 @@ describe.each(kinds)('%s, answering queries from the cuts so far or keeping the 
           const row = data.normals(dimension);
           return i % 10 === 0 ? attack(row) : row;
         });
-        const [central, interactive]: [Cut[], Cut[]] = [[], []];
-        const left = planned(kind, markedSurvivors, profile, dimension, rows.length, central);
-        const right = planned(kind, replayedSurvivors, profile, dimension, rows.length, interactive);
+        const [central, interactive]: [Removal[], Removal[]] = [[], []];
+        const left = planned(kind, markedSurvivors, variant, dimension, rows.length, central);
+        const right = planned(kind, replayedSurvivors, variant, dimension, rows.length, interactive);
         for (const seed of ['a', 'b']) {
           const first = await releaseOf(left, dimension, rows, `${seed} ${name}`);
           expect(first.kind).toBe('value');
@@ -68,7 +68,7 @@ describe.each(kinds)('%s as printed', (_, kind) => {
     const dimension = 2;
     const facts = factsOf(dimension, 600, 60);
     const parameters = parseParameters(
-      filterParameters, { scale: 1, corruption: 0.2, looks: 4, profile: 'paper' }, { dimension },
+      filterParameters, { scale: 1, corruption: 0.2, rounds: 4, variant: 'reference' }, { dimension },
     );
     const { faults, pairs } = await searchedFaults(planFilter(kind, parameters, facts), facts, parameters, ['one', 'two']);
     expect(faults).toEqual([]);
@@ -77,20 +77,20 @@ describe.each(kinds)('%s as printed', (_, kind) => {
 
   it('says so where its noise hides everything, and with how many it would not', () => {
     const facts = factsOf(10, 5_000, 1);
-    const parameters = parseParameters(filterParameters, { scale: 1, profile: 'paper' }, { dimension: 10 });
+    const parameters = parseParameters(filterParameters, { scale: 1, variant: 'reference' }, { dimension: 10 });
     const refused = planFilter(kind, parameters, facts);
     if (refused.kind === 'plan') throw new Error('there is a plan');
     const cohort = refused.cohortNeeded!;
     const plan = planFilter(kind, parameters, { ...facts, cohort });
     expect(planFilter(kind, parameters, { ...facts, cohort: cohort - 1 }).kind).toBe('infeasible');
     if (plan.kind === 'infeasible') throw new Error(plan.reason);
-    const usual = planFilter(kind, { ...parameters, profile: 'default' }, { ...facts, cohort });
+    const usual = planFilter(kind, { ...parameters, variant: 'default' }, { ...facts, cohort });
     if (usual.kind === 'infeasible') throw new Error(usual.reason);
     expect(plan.expectedError(0.05).total).toBeGreaterThan(3 * usual.expectedError(0.05).total);
   });
 });
 
-describe('rows left by cuts of at most a share', () => {
+describe('rows left by removals of at most a share', () => {
   const compute = inlineCompute();
 
   /** Whole points with few different scores, so that most scores are tied; places are the contributors' tags. */
@@ -106,7 +106,7 @@ describe('rows left by cuts of at most a share', () => {
     const passesAfter = async (far: number): Promise<readonly string[]> => {
       const counted = countedCompute();
       const survivors = markedSurvivors(counted.compute, Sensitive.of(await latticeRows([[0, 1], [1, 0], [far, 0]], 2)));
-      await survivors.cut({
+      await survivors.remove({
         mean: new Float64Array(2), weights: Float64Array.of(1, 0, 0, 1), least: 9, shareMax: 0.5,
       });
       await (await survivors.rows()).mapAsync((rows) => momentsOf(counted.compute, rows));
@@ -115,7 +115,7 @@ describe('rows left by cuts of at most a share', () => {
     expect(await passesAfter(2)).toEqual(await passesAfter(3));
   });
 
-  // 5,000 pairs of neighbours, four cuts each.
+  // 5,000 pairs of neighbours, four removals each.
   it('differ in one row each at most when a contributor is replaced, comes or goes: 20,000 cases with ties', { tags: ['long'] }, async () => {
     const data = dataSource('lattice');
     const [dimension, count] = [2, 9];
@@ -129,12 +129,12 @@ describe('rows left by cuts of at most a share', () => {
       const left = markedSurvivors(compute, Sensitive.of(await latticeRows(here, dimension)));
       const right = markedSurvivors(compute, Sensitive.of(await latticeRows(there, dimension)));
       for (let step = 0; step < 4; step++) {
-        const cut: Cut = {
+        const removal: Removal = {
           mean: Float64Array.from(point()), weights: Float64Array.of(1, 0, 0, data.below(2)), least: data.below(6),
           shareMax: [0.1, 0.3, 0.5, 0.9][data.below(4)]!,
         };
-        await left.cut(cut);
-        await right.cut(cut);
+        await left.remove(removal);
+        await right.remove(removal);
         const [one, other] = [Sensitive.open(await left.rows()), Sensitive.open(await right.rows())];
         let [onlyOne, onlyOther] = [0, 0];
         for (let i = 0; i < count; i++) {
@@ -146,7 +146,7 @@ describe('rows left by cuts of at most a share', () => {
           if (i !== changed) exchanged += 1;
         }
         most = Math.max(most, onlyOne, onlyOther);
-        capped += cut.shareMax! < 0.9 ? 1 : 0;
+        capped += removal.shareMax! < 0.9 ? 1 : 0;
       }
     }
     expect(most).toBe(1);

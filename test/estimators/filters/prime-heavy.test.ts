@@ -80,9 +80,9 @@ describe('prime-heavy', () => {
     }
   });
 
-  it('does without looks where few rows would show them nothing, and spends all on the mean', () => {
+  it('does without filter rounds where few rows would show them nothing, and spends all on the mean', () => {
     const [few, more] = [3_600, 10_000].map((cohort) => planOf('prime-heavy', { scale: 1 }, factsOf(10, cohort, 1)));
-    expect([few!.facts.looks, more!.facts.looks]).toEqual([0, 2]);
+    expect([few!.facts.rounds, more!.facts.rounds]).toEqual([0, 2]);
     expect(few!.noise[0]! * Number(few!.facts.contributorsOfTheMean))
       .toBeLessThan(more!.noise[0]! * Number(more!.facts.contributorsOfTheMean) * Math.sqrt(0.65));
   });

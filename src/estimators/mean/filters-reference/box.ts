@@ -14,8 +14,9 @@ export interface Box {
 }
 
 /**
- * The cube of half-side `half` in scales, on a grid on which sums of products over `rowsMax` rows are exact: the
- * squared norm of a row is at most half^2 d steps, which the grid of the ball around the cube allows for.
+ * The cube of half-side `half` in scales, on a grid on which sums of products over `rowsMax` rows
+ * are exact: the squared norm of a row is at most half^2 d steps, which the grid of the ball around
+ * the cube allows for.
  */
 export function boxOf(half: number, dimension: number, rowsMax: number): Box {
   const { grid } = clipBall(half * Math.sqrt(dimension), { products: true, rowsMax });
@@ -24,9 +25,9 @@ export function boxOf(half: number, dimension: number, rowsMax: number): Box {
 }
 
 /**
- * Moves every entry into the box, rounded toward the centre to whole steps. A row with an entry that is not finite is
- * not there. Of more than `rowsMax` rows those with the smallest tags are taken. A function of each row alone, so that
- * one contributor changes one row. O(n d^2).
+ * Moves every entry into the box, rounded toward the centre to whole steps. A row with an entry
+ * that is not finite is not there. Of more than `rowsMax` rows those with the smallest tags are
+ * taken. A function of each row alone, so that one contributor changes one row. O(n d^2).
  * @param scale - units of the columns.
  */
 export function boxedRows(

@@ -3,13 +3,15 @@ import type { GaussianEvent, LaplaceEvent, MechanismEvent, SymmetricGaussianEven
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { openRange, rowsForRange, type Range } from '../heavy-tails/range.js';
+import { errorUpTo } from '../../pooled/expected-error.js';
+import { rowsCohort } from '../../pooled/pool.js';
 import { boxOf, type Box } from './box.js';
 
 /** Which printed filter. */
-export type PaperKind = 'one-direction' | 'multiplicative' | 'heavy-tailed';
+export type ReferenceKind = 'one-direction' | 'multiplicative' | 'heavy-tailed';
 
 /** In what the printed filters differ, besides the order of their queries. */
-export interface PaperTraits {
+export interface ReferenceTraits {
   /** Variance that honest rows are taken to have in every direction: excess is what is above it. */
   readonly ownWidth: 0 | 1;
   /** A round of steps ends when the norm has fallen to this part of what it began with. */
@@ -18,20 +20,22 @@ export interface PaperTraits {
   readonly isCapped: boolean;
 }
 
-/** Of rows with heavy tails only a bound on the variance is known, so nothing is taken off, and nothing caps a cut. */
-export function traitsOf(kind: PaperKind): PaperTraits {
+/**
+ * Of rows with heavy tails only a bound on the variance is known, so nothing is taken off, and
+ * nothing caps a cut.
+ */
+export function traitsOf(kind: ReferenceKind): ReferenceTraits {
   return kind === 'heavy-tailed'
     ? { ownWidth: 0, roundEnds: 2 / 3, isCapped: false }
     : { ownWidth: 1, roundEnds: 1 / 2, isCapped: true };
 }
 
-export interface PaperAsked {
-  readonly kind: PaperKind;
-  readonly cohort: string;
+export interface ReferenceOptions {
+  readonly kind: ReferenceKind;
   readonly facts: StudyFacts;
   readonly corruption: number;
-  /** Steps in all. */
-  readonly looks: number;
+  /** Filter rounds, which the paper calls steps, in all. */
+  readonly rounds: number;
   /** Part of rho for the range; 0 where others than these rows find the centre. */
   readonly centreShare: number;
   readonly finalShare: number;
@@ -45,7 +49,10 @@ export interface StepEvents {
   readonly square: SymmetricGaussianEvent;
 }
 
-/** The queries of one step in many directions: a norm, a matrix, and when rows are to go a centre and a threshold. */
+/**
+ * The queries of one step in many directions: a norm, a matrix, and when rows are to go a centre
+ * and a threshold.
+ */
 export interface InnerEvents {
   readonly mean: GaussianEvent;
   readonly norm: LaplaceEvent;
@@ -64,10 +71,10 @@ export interface EpochEvents {
 }
 
 /** The noise of a printed filter, from public numbers; sensitivities are proved in queries. */
-export interface PaperDesign {
+export interface ReferenceDesign {
   readonly facts: StudyFacts;
   readonly corruption: number;
-  readonly traits: PaperTraits;
+  readonly traits: ReferenceTraits;
   /** Null where others than these rows find the centre. */
   readonly range: Extract<Range, { kind: 'open' }> | null;
   readonly box: Box;
@@ -98,36 +105,43 @@ const roundedUp = 1 + 2 ** -40;
 /** Room for entries, and for the errors of computing them: averages are below 64 D^2 by far. */
 const magnitude = 64;
 
-/** Variance in scales at which the filter for heavy tails ends: the printed constant, which is not worked out there. */
+/**
+ * Variance in scales at which the filter for heavy tails ends: the printed constant, which is not
+ * worked out there.
+ */
 const heavyNorm = 4;
-/** Half the side of its box is so many times 1 / sqrt(hostile share), which is taken for no less than a hundredth. */
+/**
+ * Half the side of its box is so many times 1 / sqrt(hostile share), which is taken for no less
+ * than a hundredth.
+ */
 const heavyReach = 3;
 const heavyShareLeast = 0.01;
 
 /**
- * Half the side of the paper's box in scales. An honest sample of normal rows lies inside it nearly surely. Of honest
- * rows with heavy tails at most a ninth of the hostile share lies outside in a column (Chebyshev); the printed 25 in
- * place of 3 would make noise 70 times as large.
+ * Half the side of the paper's box in scales. An honest sample of normal rows lies inside it nearly
+ * surely. Of honest rows with heavy tails at most a ninth of the hostile share lies outside in a
+ * column (Chebyshev); the printed 25 in place of 3 would make noise 70 times as large.
  */
-function halfSide({ kind, facts: { dimension, cohort }, corruption }: PaperAsked): number {
+function halfSide({ kind, facts: { dimension, cohort }, corruption }: ReferenceOptions): number {
   return kind === 'heavy-tailed'
     ? heavyReach / Math.sqrt(Math.max(corruption, heavyShareLeast))
     : 4 * Math.sqrt(Math.log((dimension * cohort) / outside));
 }
 
 /** What each query may cost: means share `finalShare`, all others share what is left equally. */
-function costsOf({ kind, facts, looks, centreShare, finalShare }: PaperAsked): {
+function costsOf({ kind, facts, rounds, centreShare, finalShare }: ReferenceOptions): {
   readonly mean: number; readonly other: number; readonly epochs: number; readonly inner: number;
 } {
   const rest = 1 - centreShare - finalShare;
   if (kind === 'one-direction') {
     return {
-      mean: shareOf(facts.target.rho, finalShare / (looks + 1)), other: shareOf(facts.target.rho, rest / (3 * looks + 1)),
+      mean: shareOf(facts.target.rho, finalShare / (rounds + 1)),
+      other: shareOf(facts.target.rho, rest / (3 * rounds + 1)),
       epochs: 0, inner: 0,
     };
   }
-  const epochs = Math.ceil(looks / epochSteps);
-  const inner = Math.ceil(looks / epochs);
+  const epochs = Math.ceil(rounds / epochSteps);
+  const inner = Math.ceil(rounds / epochs);
   return {
     mean: shareOf(facts.target.rho, finalShare / (epochs + epochs * inner + 1)),
     other: shareOf(facts.target.rho, rest / (2 * epochs + 5 * epochs * inner + 1)), epochs, inner,
@@ -135,22 +149,22 @@ function costsOf({ kind, facts, looks, centreShare, finalShare }: PaperAsked): {
 }
 
 /** Events of every query that the filter may ask. */
-export function paperDesign(asked: PaperAsked): PaperDesign {
-  const { facts, corruption, looks } = asked;
+export function referenceDesign(options: ReferenceOptions): ReferenceDesign {
+  const { facts, corruption, rounds } = options;
   const { dimension } = facts;
   const rowsMax = surplus * facts.cohort;
   const leastCount = Math.ceil(facts.cohort / 2);
-  const box = boxOf(halfSide(asked), dimension, rowsMax);
-  const costs = costsOf(asked);
-  const make = eventsFor(asked, box, leastCount, costs);
-  const range = rangeOf(asked);
+  const box = boxOf(halfSide(options), dimension, rowsMax);
+  const costs = costsOf(options);
+  const make = eventsFor(options, box, leastCount, costs);
+  const range = rangeOf(options);
   const edges = scoreEdges(box.diagonal ** 2);
-  const steps = asked.kind === 'one-direction' ? Array.from({ length: looks }, (_, t) => make.step(`step-${t + 1}`)) : [];
+  const steps = options.kind === 'one-direction' ? Array.from({ length: rounds }, (_, t) => make.step(`step-${t + 1}`)) : [];
   const epochs = Array.from({ length: costs.epochs }, (_, s) => make.epoch(`epoch-${s + 1}`, costs.inner, edges.length));
   const [final, finalSize] = [make.mean('final/mean'), make.size('final/size')];
   return {
-    facts, corruption, traits: traitsOf(asked.kind), range, box, rowsMax, leastCount, steps, epochs, final, finalSize, edges,
-    ...levels(asked, costs.other),
+    facts, corruption, traits: traitsOf(options.kind), range, box, rowsMax, leastCount, steps, epochs, final, finalSize, edges,
+    ...levels(options, costs.other),
     events: [
       ...(range === null ? [] : [range.event]), ...steps.flatMap(({ size, mean, norm, square }) => [size, mean, norm, square]),
       ...epochs.flatMap(({ size, mean, norm, inner }) => [
@@ -161,19 +175,21 @@ export function paperDesign(asked: PaperAsked): PaperDesign {
   };
 }
 
-function rangeOf({ cohort, facts: { dimension, target }, centreShare }: PaperAsked): PaperDesign['range'] {
+function rangeOf({ facts: { dimension, target }, centreShare }: ReferenceOptions): ReferenceDesign['range'] {
   if (centreShare === 0) return null;
   return openRange({
-    name: 'range', cohort, dimension, spread: 0.5, rho: shareOf(target.rho, centreShare), delta: target.delta,
+    name: 'range', cohort: rowsCohort, dimension, spread: 0.5, rho: shareOf(target.rho, centreShare), delta: target.delta,
   }) as Extract<Range, { kind: 'open' }>;
 }
 
 type Costs = ReturnType<typeof costsOf>;
 
-function eventsFor({ cohort, facts: { dimension } }: PaperAsked, { diagonal }: Box, least: number, costs: Costs) {
+function eventsFor(
+  { facts: { dimension } }: ReferenceOptions, { diagonal }: Box, least: number, costs: Costs,
+) {
   const square = diagonal ** 2 * roundedUp;
   const pure = Math.sqrt(2 * costs.other) * (1 - 2 ** -40);
-  const place = (name: string) => ({ name, cohort });
+  const place = (name: string) => ({ name, cohort: rowsCohort });
   const scalar = (name: string): LaplaceEvent => laplaceEvent({
     ...place(name), dimension: 1, sensitivity: (square / least) * roundedUp, epsilon: pure, magnitude: magnitude * square,
   });
@@ -209,13 +225,14 @@ function scoreEdges(scoreMax: number): readonly number[] {
 }
 
 /**
- * When the filter ends, and which norm it can see: honest rows show the share of unlucky ones and of sampling (those
- * with heavy tails whatever the printed constant allows them), the norm has Laplace noise (three deviations), and a
- * direction is that of the rows once the norm is above that of the noise of the matrix, about sigma sqrt(2 d).
+ * When the filter ends, and which norm it can see: honest rows show the share of unlucky ones and
+ * of sampling (those with heavy tails whatever the printed constant allows them), the norm has
+ * Laplace noise (three deviations), and a direction is that of the rows once the norm is above that
+ * of the noise of the matrix, about sigma sqrt(2 d).
  */
-function levels(asked: PaperAsked, rho: number): { readonly stop: number; readonly seen: number } {
-  const { kind, facts: { dimension, cohort }, corruption } = asked;
-  const sensitivity = (2 * (2 * halfSide(asked)) ** 2 * dimension) / cohort;
+function levels(options: ReferenceOptions, rho: number): { readonly stop: number; readonly seen: number } {
+  const { kind, facts: { dimension, cohort }, corruption } = options;
+  const sensitivity = (2 * (2 * halfSide(options)) ** 2 * dimension) / cohort;
   const unlucky = corruption === 0 ? 0 : 2 * corruption * Math.log(1 / corruption);
   const honest = kind === 'heavy-tailed' ? heavyNorm : unlucky + 3 * Math.sqrt(dimension / cohort);
   const stop = honest + (3 * sensitivity) / Math.sqrt(2 * rho);
@@ -223,21 +240,21 @@ function levels(asked: PaperAsked, rho: number): { readonly stop: number; readon
 }
 
 /** The largest norm that hostile rows can make inside the box. */
-function largestNorm(asked: PaperAsked): number {
-  return asked.corruption * halfSide(asked) ** 2 * asked.facts.dimension;
+function largestNorm(options: ReferenceOptions): number {
+  return options.corruption * halfSide(options) ** 2 * options.facts.dimension;
 }
 
 /**
- * Contributors without whom nothing works: their place is not found, or the filter sees nothing that hostile rows could
- * do inside the box. Found by doubling and halving, O(log answer).
+ * Contributors without whom nothing works: their place is not found, or the filter sees nothing
+ * that hostile rows could do inside the box. Found by doubling and halving, O(log answer).
  */
-export function cohortForPaper(asked: PaperAsked): number {
-  const { facts, corruption } = asked;
+export function cohortForReference(options: ReferenceOptions): number {
+  const { facts, corruption } = options;
   const { dimension } = facts;
-  const range = rangeOf(asked);
-  const { other } = costsOf(asked);
+  const range = rangeOf(options);
+  const { other } = costsOf(options);
   const isEnough = (cohort: number): boolean => {
-    const more = { ...asked, facts: { ...facts, cohort } };
+    const more = { ...options, facts: { ...facts, cohort } };
     return corruption === 0 || levels(more, other).seen <= largestNorm(more);
   };
   let high = Math.max(16, range === null ? 0 : rowsForRange(range, dimension, corruption));
@@ -253,20 +270,22 @@ export function cohortForPaper(asked: PaperAsked): number {
 }
 
 /**
- * Hostile rows stay unseen below the level, and are worst together: a share c at distance r widens the rows by c r^2 and
- * moves the mean by c r. Further, the printed filter of one direction removes a row at distance r with probability
- * r^2 / D^2 in a step, so that after T of them the root mean square of what is left of c r is largest, with
- * c D sqrt(T^T / (T + 1)^(T + 1)), at r = D / sqrt(T + 1). The random thresholds of the other filter are a part of one
- * that fits, half of it on average: its level counts twice.
+ * Hostile rows stay unseen below the level, and are worst together: a share c at distance r widens
+ * the rows by c r^2 and moves the mean by c r. Further, the printed filter of one direction removes
+ * a row at distance r with probability r^2 / D^2 in a step, so that after T of them the root mean
+ * square of what is left of c r is largest, with c D sqrt(T^T / (T + 1)^(T + 1)), at r = D / sqrt(T
+ * + 1). The random thresholds of the other filter are a part of one that fits, half of it on
+ * average: its level counts twice.
  */
-export function paperError(design: PaperDesign, share: number): ExpectedError {
+export function referenceError(design: ReferenceDesign): (share: number) => ExpectedError {
   const { facts: { dimension, cohort }, corruption, final, box, seen, steps } = design;
   const sampling = Math.sqrt(dimension / cohort);
   const noise = final.sigma * Math.sqrt(dimension);
-  if (!(share >= 0 && share <= corruption)) return { total: Infinity, sampling, noise, bias: Infinity };
   const unseen = Math.sqrt(2 * corruption * seen);
   const count = steps.length;
-  const left = count === 0 ? 0 : share * box.diagonal * Math.sqrt(count ** count / (count + 1) ** (count + 1));
-  const bias = share === 0 ? 0 : Math.min((share * box.diagonal) / 2, Math.max(unseen, left));
-  return { total: Math.hypot(sampling, noise, bias), sampling, noise, bias };
+  return errorUpTo(corruption, { sampling, noise }, (share) => {
+    const left = count === 0 ? 0
+      : share * box.diagonal * Math.sqrt(count ** count / (count + 1) ** (count + 1));
+    return share === 0 ? 0 : Math.min((share * box.diagonal) / 2, Math.max(unseen, left));
+  });
 }

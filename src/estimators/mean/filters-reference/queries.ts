@@ -8,32 +8,40 @@ import type { Survivors } from '../filters/survivors.js';
 import { insideBox, type Box } from './box.js';
 
 /**
- * What an analyst may ask about the rows that its cuts leave: the printed queries, each with a charge of its own.
+ * What an analyst may ask about the rows that its cuts leave: the printed queries, each with a
+ * charge of its own.
  *
- * Claims. Neighbours: sets of surviving rows that differ in one row each at most (survivors). Rows lie in a cube of
- * diagonal D around 0, and centres are taken back into it. Let an average be a sum over the rows left, divided by
- * k = max(their number, h) with h whole and public. This is the plain average of k items, of which those that no row
- * fills are 0. If any two rows' items, and a row's item and 0, are at most u apart, then an average changes by at most
- * u / h: with as many items on both sides one item changes, by at most u, out of k >= h; and with an item more, the
+ * Claims. Neighbours: sets of surviving rows that differ in one row each at most (survivors). Rows
+ * lie in a cube of diagonal D around 0, and centres are taken back into it. Let an average be a sum
+ * over the rows left, divided by k = max(their number, h) with h whole and public. This is the
+ * plain average of k items, of which those that no row fills are 0. If any two rows' items, and a
+ * row's item and 0, are at most u apart, then an average changes by at most u / h: with as many
+ * items on both sides one item changes, by at most u, out of k >= h; and with an item more, the
  * average moves by |item - average of the others| / (k + 1), which is at most u / (h + 1).
  * - size: 1, Laplace.
- * - mean: items z, u = D. Gaussian: the printed Laplace noise covers one coordinate, and all d may change.
- * - square: items (z - m)(z - m)^T, u = D^2 in Frobenius norm. Write a, b for two rows seen from m; m, 0 and the rows
- *   are in a cube, so that |a_i - b_i| <= B in each of d coordinates and |a_i|, |b_i| <= B, with D^2 = d B^2. If a_i and
- *   b_i have the same sign the smaller square is at most a_i b_i, otherwise a_i^2 + b_i^2 = (a_i - b_i)^2 + 2 a_i b_i;
- *   either way a_i^2 + b_i^2 <= B^2 + a_i b_i. Summed: p + q <= D^2 + c with p = |a|^2, q = |b|^2, c = a.b. The squared
- *   distance is p^2 + q^2 - 2 c^2. When c <= 0 it is at most (p + q)^2 <= D^4, as -D^2 <= c. When c > 0, p and q are
- *   at most D^2 and their sum at most D^2 + c, so by convexity p^2 + q^2 <= D^4 + c^2. Against 0: |a|^2 <= D^2.
- * Let w be 1, or 0 where nothing is known of honest rows but a bound on their variance.
- * - norm: the largest absolute eigenvalue of (square - w), which moves by no more than square does: D^2 / h, Laplace.
- * - along: <square - w, U> for U positive semidefinite of trace 1, by the same token. The trace of a computed U may be
- *   off by rounding, which the planned sensitivity has room for.
+ * - mean: items z, u = D. Gaussian: the printed Laplace noise covers one coordinate, and all d may
+ *   change.
+ * - square: items (z - m)(z - m)^T, u = D^2 in Frobenius norm. Write a, b for two rows seen from m;
+ *   m, 0 and the rows are in a cube, so that |a_i - b_i| <= B in each of d coordinates and |a_i|,
+ *   |b_i| <= B, with D^2 = d B^2. If a_i and b_i have the same sign the smaller square is at most
+ *   a_i b_i, otherwise a_i^2 + b_i^2 = (a_i - b_i)^2 + 2 a_i b_i; either way a_i^2 + b_i^2 <= B^2 +
+ *   a_i b_i. Summed: p + q <= D^2 + c with p = |a|^2, q = |b|^2, c = a.b. The squared distance is
+ *   p^2 + q^2 - 2 c^2. When c <= 0 it is at most (p + q)^2 <= D^4, as -D^2 <= c. When c > 0, p and
+ *   q are at most D^2 and their sum at most D^2 + c, so by convexity p^2 + q^2 <= D^4 + c^2.
+ *   Against 0: |a|^2 <= D^2. Let w be 1, or 0 where nothing is known of honest rows but a bound on
+ *   their variance.
+ * - norm: the largest absolute eigenvalue of (square - w), which moves by no more than square does:
+ *   D^2 / h, Laplace.
+ * - along: <square - w, U> for U positive semidefinite of trace 1, by the same token. The trace of
+ *   a computed U may be off by rounding, which the planned sensitivity has room for.
  * - total: items score - w with scores in [0, D^2], u = D^2 as D >= 1. Laplace.
  * - scores: one row moves from one bin of counts to another: sqrt 2 in L2.
- * Averages are computed in doubles from exact sums, to far less than half a step of their events' grids.
+ * Averages are computed in doubles from exact sums, to far less than half a step of their events'
+ * grids.
  *
- * Source: Liu, Kong, Kakade and Oh (2021), the queries of Algorithms 6, 10 and 15 and of Algorithms 11 and 16, with the centre taken
- * back into the cube, and averages that need no lower bound on the number of rows left.
+ * Source: Liu, Kong, Kakade and Oh (2021), the queries of Algorithms 6, 10 and 15 and of Algorithms
+ * 11 and 16, with the centre taken back into the cube, and averages that need no lower bound on the
+ * number of rows left.
  */
 export interface Queries {
   size(event: LaplaceEvent): Promise<Released<number>>;
@@ -50,7 +58,7 @@ export interface Queries {
   ): Promise<Released<Float64Array>>;
 }
 
-export interface QueriesAsked {
+export interface QueriesOptions {
   readonly mechanisms: Mechanisms;
   readonly compute: Compute;
   readonly survivors: Survivors;
@@ -61,7 +69,7 @@ export interface QueriesAsked {
   readonly ownWidth: 0 | 1;
 }
 
-export function queriesOn({ mechanisms, compute, survivors, box, leastCount, ownWidth }: QueriesAsked): Queries {
+export function queriesOn({ mechanisms, compute, survivors, box, leastCount, ownWidth }: QueriesOptions): Queries {
   const { grid } = box;
   const unit = grid ** 2;
   const moments = async (): Promise<Sensitive<Moments>> =>
@@ -93,7 +101,10 @@ export function queriesOn({ mechanisms, compute, survivors, box, leastCount, own
   };
 }
 
-/** sum (z - m)(z - m)^T = P - m s^T - s m^T + count m m^T, over the rows left, as an average in scales. */
+/**
+ * sum (z - m)(z - m)^T = P - m s^T - s m^T + count m m^T, over the rows left, as an average in
+ * scales.
+ */
 function squareAbout({ count, sums, products }: Moments, centre: Float64Array, unit: number, least: number): Float64Array {
   const dimension = sums.length;
   const divisor = Math.max(count, least);
@@ -119,12 +130,13 @@ function innerProduct(left: Float64Array, right: Float64Array): number {
 }
 
 /**
- * Scores are rounded down to a grid on which their sum is exact: at most 8 h rows of at most D^2, in less than 2^53
- * steps. Sums of many doubles would otherwise be off by more than an event's grid.
+ * Scores are rounded down to a grid on which their sum is exact: at most 8 h rows of at most D^2,
+ * in less than 2^53 steps. Sums of many doubles would otherwise be off by more than an event's
+ * grid.
  */
 function averageExcess(
   { count, alive }: ClippedRows, scores: Float64Array,
-  { box: { diagonal }, leastCount: least, ownWidth }: Pick<QueriesAsked, 'box' | 'leastCount' | 'ownWidth'>,
+  { box: { diagonal }, leastCount: least, ownWidth }: Pick<QueriesOptions, 'box' | 'leastCount' | 'ownWidth'>,
 ): number {
   const step = 2 ** (Math.ceil(2 * Math.log2(diagonal)) + Math.ceil(Math.log2(8 * least)) - 51);
   let [steps, left] = [0, 0];

@@ -1,10 +1,14 @@
 /**
- * What a noisy histogram of scores tells: which of them are too many. Works on released numbers alone, so it is free.
+ * What a noisy histogram of scores tells: which of them are too many. Works on released numbers
+ * alone, so it is free.
  */
 
 /** Edges to a factor of two in scores, which are squared distances. */
 const binsPerDoubling = 4;
-/** Scores of honest rows are spread about 1: from there on fewer and fewer rows have higher ones, bin for bin. */
+/**
+ * Scores of honest rows are spread about 1: from there on fewer and fewer rows have higher ones,
+ * bin for bin.
+ */
 const leastScore = 1;
 
 /** Edges of the bins, from what is not looked at up to what a score inside a ball can be. */
@@ -26,13 +30,16 @@ const certain = 4.5;
 /** A stretch with less than this share of the rows is left alone: it hardly matters. */
 const leastShare = 0.001;
 
-/** On its far side a stretch goes on for as long as bins are seen above their noise and fall off faster than any tail. */
+/**
+ * On its far side a stretch goes on for as long as bins are seen above their noise and fall off
+ * faster than any tail.
+ */
 const fallsOff = 0.65;
 
 /**
- * The stretch in which rows are more than in some bin below it: nothing that tails off does that, whatever its tails,
- * while rows that stand together do. Whoever is in it goes; honest rows farther out stay, which a threshold would
- * take too and thereby move the mean of lopsided ones.
+ * The stretch in which rows are more than in some bin below it: nothing that tails off does that,
+ * whatever its tails, while rows that stand together do. Whoever is in it goes; honest rows farther
+ * out stay, which a threshold would take too and thereby move the mean of lopsided ones.
  * @param counts - noisy, one per edge.
  * @param noise - standard deviation of each.
  * @param present - rows in all, about.

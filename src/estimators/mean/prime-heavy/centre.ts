@@ -1,19 +1,17 @@
 import { Released } from '../../../base/brands.js';
 import { median } from '../../../numerics/selection.js';
 import { privateCentreOn } from '../../../privacy/stages/centre.js';
-import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
-import type { Compute, FinishedSummaries, StudyFacts } from '../../contract/estimator.js';
+import type { FinishedSummaries, StudyFacts } from '../../contract/estimator.js';
+import type { Draws } from '../../pooled/centre.js';
 import { poolOf } from '../../pooled/pool.js';
 import { groupName } from './design.js';
 
 /** What the groups draw with. */
-export interface CentreRun {
+export interface CentreRun extends Draws {
   readonly facts: StudyFacts;
   /** Odd. */
   readonly groups: number;
   readonly scale: Float64Array;
-  readonly mechanisms: Mechanisms;
-  readonly compute: Compute;
 }
 
 /** Where the rows are. */
@@ -27,8 +25,8 @@ export interface FoundCentre {
 /**
  * Per column the middle one of the groups' centres, of those that found one: more than half must.
  *
- * Claim: each group's draws cost the whole (rho, delta) to that group's contributors (privacy/centre), and nothing to
- * others. What is answered is a function of released centres.
+ * Claim: each group's draws cost the whole (rho, delta) to that group's contributors
+ * (privacy/centre), and nothing to others. What is answered is a function of released centres.
  */
 export async function centreOfGroups(
   { facts, groups, scale, mechanisms, compute }: CentreRun, summaries: FinishedSummaries,

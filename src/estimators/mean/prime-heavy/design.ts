@@ -1,40 +1,48 @@
-import { normalUpperQuantile } from '../../../numerics/normal.js';
+import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { centreEvents } from '../../../privacy/stages/centre.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
-import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
-import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
 import type { CohortPlan, ExpectedError, StudyFacts } from '../../contract/estimator.js';
-import { disjointNames, pooledCohort } from '../heavy-tails/parameters.js';
+import { errorUpTo } from '../../pooled/expected-error.js';
+import { countToBeSeen, fullestBinShare } from '../../pooled/fullest-bin.js';
+import { usualRadius } from '../../pooled/parameters.js';
+import { pooledCohort, rowsCohort } from '../../pooled/pool.js';
+import { countEvent, sumEvent } from '../../pooled/query-events.js';
+import {
+  eventsOf, filterRounds, hiddenByNoise, isBlind, type FilterRound,
+} from '../filters/design.js';
 import { balancedRadius, truncationBias, type Moment } from '../heavy-tails/truncation.js';
-import { countEvent, eventsOf, isBlind, looksOf, sumEvent, type Looks } from '../filters/design.js';
 import { heavyEdges } from './bump.js';
 
-/** Cohort of the contributors whose rows are looked at and averaged. */
-export const rowsCohort = 'rows';
-/** Name of the cohort, and prefix of the events, of one group that looks for the centre; groups count from 1. */
+/**
+ * Name of the cohort, and prefix of the events, of one group that finds a centre; counted from 1.
+ */
 export const groupName = (group: number): string => `centre-${group}`;
 
 /**
  * The public numbers of a release.
  *
- * Claim. Neighbours: one contributor's row replaced by any other, or by none, or added. Cost: (rho, delta).
- * Why. Which cohort a contributor is in is a keyed hash of its identity, so neighbours differ in the rows of one
- * cohort. Cohorts are the m groups that each find a centre, at (rho, delta) each, and the rows, at rho, whose queries
- * are calibrated for any centre; everything that reads rows of more than one cohort reads released numbers. So the
- * whole costs the largest (privacy/composition), which is (rho, delta). Among the rows of the last cohort the costs of
- * the looks and of the mean overlap, and add up to rho:
- * - looks: filters/design has their sensitivities, for rows clipped to the near ball of radius r;
+ * Claim. (rho, delta).
+ * Neighbours. One contributor's row replaced by any other, or by none, or added.
+ * Why. Which cohort a contributor is in is a keyed hash of its identity, so neighbours differ in
+ * the rows of one cohort. Cohorts are the m groups that each find a centre, at (rho, delta) each,
+ * and the rows, at rho, whose queries are calibrated for any centre. Everything that reads rows of
+ * more than one cohort reads released numbers. So the whole costs the largest
+ * (privacy/accounting/composition), which is (rho, delta). Among the rows of the last cohort the
+ * costs of the rounds and of the mean add up to rho:
+ * - rounds: filters/design has their sensitivities, for rows clipped to the near ball of radius r;
  * - near: the sum of near(z), the row clipped to that ball: |near(z) - near(z')| <= 2 r;
- * - rest: the sum of rest(z), what z is beyond its near part, clipped to a ball of radius R - r: 2 (R - r);
+ * - rest: the sum of rest(z), what z is beyond its near part, clipped to a ball of radius R - r:
+ *   2 (R - r);
  * - count: 1.
- * Rows of either ball are whole steps of a grid and at most so many, so sums are exact.
+ * Rows of either ball are integer multiples of its grid step, and at most so many that sums are
+ * exact.
  */
 export interface HeavyDesign {
   /** Whole, of the study. */
   readonly facts: StudyFacts;
   readonly groups: number;
-  /** Share of the contributors that look for the centre. */
+  /** Share of the contributors that find the centre. */
   readonly centreShare: number;
   readonly cohorts: readonly CohortPlan[];
   /** Nominal rows that are averaged. */
@@ -44,22 +52,23 @@ export interface HeavyDesign {
   /** Null where the near ball is as large as pays. */
   readonly rest: { readonly ball: ClipBall; readonly event: GaussianEvent } | null;
   readonly edges: readonly number[];
-  /** None where they could see nothing. */
-  readonly looks: readonly Looks[];
+  /** None where they could detect nothing. */
+  readonly rounds: readonly FilterRound[];
   readonly sum: GaussianEvent;
   readonly count: GaussianEvent;
-  /** How much wider than the scale rows may look by chance. */
-  readonly gate: number;
+  /** Detection threshold: the excess that rows may show by chance. */
+  readonly excessMax: number;
   readonly moment: Moment;
   readonly events: readonly MechanismEvent[];
 }
 
-export interface HeavyAsked {
+export interface HeavyOptions {
   readonly facts: StudyFacts;
   readonly corruption: number;
   readonly groups: number | undefined;
   readonly centreShare: number | undefined;
-  readonly looks: number;
+  /** At most. */
+  readonly rounds: number;
   readonly finalShare: number;
   readonly moment: Moment;
   /** Of the near ball and of the whole, in scales. */
@@ -74,23 +83,22 @@ export interface HeavyInfeasible {
 }
 
 const groupChoices = [11, 5, 1] as const;
-/** Share of honest rows that the fullest bin of a centre's histogram holds, at least. */
-const fullestBin = 0.36;
-/** How many times the nominal rows are counted exactly; further ones are left out by their tags. */
+/** How many times the nominal rows are counted exactly; of more, the smallest tags are taken. */
 const surplus = 4;
 /** Share of the final cost that the number of rows takes. */
 const countShare = 0.05;
 /** A second ball that is not this many times the first is not worth its noise. */
 const worthwhile = 1.25;
 /**
- * Looks pay where they see the hostile share at this part of the near radius. Where they see it only farther out, which
- * is with few rows, what they cost the mean was measured to be more than what they save, whatever hostile rows do.
+ * Rounds pay where they detect the hostile share at this part of the near radius. With few rows
+ * they detect it only farther out. What they cost the mean was then measured to be more than what
+ * they save, whatever hostile rows do.
  */
-const seenFrom = 0.63;
+const detectedFrom = 0.63;
 /** Planned distance of the private median from the mean, per column, in scales. */
 const offset = 0.2;
 
-/** Who looks for the centre. */
+/** Who finds the centre. */
 export interface CentreGroups {
   readonly groups: number;
   /** Share of the contributors, of all groups together. */
@@ -98,24 +106,33 @@ export interface CentreGroups {
 }
 
 /** The public numbers of a release, or how many contributors would do. */
-export function heavyDesign(asked: HeavyAsked): HeavyDesign | HeavyInfeasible {
-  const found = centreGroups(asked);
-  return 'kind' in found ? found : designWith(asked, found.groups, found.share);
+export function heavyDesign(options: HeavyOptions): HeavyDesign | HeavyInfeasible {
+  const found = centreGroups(options);
+  return 'kind' in found ? found : designWith(options, found.groups, found.share);
 }
 
-/** What decides who looks for the centre. */
-export type CentreAsked = Pick<HeavyAsked, 'facts' | 'corruption' | 'groups' | 'centreShare'>;
+/** What is assumed of honest rows in either variant. */
+export const boundedAssumption =
+  'for accuracy: honest rows have at most one scale of spread in every direction';
 
-/** Groups as asked, or as many of 11, 5 and 1 as find the centre with a seventh of the contributors (1: a third; with more
- * of them gone the mean would be worse than one that everybody finds the centre of). */
-export function centreGroups(asked: CentreAsked): CentreGroups | HeavyInfeasible {
-  const { facts: { cohort } } = asked;
-  const choices = asked.groups === undefined ? groupChoices : [asked.groups];
+/** What decides who finds the centre. */
+export type CentreGroupsOptions =
+  Pick<HeavyOptions, 'facts' | 'corruption' | 'groups' | 'centreShare'>;
+
+/**
+ * Groups as given, or as many of 11, 5 and 1 as find the centre with a seventh of the contributors.
+ * A single group may take a third: with more of them gone the mean would be worse than one whose
+ * centre everybody finds.
+ */
+export function centreGroups(options: CentreGroupsOptions): CentreGroups | HeavyInfeasible {
+  const { facts: { cohort } } = options;
+  const choices = options.groups === undefined ? groupChoices : [options.groups];
   let cohortNeeded = Infinity;
   for (const groups of choices) {
-    const shareMax = asked.centreShare ?? (groups === choices.at(-1) ? 1 / 3 : 1 / 7);
-    const wanted = rowsOfGroup(asked) * groups;
-    const share = asked.centreShare ?? Math.min(shareMax, Math.max(0.05, (1.3 * wanted) / cohort));
+    const shareMax = options.centreShare ?? (groups === choices.at(-1) ? 1 / 3 : 1 / 7);
+    const wanted = rowsOfGroup(options) * groups;
+    const share = options.centreShare
+      ?? Math.min(shareMax, Math.max(0.05, (1.3 * wanted) / cohort));
     if (cohort * share >= wanted) return { groups, share };
     const least = Math.ceil(wanted / shareMax);
     cohortNeeded = least * shareMax >= wanted ? least : least + 1;
@@ -123,41 +140,63 @@ export function centreGroups(asked: CentreAsked): CentreGroups | HeavyInfeasible
   return { kind: 'infeasible', cohortNeeded };
 }
 
-/** Rows with which a group finds its centre nearly surely; a hashed group is smaller than nominal now and then. */
-function rowsOfGroup({ facts: { dimension, target }, corruption }: Pick<HeavyAsked, 'facts' | 'corruption'>): number {
-  const [bins] = centreEvents({ cohort: groupName(1), dimension, rho: target.rho, delta: target.delta });
-  const clear = keepingCount(bins) + bins.sigma * normalUpperQuantile(0.01 / dimension);
-  const rows = clear / (fullestBin * (1 - corruption));
+/** Rows that find a group's centre nearly surely, and room for a hashed group below its size. */
+function rowsOfGroup(
+  { facts: { dimension, target }, corruption }: Pick<HeavyOptions, 'facts' | 'corruption'>,
+): number {
+  const { rho, delta } = target;
+  const [bins] = centreEvents({ cohort: groupName(1), dimension, rho, delta });
+  const share = fullestBinShare.boundedVarianceOfGroup * (1 - corruption);
+  const rows = countToBeSeen(bins, dimension) / share;
   return Math.ceil(rows + 3 * Math.sqrt(rows));
 }
 
-function designWith(asked: HeavyAsked, groups: number, centreShare: number): HeavyDesign {
-  const { facts, moment, finalShare, looks: lookCount } = asked;
+function designWith(options: HeavyOptions, groups: number, centreShare: number): HeavyDesign {
+  const { facts, moment, finalShare } = options;
   const { dimension, target } = facts;
   const rows = facts.cohort * (1 - centreShare);
   const rowsMax = Math.ceil(surplus * rows);
-  const near = clipBall(asked.nearRadius ?? 1.35 * Math.sqrt(dimension) + 3, { products: true, rowsMax });
-  const place = { cohort: rowsCohort, facts };
+  const near = clipBall(
+    options.nearRadius ?? usualRadius(dimension), { products: true, rowsMax },
+  );
   const edges = heavyEdges(near.radius);
-  const rhoLook = shareOf(target.rho, (1 - finalShare) / lookCount);
-  const planned = Array.from({ length: lookCount }, (_, t) => looksOf(place, `look-${t + 1}`, rhoLook, near, edges.length));
-  const gate = gateOf(dimension, rows, planned[0]!.square.sigma);
-  const looks = isBlind(gate, asked.corruption, { radius: seenFrom * near.radius }) ? [] : planned;
-  const rhoFinal = shareOf(target.rho, looks.length === 0 ? 1 : finalShare);
-  const rhoSums = shareOf(rhoFinal, 1 - countShare);
-  // Of both sums together, each of a radius of 1 and for half of the cost: twice that of one sum for all of it.
-  const noise = (4 * Math.sqrt(dimension)) / Math.sqrt(2 * rhoSums) / rows;
-  const radius = Math.max(near.radius, asked.radius ?? balancedRadius(moment, dimension, offset, noise));
-  const hasRest = radius > worthwhile * near.radius;
-  const restShare = hasRest ? restShareOf(near.radius, radius, (noise / 2) * near.radius / Math.sqrt(dimension / rows)) : 0;
-  const sum = sumEvent('mean/near', place, near, shareOf(rhoSums, 1 - restShare));
-  const rest = hasRest ? restOf(radius - near.radius, shareOf(rhoSums, restShare), place) : null;
-  const count = countEvent('mean/count', rowsCohort, shareOf(rhoFinal, countShare));
+  const rhoRound = shareOf(target.rho, (1 - finalShare) / options.rounds);
+  const planned = filterRounds(options.rounds, dimension, near, rhoRound, edges.length);
+  const excessMax = 3 * Math.sqrt(dimension / rows)
+    + hiddenByNoise(planned[0]!.square.sigma, dimension, rows);
+  const isFiltered =
+    !isBlind(excessMax, options.corruption, { radius: detectedFrom * near.radius });
+  const rounds = isFiltered ? planned : [];
+  const rhoFinal = shareOf(target.rho, isFiltered ? finalShare : 1);
+  const { sum, rest } = sumsOf(options, near, rows, shareOf(rhoFinal, 1 - countShare));
+  const count = countEvent('mean/count', shareOf(rhoFinal, countShare));
   const { cohorts, centres } = cohortsOf(facts, { groups, share: centreShare });
   return {
-    facts, groups, centreShare, cohorts, rows, rowsMax, near, rest, edges, looks, sum, count, moment,
-    gate,
-    events: [...centres, ...looks.flatMap(eventsOf), sum, ...(rest === null ? [] : [rest.event]), count],
+    facts, groups, centreShare, cohorts, rows, rowsMax, near, rest, edges, rounds, sum, count,
+    moment, excessMax,
+    events: [
+      ...centres, ...rounds.flatMap(eventsOf), sum, ...(rest === null ? [] : [rest.event]), count,
+    ],
+  };
+}
+
+/** Splits the cost of the sums between the near ball and what is beyond it. */
+function sumsOf(
+  { facts: { dimension }, moment, radius: given }: HeavyOptions, near: ClipBall, rows: number,
+  rho: number,
+): Pick<HeavyDesign, 'sum' | 'rest'> {
+  // Of both sums together, each of a radius of 1 and for half of the cost: twice that of one sum
+  // for all of it.
+  const noise = (4 * Math.sqrt(dimension)) / Math.sqrt(2 * rho) / rows;
+  const radius = Math.max(
+    near.radius, given ?? balancedRadius(moment, dimension, offset, noise),
+  );
+  const hasRest = radius > worthwhile * near.radius;
+  const noisy = (noise / 2) * near.radius / Math.sqrt(dimension / rows);
+  const restShare = hasRest ? restShareOf(near.radius, radius, noisy) : 0;
+  return {
+    sum: sumEvent('mean/near', dimension, near, shareOf(rho, 1 - restShare)),
+    rest: hasRest ? restOf(radius - near.radius, shareOf(rho, restShare), dimension) : null,
   };
 }
 
@@ -165,16 +204,20 @@ function designWith(asked: HeavyAsked, groups: number, centreShare: number): Hea
 export function cohortsOf(
   { dimension, target }: StudyFacts, { groups, share }: CentreGroups,
 ): { readonly cohorts: readonly CohortPlan[]; readonly centres: readonly MechanismEvent[] } {
+  const { rho, delta } = target;
   const names = Array.from({ length: groups }, (_, g) => groupName(g + 1));
+  const finders = names.map((name) => pooledCohort(name, share / groups));
   return {
-    cohorts: [...names.map((name) => pooledCohort(name, share / groups)), pooledCohort(rowsCohort, 1 - share)],
-    centres: names.flatMap((name) => centreEvents({ cohort: name, dimension, rho: target.rho, delta: target.delta, name })),
+    cohorts: [...finders, pooledCohort(rowsCohort, 1 - share)],
+    centres: names.flatMap((name) =>
+      centreEvents({ cohort: name, dimension, rho, delta, name })),
   };
 }
 
 /**
- * Share of the cost of the sums that what is beyond the near ball takes. Most rows are inside, so while the noise of the
- * near sum is what an error is made of, the rest gets little; where sampling is, about as much as makes both noises alike.
+ * Share of the cost of the sums that what is beyond the near ball takes. Most rows are inside, so
+ * while the noise of the near sum is what an error is made of, the rest gets little; where sampling
+ * is, about as much as makes both noises alike.
  * @param noisy - noise of the near sum, alone, in sampling errors.
  */
 function restShareOf(near: number, radius: number, noisy: number): number {
@@ -184,19 +227,9 @@ function restShareOf(near: number, radius: number, noisy: number): number {
 
 const leastRest = 0.2;
 
-function restOf(radius: number, rho: number, place: { cohort: string; facts: StudyFacts }): HeavyDesign['rest'] {
+function restOf(radius: number, rho: number, dimension: number): HeavyDesign['rest'] {
   const ball = clipBall(radius, { sums: true });
-  return { ball, event: sumEvent('mean/rest', place, ball, rho) };
-}
-
-/** Sampling, and the noise of the second moments, whose norm is about sigma sqrt(2 d). */
-function gateOf(dimension: number, rows: number, sigma: number): number {
-  return 3 * Math.sqrt(dimension / rows) + (1.3 * sigma * Math.sqrt(2 * dimension)) / rows;
-}
-
-/** Cohorts of which a contributor is in one. */
-export function disjointCohorts({ cohorts }: Pick<HeavyDesign, 'cohorts'>): readonly string[] {
-  return disjointNames(cohorts);
+  return { ball, event: sumEvent('mean/rest', dimension, ball, rho) };
 }
 
 /** Bound on what clipping at the outer ball moves the mean, in scales. */
@@ -205,17 +238,21 @@ export function clippingBias({ moment, facts, near, rest }: HeavyDesign): number
 }
 
 /**
- * Rows of the near ball are at most 1 + gate wide in every direction, also where nobody has told the honest ones' width:
- * a share c that stands together moves the near mean by at most sqrt(c (1 + gate)). Of rows beyond the near ball there
- * are at most (1 + gate) / r^2, and each moves the rest by at most its radius.
+ * Rows of the near ball are at most 1 + excessMax wide in every direction, also where honest ones
+ * are narrower. A share c that stands together moves the near mean by at most
+ * sqrt(c (1 + excessMax)). Of rows beyond the near ball there are at most (1 + excessMax) / r^2,
+ * and each moves the rest by at most its radius.
  */
-export function heavyErrorOf(design: HeavyDesign, corruption: number, promise: number): ExpectedError {
-  const { facts: { dimension }, rows, sum, rest, near, gate } = design;
+export function heavyErrorOf(
+  design: HeavyDesign, promise: number,
+): (share: number) => ExpectedError {
+  const { facts: { dimension }, rows, sum, rest, near, excessMax } = design;
   const sampling = Math.sqrt(dimension / rows);
   const noise = (Math.hypot(sum.sigma, rest?.event.sigma ?? 0) * Math.sqrt(dimension)) / rows;
-  if (!(corruption >= 0 && corruption <= promise)) return { total: Infinity, sampling, noise, bias: Infinity };
-  const inside = Math.min(corruption * near.radius, Math.sqrt(corruption * (1 + gate)));
-  const outside = Math.min(corruption, (1 + gate) / near.radius ** 2) * (rest?.ball.radius ?? 0);
-  const bias = clippingBias(design) + inside + outside;
-  return { total: Math.hypot(sampling, noise, bias), sampling, noise, bias };
+  return errorUpTo(promise, { sampling, noise }, (share) => {
+    const inside = Math.min(share * near.radius, Math.sqrt(share * (1 + excessMax)));
+    const outside =
+      Math.min(share, (1 + excessMax) / near.radius ** 2) * (rest?.ball.radius ?? 0);
+    return clippingBias(design) + inside + outside;
+  });
 }

@@ -1,12 +1,20 @@
-import { costOfEvents } from '../../../privacy/accounting/composition.js';
-import type { Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts } from '../../contract/estimator.js';
-import { groupsOf, momentParameters } from '../heavy-tails/parameters.js';
+import type {
+  Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
+} from '../../contract/estimator.js';
+import { centreNeedsDelta } from '../../contract/planning.js';
+import {
+  choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleOf,
+} from '../../contract/values.js';
+import { finalShareParameter, roundsParameter } from '../../pooled/parameters.js';
+import { assumptions, noiseHides, planOf, scaleText } from '../../pooled/plan.js';
 import { rowsSummary } from '../../summaries/rows.js';
-import { choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
-import { clippingBias, disjointCohorts, heavyDesign, heavyErrorOf, type HeavyDesign } from './design.js';
-import { planHeavyPaper } from './reference.js';
+import { groupsOf, momentParameters } from '../heavy-tails/parameters.js';
+import { variantParameter } from '../prime/plan.js';
+import {
+  boundedAssumption, clippingBias, heavyDesign, heavyErrorOf, type HeavyDesign,
+} from './design.js';
+import { planHeavyReference } from './reference.js';
 import { releaseHeavy } from './release.js';
-import { centreNeedsDelta, neighbours } from '../../contract/planning.js';
 
 /** Largest hostile share that can be promised. */
 const corruptionLimit = 0.2;
@@ -16,110 +24,113 @@ const scaleParameter = momentParameters.find(({ name }) => name === 'scale')!;
 const parameters: readonly ParameterSpec[] = [
   {
     ...scaleParameter,
-    description: 'public bound on the standard deviation of an honest row, one number or one per column, not taken from '
-      + 'the data that it is used on; rows that are wider in some direction are taken for hostile',
+    description: 'public bound on the standard deviation of an honest row, one number or one per '
+      + 'column, not taken from the data that it is used on; rows that are wider in some direction '
+      + 'are taken for hostile',
   },
   corruptionParameter(corruptionLimit, 'hostile share that the error is promised for'),
   {
     name: 'groups', type: 'integer', optional: true, minimum: 1, maximum: 99,
-    description: 'odd number of groups that each look for the centre, of which the middle one counts: more make a centre '
-      + 'far off rarer; when absent 11, or 5 or 1 where the cohort is too small',
+    description: 'odd number of groups that each find a centre, of which the median counts: more '
+      + 'make a centre far off rarer; when absent 11, or 5 or 1 where the cohort is too small',
   },
   {
-    name: 'centre-share', type: 'number', optional: true, minimum: 0.02, maximum: 0.8, unit: 'share of contributors',
-    description: 'how many of the contributors look for the centre, and have no part in the mean; as many as are needed '
-      + 'when absent, a twentieth to a third',
+    name: 'centre-share', type: 'number', optional: true, minimum: 0.02, maximum: 0.8,
+    unit: 'share of contributors',
+    description: 'how many of the contributors find the centre, and have no part in the mean; as '
+      + 'many as are needed when absent, a twentieth to a third',
   },
-  {
-    name: 'looks', type: 'integer', default: 2, minimum: 1, maximum: 30,
-    description: 'how often the rows are looked at, at most; more looks see finer and each sees less clearly',
-  },
-  {
-    name: 'final-share', type: 'number', default: 0.6, minimum: 0.05, maximum: 0.95, unit: 'share of rho',
-    description: 'part of the cost that the mean of the rows left takes; what remains pays for the looks',
-  },
+  roundsParameter(2, 30),
+  finalShareParameter(0.6, 0.95),
   {
     name: 'moment', type: 'number', default: 3, minimum: 2, maximum: 32, unit: 'order',
-    description: 'order of the moment of which the k-th root is about one scale: the outer radius balances noise against '
-      + 'what it lets clipping move',
+    description: 'order of the moment of which the k-th root is about one scale: the outer radius '
+      + 'balances noise against what clipping may then move',
   },
   {
     name: 'near-radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e5, unit: 'scales',
-    description: 'rows are looked at as if none were farther out than this; 1.35 sqrt(columns) + 3 when absent',
+    description: 'filter rounds treat rows as if none were farther out than this; '
+      + '1.35 sqrt(columns) + 3 when absent',
   },
   {
     name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e6, unit: 'scales',
-    description: 'rows farther than this from the centre are pulled in; where noise and clipping balance when absent',
+    description: 'rows farther than this from the centre are pulled in; where noise and clipping '
+      + 'balance when absent',
   },
   {
-    name: 'profile', type: 'choice', choices: ['default', 'paper'], default: 'default',
-    description: 'paper: the queries as the paper has them, in a box of its kind, which near-radius and radius do not '
-      + 'change, each charged by itself and with noise that keeps the claim; to compare with',
+    ...variantParameter,
+    description: 'reference: the queries as the paper has them, in a box of its kind, which '
+      + 'near-radius and radius do not change, each charged by itself and with noise that keeps '
+      + 'the claim; to compare with',
   },
 ];
 
 /**
- * PRIME-HT: a private mean of rows of which only the covariance is bounded, that stays put when a share of them is
- * hostile in whatever direction. Some contributors, in groups, find where the rows are. Of the others, rows are looked at
- * inside a near ball; where they are wider than the scale in some direction, directions are weighed by matrix
- * multiplicative weights, and a noisy histogram of how far out rows are along them tells which ones go. What is left is
- * averaged in two parts: near the centre, with little noise, and what is beyond, up to an outer radius, with more; of the
- * second part only what is clearly there is believed.
+ * PRIME-HT: a private mean of rows of which only the covariance is bounded, and that a share of
+ * hostile rows cannot move far, in whatever direction. Some contributors, in groups, find where the
+ * rows are. The rows of the others are filtered inside a near ball: where they are wider than the
+ * scale in some direction, directions are weighed by matrix multiplicative weights, and a noisy
+ * histogram of how far out rows are along them tells which ones are removed. What is left is
+ * averaged in two parts: near the centre, with little noise, and what is beyond, up to an outer
+ * radius, with more. Of the second part only what clearly exceeds its noise counts.
  *
- * Claim. Neighbours: one contributor's row replaced by any other row, or by none, or added. Cost: (rho, delta),
- * delta-approximate zCDP: heavy/design, which has the cohorts, what of them overlaps, and the sensitivities.
- * Why. A contributor is in one cohort by a keyed hash of its identity: in one of the groups that find a centre, at
- * (rho, delta), or among the rows, at rho. Among the rows, whether one is left at any time is a function of this row and
- * of released numbers: its clipped steps and, for every look, the mean, the directions and the stretch of scores that
- * goes. Neighbours see the same released numbers when their looks are compared, so their rows differ at any time in the
- * one row at most. Directions, stretches, stopping and how much of the far part is believed are functions of released
- * numbers.
- *
- * Robust: rows that make the whole wider than scale, in whatever direction, are seen; those that do not move the mean by
- * at most about the root of their share.
- *
- * Source: X. Liu, W. Kong, S. Kakade, S. Oh, Robust and differentially private mean estimation (2021), Algorithms 3
- * and 14 to 16. The paper draws its groups from the rows that it averages, and charges each; here they are disjoint, so
- * the centre costs the mean nothing. One fused release per look, noise for symmetric matrices, and the threshold at
- * 1 + noise, not at a constant. Removing a stretch that stands out where there is one, and a mean in two parts, are this
- * project's own: a threshold takes honest rows of one side, which moves the mean of lopsided ones.
+ * Claim. (rho, delta), delta-approximate zCDP.
+ * Neighbours. One contributor's row replaced by any other row, or by none, or added.
+ * Cost. `design` has the cohorts, what of them overlaps, and the sensitivities.
+ * Why. A contributor is in one cohort by a keyed hash of its identity: in one of the groups that
+ * find a centre, at (rho, delta), or among the rows, at rho. Among the rows, whether one is left at
+ * any time is a function of this row and of released numbers: its clipped entries and, for every
+ * round, the mean, the directions and the interval of scores that is removed. Neighbours see the
+ * same released numbers when their rounds are compared, so their rows differ at any time in the one
+ * row at most. Directions, intervals, stopping and how much of the far part counts are functions of
+ * released numbers.
+ * Assumption. Honest rows are at most one scale wide in every direction; they may be skewed, with
+ * heavy tails. Rows that make the whole wider than scale in some direction are detected. Those that
+ * do not move the mean by at most about the root of their share.
+ * Source. X. Liu, W. Kong, S. Kakade, S. Oh, Robust and differentially private mean estimation
+ * (2021), Algorithms 3 and 14 to 16. The paper draws its groups from the rows that it averages, and
+ * charges each; here they are disjoint, so the centre costs the mean nothing. There is one fused
+ * release per round, noise for symmetric matrices, and a threshold at 1 + noise, not at a constant.
+ * Removing an interval of scores that stands out, where there is one, and a mean in two parts are
+ * this project's own: a threshold takes honest rows of one side, which moves the mean of lopsided
+ * ones.
  */
 export const primeHeavy: Estimator = {
   name: 'prime-heavy',
   title: 'Private robust mean of heavy-tailed columns',
   citations: [{
     key: 'LKKO21',
-    text: 'X. Liu, W. Kong, S. Kakade, S. Oh. Robust and differentially private mean estimation. NeurIPS 2021.',
+    text: 'X. Liu, W. Kong, S. Kakade, S. Oh. Robust and differentially private mean estimation. '
+      + 'NeurIPS 2021.',
     place: 'Algorithms 3 and 14 to 16',
   }],
   parameters,
   shelf: 'recommended',
-  assumption: 'Honest rows are at most one scale wide in every direction; they may be skewed, with heavy tails.',
-  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, whole for each '
-    + 'group that looks for the centre and for those whose rows are filtered and averaged.',
+  assumption: 'Honest rows are at most one scale wide in every direction; they may be skewed, '
+    + 'with heavy tails.',
+  claim: 'One contributor’s row replaced by anything, including nothing: '
+    + '(rho, delta)-approximate zCDP, whole for each group that finds the centre and for those '
+    + 'whose rows are filtered and averaged.',
   plan: planHeavy,
 };
 
 function planHeavy(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
-  const { target, dimension, cohort } = facts;
+  const { target, dimension } = facts;
   if (!(target.rho > 0 && target.delta > 0)) return centreNeedsDelta;
-  if (choiceOf(values, 'profile') === 'paper') return planHeavyPaper(values, facts);
+  if (choiceOf(values, 'variant') === 'reference') return planHeavyReference(values, facts);
   const corruption = numberOf(values, 'corruption');
   const design = heavyDesign({
     facts, corruption,
     groups: groupsOf(values), centreShare: optionalNumberOf(values, 'centre-share'),
-    looks: numberOf(values, 'looks'), finalShare: numberOf(values, 'final-share'),
+    rounds: numberOf(values, 'rounds'), finalShare: numberOf(values, 'final-share'),
     moment: { order: numberOf(values, 'moment'), bound: 1 },
     nearRadius: optionalNumberOf(values, 'near-radius'), radius: optionalNumberOf(values, 'radius'),
   });
   if ('kind' in design) {
-    return {
-      kind: 'infeasible',
-      reason: `with ${cohort} contributors, ${dimension} columns and rho ${target.rho.toPrecision(3)} `
-        + 'the noise hides where the rows are',
-      remedy: `a cohort of ${design.cohortNeeded}, fewer columns, fewer groups, a larger epsilon or a larger centre-share`,
-      cohortNeeded: design.cohortNeeded,
-    };
+    return noiseHides(
+      facts, 'where the rows are', design.cohortNeeded,
+      'fewer columns, fewer groups, a larger epsilon or a larger centre-share',
+    );
   }
   return planFor(design, scaleOf(values, dimension) as Float64Array, corruption);
 }
@@ -127,25 +138,19 @@ function planHeavy(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
 function planFor(design: HeavyDesign, scale: Float64Array, corruption: number): Plan {
   const { facts, cohorts, events, sum, rest, near, rows } = design;
   const noise = sum.sigma / rows;
-  return Object.freeze<Plan>({
-    kind: 'plan',
+  return planOf({
     cohorts,
-    cost: costOfEvents(events, { disjoint: disjointCohorts(design) }),
     events,
     guarantee: {
-      neighbours,
       theorem: 'filtering by released second moments, about a centre found by others; '
         + 'proofs in src/estimators/mean/prime-heavy',
-      assumptions: [
-        'for accuracy: honest rows have at most one scale of spread in every direction',
-        'for accuracy: at most the stated share of the contributors is hostile',
-      ],
+      assumptions: [boundedAssumption, assumptions.hostileShare],
       corruptionMax: corruption,
     },
     outputShape: [facts.dimension],
     noise: Array.from(scale, (unit) => unit * noise),
     facts: {
-      scale: Array.from(scale).join(', '),
+      scale: scaleText(scale),
       groups: design.groups,
       contributorsOfTheMean: rows,
       nearRadiusInScales: near.radius,
@@ -153,12 +158,13 @@ function planFor(design: HeavyDesign, scale: Float64Array, corruption: number): 
       clippingMovesAtMostInScales: clippingBias(design),
       noisePerCoordinateInScales: noise,
       noiseOfTheFarPartInScales: (rest?.event.sigma ?? 0) / rows,
-      looks: design.looks.length,
-      spreadThatIsLeftAlone: 1 + design.gate,
+      rounds: design.rounds.length,
+      varianceDetectedAbove: 1 + design.excessMax,
       rowsCountedAtMost: design.rowsMax,
     },
-    expectedError: (share) => heavyErrorOf(design, share, corruption),
+    expectedError: heavyErrorOf(design, corruption),
     summary: () => rowsSummary(facts.dimension),
-    release: (summaries, mechanisms, compute) => releaseHeavy({ design, scale, mechanisms, compute }, summaries),
+    release: (summaries, mechanisms, compute) =>
+      releaseHeavy({ design, scale, mechanisms, compute }, summaries),
   });
 }

@@ -1,32 +1,30 @@
 import { Released, type Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
-import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
+import type { Draws } from '../../pooled/centre.js';
 import { answerOf, centreNotFound, participationBelowPlan } from '../../pooled/centred-mean.js';
-import type { Compute, FinishedSummaries } from '../../contract/estimator.js';
+import type { FinishedSummaries } from '../../contract/estimator.js';
 import { clippedRows, momentsOf, removeRows, scoreCounts, type ClippedRows } from '../../pooled/clipped-rows.js';
-import type { Looks } from '../filters/design.js';
 import { poolOf } from '../../pooled/pool.js';
-import { directionsOf, excessAlong, lookOf, thresholdOf, type Look } from '../filters/weights.js';
+import { inScales, releaseMoments } from '../filters/rounds.js';
+import { directionsOf, excessAlong, thresholdOf, type RoundMoments } from '../filters/weights.js';
 import { bumpOf, type Stretch } from './bump.js';
 import { centreOfGroups } from './centre.js';
-import { rowsCohort, type HeavyDesign } from './design.js';
+import type { HeavyDesign } from './design.js';
 import { sumOfRest, type WholeRows } from './remainder.js';
 
 /** What a release draws with. */
-export interface HeavyRun {
+export interface HeavyRun extends Draws {
   readonly design: HeavyDesign;
   readonly scale: Float64Array;
-  readonly mechanisms: Mechanisms;
-  readonly compute: Compute;
 }
 
-/** Draws everything that was planned. Claim and proof: prime-heavy and heavy/design. */
+/** Draws everything that was planned. Claim and proof: prime-heavy and design. */
 export async function releaseHeavy(run: HeavyRun, summaries: FinishedSummaries): Promise<Released<Outcome>> {
   const { design, compute, scale } = run;
   const found = await centreOfGroups({ ...run, facts: design.facts, groups: design.groups }, summaries);
   const { centre, failed } = found.value;
   if (centre === null) return found.map<Outcome>(() => centreNotFound(design.facts, failed));
-  const pool = poolOf(summaries, rowsCohort);
+  const pool = poolOf(summaries);
   // The values are needed for what is beyond the near ball, so they are not overwritten.
   const rows = await pool.mapAsync(async (whole): Promise<WholeRows> => ({
     ...await clippedRows(compute, whole, centre, scale, design.near, design.rowsMax), values: whole.values,
@@ -35,35 +33,39 @@ export async function releaseHeavy(run: HeavyRun, summaries: FinishedSummaries):
   return average(run, rows, centre);
 }
 
-/** Looks, and removes rows, until the rows are no wider than the scale, or the looks are used up. */
+/** Removes rows, until they are no wider than the scale, or the rounds are used up. */
 async function filter(run: HeavyRun, rows: Sensitive<ClippedRows>): Promise<void> {
   const { design, mechanisms, compute } = run;
-  let round: Look[] = [];
-  for (const events of design.looks) {
-    const look = await lookAt(run, events, rows);
-    if (look.spread <= design.gate) return;
-    // Much narrower than when this round began: the old directions have done their work.
-    if (round.length > 0 && 1 + look.spread <= (1 + round[0]!.spread) * narrower) round = [];
-    round.push(look);
-    const weights = directionsOf(round);
-    const along = excessAlong(look, weights);
-    if (events.scores === null) continue;
-    const mean = look.mean.map((entry) => entry / design.near.grid);
-    const unit = design.near.grid ** 2;
+  const { near } = design;
+  let phase: RoundMoments[] = [];
+  for (const events of design.rounds) {
+    const { moments } = await releaseMoments(run, events, rows, near, design.rows / 2);
+    const { largestExcess } = moments;
+    if (largestExcess <= design.excessMax) return;
+    // Much narrower than when this phase began: its directions have done their work.
+    const isNarrower = phase.length > 0
+      && 1 + largestExcess <= (1 + phase[0]!.largestExcess) * phaseEnds;
+    if (isNarrower) phase = [];
+    phase.push(moments);
+    const weights = directionsOf(phase);
+    const along = excessAlong(moments, weights);
+    const mean = moments.mean.map((entry) => entry / near.grid);
+    const unit = near.grid ** 2;
     // The unit is a power of two: scores compare alike in either.
     const edges = Float64Array.from(design.edges, (edge) => edge / unit);
-    const counted = await rows.mapAsync((left) => scoreCounts(compute, left, { mean, weights }, edges));
+    const counted = await rows.mapAsync((left) =>
+      scoreCounts(compute, left, { mean, weights }, edges));
     const counts = mechanisms.gaussian(events.scores.name, counted).value;
-    const stretch = stretchOf(run, counts, along, look.count, events.scores.sigma);
+    const stretch = stretchOf(run, counts, along, moments.count, events.scores.sigma);
     if (stretch === null) continue;
-    // Whether a row goes is a function of this row and of released numbers.
+    // Whether a row is removed is a function of this row and of released numbers.
     const [least, below] = [stretch.low / unit, stretch.high / unit];
     await rows.mapAsync((left) => removeRows(compute, left, { mean, weights }, least, below));
   }
 }
 
-/** A round of looks ends when the rows are this many times narrower than when it began (Algorithm 16). */
-const narrower = 2 / 3;
+/** A phase ends when the rows are this many times narrower than when it began (Algorithm 16). */
+const phaseEnds = 2 / 3;
 
 /** Rows that stand out where there are some, or else those that account for what is too wide. */
 function stretchOf(
@@ -71,21 +73,9 @@ function stretchOf(
 ): Stretch | null {
   const bump = bumpOf(design.edges, counts, noise, present);
   if (bump !== null) return bump;
-  if (along <= design.gate) return null;
+  if (along <= design.excessMax) return null;
   const low = thresholdOf(design.edges, counts, along, present, noise);
   return low === null ? null : { low, high: Infinity };
-}
-
-async function lookAt(
-  { design: { near, rows: nominal }, mechanisms, compute }: HeavyRun, events: Looks, rows: Sensitive<ClippedRows>,
-): Promise<Look> {
-  const { grid, radius } = near;
-  const moments = await rows.mapAsync((left) => momentsOf(compute, left));
-  const count = mechanisms.gaussian(events.count.name, moments.map((all) => Float64Array.of(all.count))).value[0]!;
-  const sums = mechanisms.gaussian(events.sum.name, moments.map((all) => all.sums.map((entry) => entry * grid))).value;
-  const products = mechanisms.symmetricGaussian(events.square.name, moments.map((all) =>
-    all.products.map((entry) => entry * grid ** 2))).value;
-  return lookOf(count, sums, products, radius, nominal / 2);
 }
 
 /** Releases the near sum, the rest and the number of rows left, and answers with the mean. */
@@ -94,7 +84,9 @@ async function average(
 ): Promise<Released<Outcome>> {
   const { near, rest, sum, count, facts } = design;
   const moments = await rows.mapAsync((left) => momentsOf(compute, left));
-  const nearSum = mechanisms.gaussian(sum.name, moments.map(({ sums }) => sums.map((entry) => entry * near.grid)));
+  const nearSum = mechanisms.gaussian(
+    sum.name, moments.map(({ sums }) => inScales(sums, near.grid)),
+  );
   const present = mechanisms.gaussian(count.name, moments.map((all) => Float64Array.of(all.count)));
   const restSum = rest === null ? null : mechanisms.gaussian(rest.event.name, rows.map((left) =>
     sumOfRest(left, { centre, scale, near, rest: rest.ball })));
@@ -110,8 +102,9 @@ async function average(
 }
 
 /**
- * How much of the rest to believe: nearly all where it is far above its noise, nothing where noise alone would be as
- * large. Rows that are heavy on all sides alike have next to no rest in the mean, and pay nothing for having looked.
+ * How much of the rest to believe: nearly all where it is far above its noise, nothing where noise
+ * alone would be as large. Rows that are heavy on all sides alike have next to no rest in the mean,
+ * and pay nothing for it.
  */
 function certainPart(sum: Float64Array, sigma: number): number {
   const square = sum.reduce((total, entry) => total + entry * entry, 0) / (sigma * sigma);

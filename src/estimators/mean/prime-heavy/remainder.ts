@@ -16,14 +16,17 @@ export interface RestPlace {
 }
 
 /**
- * The sum over the rows that are left of what they are beyond their near part, clipped to the rest's ball.
+ * The sum over the rows that are left of what they are beyond their near part, clipped to the
+ * rest's ball.
  *
- * Claim: one row replaced changes it by at most 2 rest.radius, one row more or less by rest.radius, in L2, exactly.
- * Why: each row adds ball(z - near(z)), whole steps of a grid that are no longer than the ball's radius (privacy/clip);
- * z is the row about the centre, near(z) its near part, a function of the row itself. Whether it is left is so too,
- * given released numbers. For fewer than 2^30 rows the sum is exact.
- * Since near(z) points where z points, near and rest add up to the row clipped at both radii together.
- * O(rows d).
+ * Claim: one row replaced changes it by at most 2 rest.radius, one row more or less by rest.radius,
+ * in L2, exactly.
+ * Why: each row adds ball(z - near(z)), whole steps of a grid that are no longer than the ball's
+ * radius (privacy/clip); z is the row about the centre, near(z) its near part, a function of the
+ * row itself. Whether it is left is so too, given released numbers. For fewer than 2^30 rows the
+ * sum is exact.
+ * Since near(z) points where z points, near and rest add up to the row clipped at both radii
+ * together. O(rows d).
  */
 export function sumOfRest(
   { count, dimension, values, steps, alive }: WholeRows, { centre, scale, near, rest }: RestPlace,

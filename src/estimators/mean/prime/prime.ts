@@ -1,38 +1,41 @@
 import type { Estimator } from '../../contract/estimator.js';
-import { filterClaim, filterParameters, planFilter, type FilterKind } from './plan.js';
+import { definePooledEstimator } from '../../pooled/estimator.js';
 import { directionsOf } from '../filters/weights.js';
+import { filterClaim, filterParameters, filterPipeline, type FilterKind } from './plan.js';
 
-/** How `prime` chooses where to look. */
-export const primeKind: FilterKind = { directions: directionsOf, paper: 'multiplicative' };
+/** How `prime` chooses directions. */
+export const primeKind: FilterKind = { directions: directionsOf, reference: 'multiplicative' };
 
 /**
- * PRIME: a private mean that stays put when a share of the rows is hostile in whatever direction. It looks at the
- * second moments of the rows through noise; where they are wider than honest rows can be, it weighs the directions
- * (matrix multiplicative weights), finds a threshold in a noisy histogram of how far out rows are along them, and
- * removes those beyond it; then it looks again. What is left is averaged.
+ * PRIME: a private mean that a share of hostile rows cannot move far, in whatever direction. Each
+ * round releases the second moments of the rows. Where they are wider than honest rows can be, it
+ * weighs the directions (matrix multiplicative weights), finds a threshold in a noisy histogram of
+ * how far out rows are along them, and removes the rows beyond it. What is left is averaged.
  *
- * Claim and proof: `planFilter`. Its weights are a function of released looks.
- *
- * Robust: hostile rows far enough out to matter widen the rows more than `spreadMax`, and go. What stays moves the mean
- * by at most about sqrt(corruption spreadMax). With few contributors spreadMax is large and the answer comes down to
- * the clipped mean; the plan says so by its expected error.
- *
- * Source: X. Liu, W. Kong, S. Kakade, S. Oh, Robust and differentially private mean estimation (2021), Algorithms 9 to
- * 13, with one fused release per look, noise for the Frobenius sensitivity of symmetric matrices, and the noisy mean
- * taken back into the ball, which the printed constants leave out. The threshold is where the rows above it account for
- * the excess, instead of a random part of one that accounts for a third of it: then no honest rows go for nothing.
+ * Claim, neighbours, cost and why: `filterPipeline`. The weights are a function of released
+ * moments.
+ * Assumption. Honest rows have light tails and are about one scale wide in every direction. Hostile
+ * rows far enough out to matter widen the rows beyond the detection threshold, and are removed.
+ * What stays moves the mean by at most about sqrt(corruption excessMax). With few contributors the
+ * threshold is large and the answer comes down to the clipped mean; the plan says so by its
+ * expected error.
+ * Source. X. Liu, W. Kong, S. Kakade, S. Oh, Robust and differentially private mean estimation
+ * (2021), Algorithms 9 to 13. A round has one fused release, noise for the Frobenius sensitivity of
+ * symmetric matrices, and a noisy mean that is taken back into the ball, which the printed
+ * constants leave out. The threshold is where the rows above it account for the excess, instead of
+ * a random part of one that accounts for a third of it: that removes no honest rows for nothing.
  */
-export const prime: Estimator = {
+export const prime: Estimator = definePooledEstimator({
   name: 'prime',
   title: 'Private robust mean by filtering in all directions',
   citations: [{
     key: 'LKKO21',
-    text: 'X. Liu, W. Kong, S. Kakade, S. Oh. Robust and differentially private mean estimation. NeurIPS 2021.',
+    text: 'X. Liu, W. Kong, S. Kakade, S. Oh. Robust and differentially private mean estimation. '
+      + 'NeurIPS 2021.',
     place: 'Algorithms 9 to 13',
   }],
   parameters: filterParameters,
   shelf: 'research',
   assumption: 'Honest rows have light tails and are about one scale wide in every direction.',
   claim: filterClaim,
-  plan: (values, facts) => planFilter(primeKind, values, facts),
-};
+}, filterPipeline(primeKind));

@@ -1,8 +1,8 @@
 import { ownKernels } from '../../../numerics/kernels/index.js';
 
 /**
- * The unit axes along which `excess` is largest, above `gate`, perpendicular to those in `taken` and to each other;
- * widest first. O(d^3).
+ * The unit axes along which `excess` is largest, above `gate`, perpendicular to those in `taken`
+ * and to each other; widest first. O(d^3).
  * @param excess - symmetric d x d, released.
  */
 export function widestAxes(

@@ -2,120 +2,121 @@ import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { chiSquareDeviations } from '../../../numerics/chi-square.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
-import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
+import type { Draws } from '../../pooled/centre.js';
 import { answerOf, participationBelowPlan } from '../../pooled/centred-mean.js';
-import type { CentredPool } from '../../pooled/centred-release.js';
-import type { Compute } from '../../contract/estimator.js';
 import { clippedRows, momentsOf, type ClippedRows } from '../../pooled/clipped-rows.js';
-import { lookOf, type Look } from '../filters/weights.js';
+import type { CentredPool } from '../../pooled/estimator.js';
+import {
+  leastThresholdAlongAxes, leastThresholdInDistance, type HistogramFit,
+} from '../../pooled/projected-histogram.js';
+import {
+  histogramAlong, projectionsOn, removeOutside, type EntryOf,
+} from '../../pooled/thresholds.js';
+import { releaseMoments } from '../filters/rounds.js';
 import { widestAxes } from './axes.js';
-import { histogramAlong, projectionsOn, removeOutside, type EntryOf } from '../../pooled/thresholds.js';
-import { gateOf, type LookEvents, type RobustDesign } from './design.js';
-import { carriedBy, carriersOf, combined, type NoisySums } from './reallocation.js';
-import { leastThresholdAlongAxes, leastThresholdInDistance, type HistogramFit } from '../../pooled/projected-histogram.js';
+import { excessMaxOf, type RobustDesign } from './design.js';
+import {
+  combined, drawReallocated, reallocatable, type NoisySums,
+} from './reallocation.js';
 
 /** What a release draws with. */
-export interface RobustRun {
+export interface RobustRun extends Draws {
   readonly design: RobustDesign;
-  readonly mechanisms: Mechanisms;
-  readonly compute: Compute;
 }
 
-/** What was seen along an axis: all of it released. */
-interface Seen {
+/** What a histogram told along an axis: all of it released. */
+interface Detected {
   readonly axis: Float64Array;
-  readonly profile: HistogramFit;
+  readonly fit: HistogramFit;
 }
 
-/** Draws every event after the scale and the centre. Claim and proof: robust-mean and robust/design. */
+/** Draws every event after the scale and the centre. Claim and proof: robust-mean and design. */
 export async function releaseRobust(
   run: RobustRun, { pool, centre, scale }: CentredPool,
 ): Promise<Released<Outcome>> {
   const { design, mechanisms, compute } = run;
   const { facts, ball, rowsMax } = design;
-  const rows = await pool.mapAsync((whole) => clippedRows(compute, whole, centre, scale, ball, rowsMax));
-  const { seen, spare, known } = await lookAround(run, rows);
+  const rows = await pool.mapAsync((whole) =>
+    clippedRows(compute, whole, centre, scale, ball, rowsMax));
+  const { detected, unused, known } = await filter(run, rows);
   const moments = await rows.mapAsync((left) => momentsOf(compute, left));
   const sums = moments.map((left) => left.sums);
-  const found = [design.sum, ...spare].flatMap((event) =>
-    carriedBy(event, mechanisms, sums, ball, facts.dimension) ?? []);
+  const found = [design.sum, ...unused].flatMap((event) =>
+    drawReallocated(event, mechanisms, sums, ball, facts.dimension) ?? []);
   const { sums: total, sigma } = combined(known === null ? found : [...found, known]);
-  const count = mechanisms.gaussian(design.count.name, moments.map((all) => Float64Array.of(all.count)));
+  const count = mechanisms.gaussian(
+    design.count.name, moments.map((all) => Float64Array.of(all.count)),
+  );
   return count.map(([present = 0]): Outcome => {
     if (present < facts.cohort / 4) return participationBelowPlan(facts);
-    const { mean, deviation } = corrected(total.map((entry) => entry / present), seen, sigma / present);
+    const average = total.map((entry) => entry / present);
+    const { mean, deviation } = corrected(average, detected, sigma / present);
     const noise = { sum: { ...design.sum, sigma }, count: design.count };
     return answerOf(noise, { centre, scale, moved: mean, present, deviation });
   });
 }
 
-/** What looks have left to the mean. */
-interface LookedAround {
-  readonly seen: readonly Seen[];
-  /** Events of looks that were not drawn. */
-  readonly spare: readonly (GaussianEvent | SymmetricGaussianEvent)[];
-  /** Sums of the rows that are left, as a look has seen them; null when rows went since. */
+/** What filter rounds leave to the mean. */
+interface Filtered {
+  readonly detected: readonly Detected[];
+  /** Events of rounds that were not drawn. */
+  readonly unused: readonly (GaussianEvent | SymmetricGaussianEvent)[];
+  /** Noisy sums of the rows that are left, from a round; null when rows were removed since. */
   readonly known: NoisySums | null;
 }
 
 /**
- * Looks at the second moments; where they are wider than the gate, at how rows are spread in distance and along the
- * widest axes; and removes those that no normal shape explains. An axis is looked along once: after a cut its rows are
- * no longer shaped as the fit assumes.
+ * Releases the second moments. Where they are wider than the detection threshold, releases the
+ * histograms of the distance and along the widest axes, and removes rows that no normal shape
+ * explains. An axis has one histogram at most: after a removal its rows are no longer shaped as the
+ * fit assumes.
  */
-async function lookAround(run: RobustRun, rows: Sensitive<ClippedRows>): Promise<LookedAround> {
-  const { design: { facts: { dimension, cohort }, ball, looks } } = run;
-  const seen: Seen[] = [];
+async function filter(run: RobustRun, rows: Sensitive<ClippedRows>): Promise<Filtered> {
+  const { mechanisms, design: { facts: { dimension, cohort }, ball, rounds } } = run;
+  const detected: Detected[] = [];
   const taken: Float64Array[] = [];
   const drawn = new Set<string>();
   let known: NoisySums | null = null;
-  let isDistanceCut = false;
-  for (const events of looks) {
-    const { look, sums } = await lookAt(run, events, rows);
+  let isTrimmedInDistance = false;
+  for (const events of rounds) {
+    const { moments, sums } = await releaseMoments(run, events, rows, ball, cohort / 2);
     for (const { name } of [events.sum, events.square]) drawn.add(name);
-    known = sums;
-    const gate = gateOf(events, Math.max(look.count, cohort / 2));
-    const axes = widestAxes(look.excess, dimension, taken, gate, events.profiles.length);
+    known = { sums, sigma: events.sum.sigma };
+    const excessMax = excessMaxOf(events, Math.max(moments.count, cohort / 2));
+    const axes = widestAxes(
+      moments.excess, dimension, taken, excessMax, events.histograms.length,
+    );
     if (axes.length === 0) break;
-    if (events.distance !== null && !isDistanceCut) {
+    if (events.distance !== null && !isTrimmedInDistance) {
       drawn.add(events.distance.name);
-      const distances = distancesOf(look.mean, ball.grid);
-      const high = histogramAlong(run.mechanisms, events.distance, rows, distances, leastThresholdInDistance)?.high ?? Infinity;
-      isDistanceCut = high !== Infinity;
+      const distances = distancesOf(moments.mean, ball.grid);
+      const fit = histogramAlong(
+        mechanisms, events.distance, rows, distances, leastThresholdInDistance,
+      );
+      const high = fit?.high ?? Infinity;
+      isTrimmedInDistance = high !== Infinity;
       removeOutside(rows, distances, -Infinity, high);
-      if (isDistanceCut) known = null;
+      if (isTrimmedInDistance) known = null;
     }
     for (const [k, axis] of axes.entries()) {
-      drawn.add(events.profiles[k]!.name);
+      const event = events.histograms[k]!;
+      drawn.add(event.name);
       const entries = projectionsOn(axis, ball.grid);
-      const profile = histogramAlong(run.mechanisms, events.profiles[k]!, rows, entries, leastThresholdAlongAxes);
+      const fit = histogramAlong(mechanisms, event, rows, entries, leastThresholdAlongAxes);
       taken.push(axis);
-      if (profile === null) continue;
-      removeOutside(rows, entries, profile.low, profile.high);
-      if (profile.low !== -Infinity || profile.high !== Infinity) known = null;
-      seen.push({ axis, profile });
+      if (fit === null) continue;
+      removeOutside(rows, entries, fit.low, fit.high);
+      if (fit.low !== -Infinity || fit.high !== Infinity) known = null;
+      detected.push({ axis, fit });
     }
   }
-  return { seen, known, spare: looks.flatMap(carriersOf).filter(({ name }) => !drawn.has(name)) };
-}
-
-async function lookAt(
-  { design: { ball, facts }, mechanisms, compute }: RobustRun, events: LookEvents, rows: Sensitive<ClippedRows>,
-): Promise<{ readonly look: Look; readonly sums: NoisySums }> {
-  const moments = await rows.mapAsync((left) => momentsOf(compute, left));
-  const { grid } = ball;
-  const count = mechanisms.gaussian(events.count.name, moments.map((all) => Float64Array.of(all.count))).value[0]!;
-  const sums = mechanisms.gaussian(events.sum.name, moments.map((all) => all.sums.map((entry) => entry * grid))).value;
-  const products = mechanisms.symmetricGaussian(events.square.name, moments.map((all) =>
-    all.products.map((entry) => entry * grid ** 2))).value;
-  return {
-    look: lookOf(count, sums, products, ball.radius, facts.cohort / 2), sums: { sums, sigma: events.sum.sigma },
-  };
+  const unused = rounds.flatMap(reallocatable).filter(({ name }) => !drawn.has(name));
+  return { detected, known, unused };
 }
 
 /**
- * The cube root of the squared distance per column, centred and scaled so that it is nearly standard normal when the
- * columns are (Wilson and Hilferty 1931).
+ * The cube root of the squared distance per column, centred and scaled so that it is nearly
+ * standard normal when the columns are (Wilson and Hilferty 1931).
  */
 function distancesOf(mean: Float64Array, grid: number): EntryOf {
   return (steps, offset) => {
@@ -128,28 +129,29 @@ function distancesOf(mean: Float64Array, grid: number): EntryOf {
   };
 }
 
-/** Differences between mean and middle of so many deviations are taken for a bias, smaller ones for noise. */
+/** A mean this many standard deviations from the median is biased; a smaller gap is noise. */
 const significant = 2.5;
 
 /**
- * Along every axis that was looked along: the mean without what the cut has moved it by; or the middle, when that is
- * elsewhere by more than chance.
- * @param noise - deviation of the mean's noise.
- * @returns the mean, and per column the deviation that middles add to it.
+ * Along every axis with a histogram: the mean without what the thresholds have moved it by; or the
+ * median, when that is elsewhere by more than chance.
+ * @param noise - standard deviation of the mean's noise.
+ * @returns the mean, and per column the standard deviation that medians add to it.
  */
 function corrected(
-  mean: Float64Array, seen: readonly Seen[], noise: number,
+  mean: Float64Array, detected: readonly Detected[], noise: number,
 ): { readonly mean: Float64Array; readonly deviation: Float64Array } {
   const result = mean.slice();
   const variance = new Float64Array(mean.length);
-  for (const { axis, profile } of seen) {
+  for (const { axis, fit } of detected) {
     const along = axis.reduce((sum, entry, j) => sum + entry * mean[j]!, 0);
-    const target = along - profile.shift;
-    const isBiased = Math.abs(profile.median - target) > significant * Math.hypot(profile.medianError, noise);
-    const moved = (isBiased ? profile.median : target) - along;
+    const target = along - fit.shift;
+    const isBiased =
+      Math.abs(fit.median - target) > significant * Math.hypot(fit.medianError, noise);
+    const moved = (isBiased ? fit.median : target) - along;
     axis.forEach((entry, j) => {
       result[j]! += entry * moved;
-      if (isBiased) variance[j]! += (entry * profile.medianError) ** 2;
+      if (isBiased) variance[j]! += (entry * fit.medianError) ** 2;
     });
   }
   return { mean: result, deviation: variance.map(Math.sqrt) };

@@ -1,33 +1,35 @@
 import type { Estimator } from '../../contract/estimator.js';
-import { filterClaim, filterParameters, planFilter, type FilterKind } from '../prime/plan.js';
+import { definePooledEstimator } from '../../pooled/estimator.js';
 import { topDirectionOf } from '../filters/weights.js';
+import { filterClaim, filterParameters, filterPipeline, type FilterKind } from '../prime/plan.js';
 
-/** How `spectral-filter` chooses where to look. */
+/** How `spectral-filter` chooses directions. */
 export const spectralKind: FilterKind = {
-  directions: (round) => topDirectionOf(round.at(-1)!), paper: 'one-direction',
+  directions: (phase) => topDirectionOf(phase.at(-1)!), reference: 'one-direction',
 };
 
 /**
- * The filter of one direction at a time: every look removes rows that are far out along the direction in which the rows
- * are widest. Simpler than `prime` and as good where hostile rows stand together; against several groups on different
- * sides it needs a look for each.
+ * The filter of one direction at a time: every round removes rows that are far out along the
+ * direction in which the rows are widest. It is simpler than `prime` and as good where hostile rows
+ * stand together. Against several groups on different sides it needs a round for each.
  *
- * Claim and proof: `planFilter`. The direction is a function of the released look.
- *
- * Source: X. Liu, W. Kong, S. Kakade, S. Oh, Robust and differentially private mean estimation (2021), Algorithms 1 and
- * 6 to 8, with the corrections that `prime` names.
+ * Claim, neighbours, cost and why: `filterPipeline`. The direction is a function of the released
+ * moments.
+ * Assumption. As for `prime`.
+ * Source. X. Liu, W. Kong, S. Kakade, S. Oh, Robust and differentially private mean estimation
+ * (2021), Algorithms 1 and 6 to 8, with the corrections that `prime` names.
  */
-export const spectralFilter: Estimator = {
+export const spectralFilter: Estimator = definePooledEstimator({
   name: 'spectral-filter',
   title: 'Private robust mean by filtering one direction at a time',
   citations: [{
     key: 'LKKO21',
-    text: 'X. Liu, W. Kong, S. Kakade, S. Oh. Robust and differentially private mean estimation. NeurIPS 2021.',
+    text: 'X. Liu, W. Kong, S. Kakade, S. Oh. Robust and differentially private mean estimation. '
+      + 'NeurIPS 2021.',
     place: 'Algorithms 1 and 6 to 8',
   }],
   parameters: filterParameters,
   shelf: 'research',
   assumption: 'Honest rows have light tails and are about one scale wide in every direction.',
   claim: filterClaim,
-  plan: (values, facts) => planFilter(spectralKind, values, facts),
-};
+}, filterPipeline(spectralKind));

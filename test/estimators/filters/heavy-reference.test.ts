@@ -1,35 +1,35 @@
 import { describe, expect, it } from 'vitest';
 import { makeRows } from '../../../bench/accuracy/data.js';
 import type { Infeasible, Plan } from '../../../src/estimators/contract/estimator.js';
-import { planHeavyPaper } from '../../../src/estimators/mean/prime-heavy/reference.js';
+import { planHeavyReference } from '../../../src/estimators/mean/prime-heavy/reference.js';
 import { primeHeavy } from '../../../src/estimators/mean/prime-heavy/prime-heavy.js';
 import {
-  markedSurvivors, replayedSurvivors, type Cut, type SurvivorsForm,
+  markedSurvivors, replayedSurvivors, type Removal, type SurvivorsForm,
 } from '../../../src/estimators/mean/filters/survivors.js';
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import { amountToNumber } from '../../../src/privacy/accounting/amount.js';
 import { costOfEvents } from '../../../src/privacy/accounting/composition.js';
 import { listOf } from '../../support/data.js';
-import { noting } from '../../support/noted-cuts.js';
+import { noting } from '../../support/noted-removals.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 import { searchedFaults } from '../../support/sensitivity-check.js';
 
-const raw = { scale: 1, profile: 'paper' } as const;
+const raw = { scale: 1, variant: 'reference' } as const;
 
 function planned(dimension: number, cohort: number, epsilon: number, extra: object, form?: SurvivorsForm): Plan | Infeasible {
   const parameters = parseParameters(primeHeavy.parameters, { ...raw, ...extra }, { dimension });
-  return planHeavyPaper(parameters, factsOf(dimension, cohort, epsilon), form);
+  return planHeavyReference(parameters, factsOf(dimension, cohort, epsilon), form);
 }
 
 describe('prime-heavy as printed', () => {
   it.each([[1, 0.1], [2, 0.1], [4, 0.05]])(
-    'releases the same bits from the cuts so far as from the rows that are left: %i columns', async (dimension, corruption) => {
+    'releases the same bits from the removals so far as from the rows that are left: %i columns', async (dimension, corruption) => {
       const cohort = 6_000;
       const { values } = makeRows('far', { rows: 'student', dimension, contributors: cohort, corruption, seed: 'forms' });
       const rows = listOf(values, dimension);
-      const [central, interactive]: [Cut[], Cut[]] = [[], []];
-      const [left, right] = ([[markedSurvivors, central], [replayedSurvivors, interactive]] as const).map(([form, cuts]) =>
-        planned(dimension, cohort, 40, { corruption, looks: 4 }, noting(form, cuts)) as Plan);
+      const [central, interactive]: [Removal[], Removal[]] = [[], []];
+      const [left, right] = ([[markedSurvivors, central], [replayedSurvivors, interactive]] as const).map(([form, removals]) =>
+        planned(dimension, cohort, 40, { corruption, rounds: 4 }, noting(form, removals)) as Plan);
       const kinds = new Set<string>();
       for (const seed of ['a', 'b', 'c']) {
         const first = await releaseOf(left!, dimension, rows, seed);
@@ -49,7 +49,7 @@ describe('prime-heavy as printed', () => {
     const dimension = 2;
     const facts = factsOf(dimension, 1_500, 100);
     const parameters = parseParameters(primeHeavy.parameters, { ...raw, groups: 3, corruption: 0.2 }, { dimension });
-    const { faults, pairs } = await searchedFaults(planHeavyPaper(parameters, facts), facts, parameters, ['one']);
+    const { faults, pairs } = await searchedFaults(planHeavyReference(parameters, facts), facts, parameters, ['one']);
     expect(faults).toEqual([]);
     expect(pairs).toBeGreaterThan(3);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { makeRows } from '../../../bench/accuracy/data.js';
 import { Sensitive } from '../../../src/base/brands.js';
 import { robustDesign } from '../../../src/estimators/mean/robust-mean/design.js';
-import { carriedBy, carriersOf, combined } from '../../../src/estimators/mean/robust-mean/reallocation.js';
+import { combined, drawReallocated, reallocatable } from '../../../src/estimators/mean/robust-mean/reallocation.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../../src/random/insecure.js';
 import { dataSource, listOf } from '../../support/data.js';
@@ -11,11 +11,11 @@ import { recordingMechanisms } from '../../support/recording-mechanisms.js';
 
 const [dimension, cohort] = [4, 50_000];
 const design = robustDesign({
-  cohort: 'rows', facts: factsOf(dimension, cohort, 1), corruption: 0.05, radius: 6, looks: 2, axes: 2,
+  facts: factsOf(dimension, cohort, 1), corruption: 0.05, radius: 6, rounds: 2, axes: 2,
   centreShare: 0.2, finalShare: 0.4,
 });
 const { ball } = design;
-const carriers = [design.sum, ...design.looks.flatMap(carriersOf)];
+const carriers = [design.sum, ...design.rounds.flatMap(reallocatable)];
 
 /** Steps inside the ball, at its edge. */
 function farRow(data: ReturnType<typeof dataSource>): Float64Array {
@@ -24,7 +24,7 @@ function farRow(data: ReturnType<typeof dataSource>): Float64Array {
   return direction.map((entry) => Math.trunc((entry / length) * (ball.steps - dimension)));
 }
 
-describe('events that looks did not need', () => {
+describe('events that filter rounds did not need', () => {
   it('carry sums within their sensitivity, and fill nearly all of it', () => {
     const data = dataSource('carriers');
     expect(carriers.map(({ name }) => name)).toEqual(['mean/sum', ...[1, 2].flatMap((t) =>
@@ -32,7 +32,7 @@ describe('events that looks did not need', () => {
     for (const event of carriers) {
       const place = (sums: Float64Array): Float64Array => {
         const { mechanisms, recorded } = recordingMechanisms([event]);
-        carriedBy(event, mechanisms, Sensitive.of(sums), ball, dimension);
+        drawReallocated(event, mechanisms, Sensitive.of(sums), ball, dimension);
         return recorded[0]!.content as Float64Array;
       };
       for (let round = 0; round < 20; round++) {
@@ -54,7 +54,7 @@ describe('events that looks did not need', () => {
       let squares = 0;
       for (let round = 0; round < 400; round++) {
         const mechanisms = createMechanisms([event], seededNoise(`${event.name} ${round}`));
-        const found = carriedBy(event, mechanisms, Sensitive.of(sums), ball, dimension)!;
+        const found = drawReallocated(event, mechanisms, Sensitive.of(sums), ball, dimension)!;
         squares += found.sums.reduce((sum, entry, j) => sum + ((entry - sums[j]! * ball.grid) / found.sigma) ** 2, 0);
       }
       // A chi-square of 1,600: 4.9 of its deviations are 14 %, which is 7 % in scale.
@@ -63,9 +63,9 @@ describe('events that looks did not need', () => {
   });
 
   it('are left alone when they are too short, and are weighed by their noise', () => {
-    const { mechanisms } = recordingMechanisms([design.looks[0]!.count]);
+    const { mechanisms } = recordingMechanisms([design.rounds[0]!.count]);
     const sums = Sensitive.of(new Float64Array(dimension));
-    expect(carriedBy(design.looks[0]!.count, mechanisms, sums, ball, dimension)).toBeNull();
+    expect(drawReallocated(design.rounds[0]!.count, mechanisms, sums, ball, dimension)).toBeNull();
     const two = combined([{ sums: Float64Array.of(1), sigma: 1 }, { sums: Float64Array.of(4), sigma: 2 }]);
     expect([two.sums[0]!, two.sigma ** 2]).toEqual([expect.closeTo(1.6, 12), expect.closeTo(0.8, 12)]);
   });
