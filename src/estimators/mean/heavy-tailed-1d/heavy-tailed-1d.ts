@@ -1,40 +1,47 @@
 import { InvalidParameterError } from '../../../base/errors.js';
-import { costOfEvents } from '../../../privacy/accounting/composition.js';
 import { pureForRho } from '../../../privacy/accounting/conversion.js';
-import type { Estimator, ExpectedError, Infeasible, ParameterValues, Plan, StudyFacts } from '../../contract/estimator.js';
+import { cite } from '../../contract/citations.js';
+import type {
+  Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
+} from '../../contract/estimator.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
+import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
 import { columnNameOf, columnOf, columnParameter } from '../../counts/tables/common.js';
 import { choiceOf, numberOf, optionalNumberOf, optionalNumbersOf } from '../../contract/values.js';
 import { rowsSummary } from '../../summaries/rows.js';
-import { designGroupMeans, releaseGroupMeans, type Budget, type GroupMeans } from '../heavy-tails/group-means.js';
-import { placeNotFound, tooFewCame, valueOf } from '../heavy-tails/outcomes.js';
 import {
-  cohortsParameter, corruptionLimit, disjointNames, groupsOf, groupsParameter, isSplit, momentOf, momentParameters, radiusParameter,
+  designGroupMeans, releaseGroupMeans, type Budget, type GroupMeans,
+} from '../heavy-tails/group-means.js';
+import { placeNotFound, valueOf } from '../heavy-tails/outcomes.js';
+import {
+  cohortsParameter, corruptionLimit, groupsOf, groupsParameter, isSplit, momentOf, momentParameters,
+  radiusParameter,
 } from '../heavy-tails/parameters.js';
 import type { Units } from '../heavy-tails/rows.js';
-import { neighbours } from '../../contract/planning.js';
 
 /**
- * The mean of one column whose rows may be far out: all that is assumed of them is a bound on one moment.
+ * The mean of one column whose rows may be far out. All that is assumed of them is a bound on one
+ * moment.
  *
- * Claim and proof: group-means; the three kinds of privacy differ in how a group finds its range and in the noise of
- * its mean.
- * - pure: exponential mechanism over public bins, Laplace noise. Epsilon: the one whose zCDP the target allows.
+ * Claim, neighbours, cost and proof: group-means. The three kinds of privacy differ in how a group
+ * finds its range and in the noise of its mean.
+ * - pure: exponential mechanism over public bins, Laplace noise. Its epsilon is the one whose zCDP
+ *   the target allows.
  * - zcdp: exponential mechanism over public bins, Gaussian noise; no delta.
  * - approx: stable histogram over bins everywhere, Gaussian noise; no public range is needed.
+ *
+ * Source: Kamath, Singhal and Ullman (2020), Algorithms 1 and 2.
  */
 export const heavyTailed1d: Estimator = {
   name: 'heavy-tailed-1d',
   title: 'Mean of one heavy-tailed column',
-  citations: [{
-    key: 'KSU20',
-    text: 'G. Kamath, V. Singhal, J. Ullman. Private mean estimation of heavy-tailed distributions. COLT 2020.',
-    place: 'Algorithms 1 and 2',
-  }],
+  citations: [cite('KSU20', 'Algorithms 1 and 2')],
   parameters: [
     columnParameter,
     {
       name: 'privacy', type: 'choice', choices: ['pure', 'zcdp', 'approx'], default: 'approx',
-      description: 'pure: epsilon alone; zcdp: no delta; approx: no public range. The first two need radius',
+      description: 'pure: epsilon alone; zcdp: no delta; approx: no public range. The first two '
+        + 'need radius',
     },
     radiusParameter, ...momentParameters, groupsParameter, cohortsParameter,
     {
@@ -45,7 +52,8 @@ export const heavyTailed1d: Estimator = {
   ],
   shelf: 'research',
   assumption: 'You know a bound on a moment of the column, and nobody sends false rows.',
-  claim: 'One contributor’s row replaced by anything, including nothing: pure epsilon, rho-zCDP, or '
+  claim: 'One contributor’s row replaced by anything, including nothing: pure epsilon, rho-zCDP, '
+    + 'or '
     + '(rho, delta)-approximate zCDP, whole for disjoint cohorts.',
   plan: planOneColumn,
   outputLabels: (values, columns) => [columnNameOf(values, columns)],
@@ -56,7 +64,7 @@ interface Design {
   readonly means: GroupMeans;
   readonly units: Units;
   readonly privacy: string;
-  readonly spread: number;
+  readonly bound: number;
 }
 
 function planOneColumn(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
@@ -64,66 +72,73 @@ function planOneColumn(values: ParameterValues, facts: StudyFacts): Plan | Infea
   const scale = optionalNumbersOf(values, 'scale')![column]!;
   const budget = budgetOf(values, facts, scale);
   if (budget === null) {
-    return {
-      kind: 'infeasible',
-      reason: `privacy: ${choiceOf(values, 'privacy')} needs a positive rho`
-        + (choiceOf(values, 'privacy') === 'approx' ? ' and a positive delta' : ''),
-      remedy: 'ask for (epsilon, delta) with delta > 0, or set privacy to pure and give radius',
-    };
+    const privacy = choiceOf(values, 'privacy');
+    return infeasible(
+      `privacy: ${privacy} needs a positive rho`
+      + (privacy === 'approx' ? ' and a positive delta' : ''),
+      'ask for (epsilon, delta) with delta > 0, or set privacy to pure and give radius',
+    );
   }
   const moment = momentOf(values);
   const means = designGroupMeans({
-    cohort: facts.cohort, share: 1, dimension: 1, moment, corruption: numberOf(values, 'corruption'),
-    split: isSplit(values), rangeShare: numberOf(values, 'range-share'), budget, groups: groupsOf(values),
+    cohort: facts.cohort, share: 1, dimension: 1, moment,
+    corruption: numberOf(values, 'corruption'),
+    split: isSplit(values), rangeShare: numberOf(values, 'range-share'), budget,
+    groups: groupsOf(values),
     radius: optionalNumberOf(values, 'clip-radius'),
   });
   if (means.kind === 'design') {
-    const privacy = budget.privacy;
-    return planFor({ facts, means, units: { columns: [column], scale: Float64Array.of(scale) }, privacy, spread: moment.bound });
+    const units = { columns: [column], scale: Float64Array.of(scale) };
+    return planFor({ facts, means, units, privacy: budget.privacy, bound: moment.bound });
   }
   const { reason, cohortNeeded } = means;
-  return {
-    kind: 'infeasible',
-    reason: `with ${facts.cohort} contributors and rho ${facts.target.rho.toPrecision(3)} ${reason}`,
-    remedy: cohortNeeded === undefined
+  return infeasible(
+    `with ${facts.cohort} contributors and rho ${facts.target.rho.toPrecision(3)} ${reason}`,
+    cohortNeeded === undefined
       ? 'a smaller radius, a larger scale, or privacy: approx, which needs no radius'
-      : `a cohort of ${cohortNeeded}, fewer groups, a larger range-share, a lower corruption or a larger epsilon`,
-    ...(cohortNeeded === undefined ? {} : { cohortNeeded }),
-  };
+      : `a cohort of ${cohortNeeded}, fewer groups, a larger range-share, a lower corruption or a `
+        + 'larger epsilon',
+    cohortNeeded,
+  );
 }
 
-/** Null when the target leaves nothing to spend. @throws InvalidParameterError without the radius that is needed. */
+/**
+ * Null when the target leaves nothing to spend.
+ * @throws InvalidParameterError without the radius that is needed.
+ */
 function budgetOf(values: ParameterValues, { target }: StudyFacts, scale: number): Budget | null {
   const privacy = choiceOf(values, 'privacy');
   if (privacy === 'approx') {
-    return target.rho > 0 && target.delta > 0 ? { privacy, rho: target.rho, delta: target.delta } : null;
+    const { rho, delta } = target;
+    return rho > 0 && delta > 0 ? { privacy, rho, delta } : null;
   }
   const radius = optionalNumberOf(values, 'radius');
   if (radius === undefined) {
     throw new InvalidParameterError(
-      `parameters.radius is missing: privacy: ${privacy} needs a public bound on the absolute value of the mean; `
+      `parameters.radius is missing: privacy: ${privacy} needs a public bound on the absolute `
+      + 'value of the mean; '
       + 'give one, however wide, or set privacy to approx', { path: 'parameters.radius' },
     );
   }
   if (!(target.rho > 0)) return null;
-  const bound = radius / scale;
+  const inScales = radius / scale;
   return privacy === 'pure'
-    ? { privacy, epsilon: pureForRho(target.rho), bound } : { privacy: 'zcdp', rho: target.rho, bound };
+    ? { privacy, epsilon: pureForRho(target.rho), radius: inScales }
+    : { privacy: 'zcdp', rho: target.rho, radius: inScales };
 }
 
 function planFor(design: Design): Plan {
   const { facts, means, units, privacy } = design;
   const [scale] = units.scale as unknown as [number];
-  return Object.freeze<Plan>({
-    kind: 'plan',
+  return makePlan({
     cohorts: means.cohorts,
-    cost: costOfEvents(means.events, { disjoint: disjointNames(means.cohorts) }),
     events: means.events,
     guarantee: {
-      neighbours,
-      theorem: 'Kamath, Singhal and Ullman (2020), Algorithms 1 and 2, constants in src/estimators/mean/heavy-tails',
+      theorem: 'Kamath, Singhal and Ullman (2020), Algorithms 1 and 2, constants in '
+        + 'src/estimators/mean/heavy-tails',
       assumptions: [
-        'for accuracy: the k-th moment of an honest row around its mean is at most (scale moment-bound)^k',
+        'for accuracy: the k-th moment of an honest row around its mean is at most '
+        + '(scale moment-bound)^k',
         ...(privacy === 'approx' ? [] : ['for accuracy: the mean is at most radius away from 0']),
       ],
       corruptionMax: 0,
@@ -140,19 +155,15 @@ function planFor(design: Design): Plan {
       noiseInScales: means.noise,
       movedByHostileShareInScales: means.radius,
     },
-    expectedError: (corruption) => errorOf(means, corruption),
+    expectedError: errorUpTo(
+      corruptionLimit, means, (share) => means.bias + share * means.radius,
+    ),
     summary: () => rowsSummary(facts.dimension),
     release: async (summaries, mechanisms) =>
-      releaseGroupMeans(mechanisms, means, units, summaries, design.spread).map((found) => {
+      releaseGroupMeans(mechanisms, means, units, summaries, design.bound).map((found) => {
         if (found.kind === 'no-range') return placeNotFound(facts, units.columns);
-        if (found.kind === 'few-rows') return tooFewCame(facts);
+        if (found.kind === 'few-rows') return participationBelowPlan(facts);
         return valueOf({ ...found, bias: means.bias, isGaussian: privacy !== 'pure' }, units.scale);
       }),
   });
-}
-
-function errorOf({ noise, sampling, bias: truncation, radius }: GroupMeans, corruption: number): ExpectedError {
-  const isPromised = corruption >= 0 && corruption <= corruptionLimit;
-  const bias = isPromised ? truncation + corruption * radius : Infinity;
-  return { total: isPromised ? Math.hypot(noise, sampling, bias) : Infinity, noise, sampling, bias };
 }

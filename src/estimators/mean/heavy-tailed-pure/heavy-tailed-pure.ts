@@ -1,28 +1,38 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { Released } from '../../../base/brands.js';
-import { assert } from '../../../base/assert.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
-import { costOfEvents } from '../../../privacy/accounting/composition.js';
 import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
-import type { Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts } from '../../contract/estimator.js';
+import { cite } from '../../contract/citations.js';
+import type {
+  Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
+} from '../../contract/estimator.js';
+import { poolOf } from '../../contract/finished.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
+import { errorUpTo, infeasible, makePlan, pooledCohort } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
-import { designGroupMeans, releaseGroupMeans, type GroupMeans } from '../heavy-tails/group-means.js';
-import { placeNotFound, tooFewCame, valueOf } from '../heavy-tails/outcomes.js';
 import {
-  corruptionLimit, disjointNames, groupsOf, groupsParameter, momentOf, momentParameters, pooledCohort, radiusParameter,
+  designGroupMeans, releaseGroupMeans, type GroupMeans,
+} from '../heavy-tails/group-means.js';
+import { placeNotFound, valueOf } from '../heavy-tails/outcomes.js';
+import {
+  corruptionLimit, groupsOf, groupsParameter, momentOf, momentParameters, radiusParameter,
 } from '../heavy-tails/parameters.js';
 import { allColumns } from '../heavy-tails/rows.js';
 import { tournamentScores } from './tournament.js';
-import { balancedRadius, medianFactor, truncationBias, type Moment } from '../heavy-tails/truncation.js';
-import { neighbours } from '../../contract/planning.js';
+import {
+  balancedRadius, medianFactor, truncationBias, type Moment,
+} from '../heavy-tails/truncation.js';
 
 const voteCohort = 'vote';
 const columnsMaximum = 3;
-/** Candidates per column, by the number of columns: odd, and few enough for every pair to be compared. */
+/**
+ * Candidates per column, by the number of columns: odd, and few enough for every pair to be
+ * compared.
+ */
 const perColumn = [21, 9, 5] as const;
 /** Half the grid's width, in planned errors of the centre. */
 const reachInErrors = 3;
@@ -30,31 +40,34 @@ const reachInErrors = 3;
 /**
  * The mean of up to three heavy-tailed columns under pure differential privacy.
  *
- * Claim, one row replaced by anything, or by nothing, or added: the epsilon whose zCDP the target allows.
- * Why: some contributors give a centre, by group-means with that epsilon. The others choose between the candidates of a
- * grid around it, by the exponential mechanism with that epsilon on scores of sensitivity 1 (tournament). The grid is
- * a function of the centre, which was released. Nobody does both, so together they cost epsilon once.
+ * Claim. Neighbours: one row replaced by anything, or by nothing, or added. Cost: the epsilon whose
+ * zCDP the target allows.
+ * Why: some contributors give a centre, by group-means with that epsilon. The others choose between
+ * the candidates of a grid around it, by the exponential mechanism with that epsilon on scores of
+ * sensitivity 1 (tournament). The grid is a function of the centre, which was released. Nobody does
+ * both, so together they cost epsilon once.
  *
  * Source: Kamath, Singhal and Ullman (2020), Algorithm 4, which states 2 epsilon.
  */
 export const heavyTailedPure: Estimator = {
   name: 'heavy-tailed-pure',
   title: 'Mean of up to three heavy-tailed columns, pure',
-  citations: [{
-    key: 'KSU20',
-    text: 'G. Kamath, V. Singhal, J. Ullman. Private mean estimation of heavy-tailed distributions. COLT 2020.',
-    place: 'Algorithm 4',
-  }],
+  citations: [cite('KSU20', 'Algorithm 4')],
   parameters: [
-    { ...radiusParameter, description: 'public bound on the absolute value of the mean, in every column; must be given' },
+    {
+      ...radiusParameter,
+      description: 'public bound on the absolute value of the mean, in every column; must be given',
+    },
     ...momentParameters, groupsParameter,
     {
-      name: 'centre-share', type: 'number', default: 0.5, minimum: 0.05, maximum: 0.9, unit: 'share of contributors',
+      name: 'centre-share', type: 'number', default: 0.5, minimum: 0.05, maximum: 0.9,
+      unit: 'share of contributors',
       description: 'part that gives the centre; the others choose between candidates around it',
     },
   ],
   shelf: 'research',
-  assumption: 'You know a range for the mean and a bound on a moment of every column, and nobody sends false rows.',
+  assumption: 'You know a range for the mean and a bound on a moment of every column, and nobody '
+    + 'sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: pure epsilon.',
   plan: planPureColumns,
 };
@@ -78,74 +91,78 @@ function planPureColumns(values: ParameterValues, facts: StudyFacts): Plan | Inf
   const radius = optionalNumberOf(values, 'radius');
   if (radius === undefined) {
     throw new InvalidParameterError(
-      'parameters.radius is missing: give a public bound on the absolute value of the mean in every column',
+      'parameters.radius is missing: give a public bound on the absolute value of the mean in '
+      + 'every column',
       { path: 'parameters.radius' },
     );
   }
-  if (dimension > columnsMaximum || !(target.rho > 0)) {
-    return {
-      kind: 'infeasible',
-      reason: dimension > columnsMaximum ? `there are ${dimension} columns and at most ${columnsMaximum} are supported`
-        : 'pure privacy needs a positive rho',
-      remedy: dimension > columnsMaximum ? 'fewer columns, or heavy-tailed' : 'ask for a positive epsilon',
-    };
+  if (dimension > columnsMaximum) {
+    return infeasible(
+      `there are ${dimension} columns and at most ${columnsMaximum} are supported`,
+      'fewer columns, or heavy-tailed',
+    );
+  }
+  if (!(target.rho > 0)) {
+    return infeasible('pure privacy needs a positive rho', 'ask for a positive epsilon');
   }
   const epsilon = pureForRho(target.rho);
   const share = numberOf(values, 'centre-share');
   const moment = momentOf(values);
   const means = designGroupMeans({
-    cohort, share, dimension, moment, corruption: numberOf(values, 'corruption'), split: true, rangeShare: 0.25,
-    budget: { privacy: 'pure', epsilon, bound: radius / Math.min(...scale) }, groups: groupsOf(values),
+    cohort, share, dimension, moment, corruption: numberOf(values, 'corruption'), split: true,
+    rangeShare: 0.25,
+    budget: { privacy: 'pure', epsilon, radius: radius / Math.min(...scale) },
+    groups: groupsOf(values),
     radius: optionalNumberOf(values, 'clip-radius'), prefix: 'centre-',
   });
   if (means.kind === 'infeasible') {
     const { reason, cohortNeeded } = means;
-    return {
-      kind: 'infeasible', reason: `with ${cohort} contributors and a pure epsilon of ${epsilon.toPrecision(3)} ${reason}`,
-      remedy: cohortNeeded === undefined ? 'a smaller radius or a larger scale'
+    return infeasible(
+      `with ${cohort} contributors and a pure epsilon of ${epsilon.toPrecision(3)} ${reason}`,
+      cohortNeeded === undefined ? 'a smaller radius or a larger scale'
         : `a cohort of ${cohortNeeded}, fewer groups, fewer columns or a larger epsilon`,
-      ...(cohortNeeded === undefined ? {} : { cohortNeeded }),
-    };
+      cohortNeeded,
+    );
   }
   const candidates = perColumn[dimension - 1]! ** dimension;
-  const choice = exponentialEvent({ name: 'choice', cohort: voteCohort, candidates, sensitivity: 1, epsilon });
+  const choice = exponentialEvent({
+    name: 'choice', cohort: voteCohort, candidates, sensitivity: 1, epsilon,
+  });
   const voters = cohort * (1 - share);
   const centreError = Math.hypot(means.noise, means.sampling, means.bias);
-  // A choice may be off by about this many rows, each of which moves a mean of places by twice the clip.
+  // A choice may be off by about this many rows, each of which moves a mean of places by twice the
+  // clip.
   const clip = optionalNumberOf(values, 'clip-radius')
     ?? balancedRadius(moment, 1, centreError, (2 * rowsLost(choice)) / voters);
   // Wide enough for the centre's error, and for scores that stand out of the choice's noise.
   const reach = Math.max(reachInErrors * centreError, (8 * clip * rowsLost(choice)) / voters);
-  return planFor({ facts, scale, moment, means, choice, reach, clip, groups: means.groups.length, voters });
+  return planFor({
+    facts, scale, moment, means, choice, reach, clip, groups: means.groups.length, voters,
+  });
 }
 
-/** How many rows a choice gives away, typically. */
+/** By how many rows a choice typically misses the best candidate. */
 function rowsLost({ candidates, epsilon }: ExponentialEvent): number {
   return (2 / epsilon) * Math.log(candidates);
 }
 
 function planFor(design: Design): Plan {
   const { facts, means, choice, voters, clip } = design;
-  const share = voters / facts.cohort;
-  const cohorts = [...means.cohorts, pooledCohort(voteCohort, share)];
-  const events = [...means.events, choice];
-  return Object.freeze<Plan>({
-    kind: 'plan',
-    cohorts,
-    cost: costOfEvents(events, { disjoint: disjointNames(cohorts) }),
-    events,
+  const parts = partsOf(design);
+  return makePlan({
+    cohorts: [...means.cohorts, pooledCohort(voteCohort, voters / facts.cohort)],
+    events: [...means.events, choice],
     guarantee: {
-      neighbours,
       theorem: 'Kamath, Singhal and Ullman (2020), Algorithm 4, with all pairs compared; '
         + 'proof in src/estimators/mean/heavy-tails',
       assumptions: [
-        'for accuracy: the k-th moment of an honest row around its mean is at most (scale moment-bound)^k in every column',
+        'for accuracy: the k-th moment of an honest row around its mean is at most '
+        + '(scale moment-bound)^k in every column',
         'for accuracy: the mean is at most radius away from 0 in every column',
       ],
       corruptionMax: 0,
     },
     outputShape: [facts.dimension],
-    noise: [],
     facts: {
       scale: Array.from(design.scale).join(', '),
       groups: design.groups,
@@ -154,7 +171,9 @@ function planFor(design: Design): Plan {
       clipRadiusInScales: clip,
       movedByHostileShareInScales: clip,
     },
-    expectedError: (corruption) => errorOf(design, corruption),
+    expectedError: errorUpTo(
+      corruptionLimit, parts, (share) => parts.bias + share * Math.max(clip, means.radius),
+    ),
     summary: () => rowsSummary(facts.dimension),
     release: async (summaries, mechanisms) => release(design, summaries, mechanisms),
   });
@@ -166,45 +185,39 @@ function spacingOf({ reach, facts }: Design): number {
 }
 
 /**
- * How coarse the candidates are, how far a choice may be off, what clipping and sampling move. Scores fall by
- * voters / (2 clip) per distance and a choice's odds by e^(epsilon / 2) per row, so distances are about Gamma
- * distributed with as many parts as columns.
+ * Noise: how coarse the candidates are, and how far a choice may be off. Scores fall by
+ * voters / (2 clip) per distance and a choice's odds by e^(epsilon / 2) per row, so distances are
+ * about Gamma distributed with as many parts as columns. Bias: what clipping moves.
  */
-function partsOf(design: Design): ExpectedError {
+function partsOf(design: Design): Omit<ExpectedError, 'total'> {
   const { facts: { dimension }, moment, choice, clip, groups, voters, reach } = design;
   const perPart = (2 / choice.epsilon) * ((2 * clip) / voters);
   const choiceError = Math.sqrt(dimension * (dimension + 1)) * perPart;
   const noise = Math.hypot(Math.sqrt(dimension / 12) * spacingOf(design), choiceError);
-  const sampling = (Math.sqrt(dimension) * medianFactor(groups) * Math.sqrt(groups) * moment.bound) / Math.sqrt(voters);
+  const sampling =
+    (Math.sqrt(dimension) * medianFactor(groups) * Math.sqrt(groups) * moment.bound)
+    / Math.sqrt(voters);
   const bias = Math.sqrt(dimension) * truncationBias(moment, 1, reach, clip);
-  return { total: Math.hypot(noise, sampling, bias), noise, sampling, bias };
+  return { noise, sampling, bias };
 }
 
-function errorOf(design: Design, corruption: number): ExpectedError {
-  const parts = partsOf(design);
-  const isPromised = corruption >= 0 && corruption <= corruptionLimit;
-  const bias = isPromised ? parts.bias + corruption * Math.max(design.clip, design.means.radius) : Infinity;
-  return { ...parts, bias, total: isPromised ? Math.hypot(parts.noise, parts.sampling, bias) : Infinity };
-}
-
-function release(design: Design, summaries: FinishedSummaries, mechanisms: Mechanisms): Released<Outcome> {
+function release(
+  design: Design, summaries: FinishedSummaries, mechanisms: Mechanisms,
+): Released<Outcome> {
   const { facts, scale, means, moment, choice, voters } = design;
   const found = releaseGroupMeans(mechanisms, means, allColumns(scale), summaries, moment.bound);
   const answer = found.value;
   if (answer.kind === 'no-range') return found.map(() => placeNotFound(facts, answer.coordinates));
-  if (answer.kind === 'few-rows') return found.map(() => tooFewCame(facts));
+  if (answer.kind === 'few-rows') return found.map(() => participationBelowPlan(facts));
   const candidates = gridAround(answer.means, spacingOf(design));
   const { dimension } = facts;
   const tournament = {
-    candidates, dimension, clip: design.clip, apart: design.reach * (1 - 2 ** -20), groups: design.groups,
+    candidates, dimension, clip: design.clip, apart: design.reach * (1 - 2 ** -20),
+    groups: design.groups,
     cap: Math.ceil(voters),
   };
-  const finished = summaries.get(voteCohort);
-  assert(finished !== undefined, 'a release gets the summaries of its plan');
-  const scores = finished.map(([only]) => {
-    assert(only?.kind === 'pooled', 'the rows come in one pool');
-    return tournamentScores(only.rows, scale, tournament);
-  });
+  const scores = poolOf(summaries, voteCohort).map((rows) =>
+    tournamentScores(rows, scale, tournament));
   const { noise, sampling, bias } = partsOf(design);
   const root = Math.sqrt(dimension);
   const each = (value: number): Float64Array => new Float64Array(dimension).fill(value / root);

@@ -3,22 +3,27 @@ import type { PooledRows } from '../../contract/estimator.js';
 /**
  * How firmly rows speak for each of a few candidates for their mean.
  *
- * Candidate p loses to q in a group of rows when the mean of t_i, the rows' places on the line from p to q, clipped to
- * [-clip, clip] around p, is at least halfway. A candidate's score is the least number of rows that must be
- * replaced, added or taken away before it loses to some q in more than half of the groups; at most `cap`.
+ * Let t_i be the rows' places on the line from candidate p to q, clipped to [-clip, clip] around p.
+ * p loses to q in a group of rows when the mean of the t_i is at least halfway. A candidate's score
+ * is the least number of rows that must be replaced, added or removed before it loses to some q in
+ * more than half of the groups; at most `cap`.
  *
- * Claim: no score changes by more than 1 when one row is replaced by anything, or by nothing, or added.
- * Why: for a fixed q the score is the distance, in such steps, to a set of data sets; a distance to a set is
- * 1-Lipschitz, and so are the least of several and the cap. That the cheapest steps are counted exactly: a group's
- * loss is Sum (t_i - h) >= 0, h half the distance. Replacing the smallest t by clip adds clip - t, more than
- * taking it away does; when no t below h is left, adding a row at clip adds clip - h, which is then the most. A row is in
- * one group by its tag, so the steps of groups add up, and the cheapest majority is that of the smallest counts.
- * Places are rounded down to a public grid first, a function of the one row, so counting rows per place is exact.
+ * Claim: no score changes by more than 1 when one row is replaced by anything, or by nothing, or
+ * added.
+ * Why: for a fixed q the score is the distance, in such steps, to a set of data sets. A distance to
+ * a set is 1-Lipschitz, and so are the least of several and the cap. It remains to show that the
+ * cheapest steps are counted exactly. A group's loss is Sum (t_i - h) >= 0, where h is half the
+ * distance. Replacing the smallest t by clip adds clip - t, which is more than removing it adds.
+ * When no t below h is left, adding a row at clip adds clip - h, which is then the most. A row is
+ * in one group by its tag, so the steps of groups add up, and the cheapest majority is that of the
+ * smallest counts. Places are rounded down to a public grid first, a function of the one row, so
+ * counting rows per place is exact.
  *
- * Source: Kamath, Singhal and Ullman (2020), Algorithm 4. It compares candidates only when they are far apart, more
- * than its own grid of candidates reaches; here the distance is `apart`, a half of the grid. Only then do scores
- * fall off evenly: a candidate at distance r from the mean is about (apart / 2 - r) rows per 2 clip from losing, while
- * with all pairs compared every candidate but the nearest would score 0.
+ * Source: Kamath, Singhal and Ullman (2020), Algorithm 4. It compares candidates only when they are
+ * farther apart than its own grid of candidates reaches. Here the distance is `apart`, a half of
+ * the grid. Only then do scores fall off evenly: a candidate at distance r from the mean is about
+ * (apart / 2 - r) rows per 2 clip from losing. If all pairs were compared, every candidate but the
+ * nearest would score 0.
  */
 export interface Tournament {
   /** Row-major, count * dimension, in units of scale; public or released. */
@@ -36,11 +41,13 @@ export interface Tournament {
 const placesPerSide = 1024;
 
 /**
- * One score per candidate. O(candidates^2 * rows), also where a score is 0 soon: the time must not
- * tell how the rows decide.
+ * One score per candidate. O(candidates^2 * rows), also where a score is 0 early: the time must not
+ * depend on what the rows say.
  * @param scale - one per column.
  */
-export function tournamentScores(rows: PooledRows, scale: Float64Array, tournament: Tournament): Float64Array {
+export function tournamentScores(
+  rows: PooledRows, scale: Float64Array, tournament: Tournament,
+): Float64Array {
   const { candidates, dimension, cap } = tournament;
   const count = candidates.length / dimension;
   const points = finiteRows(rows, scale, tournament.groups);
@@ -58,7 +65,9 @@ interface GroupedPoints {
   readonly groups: Uint32Array;
 }
 
-function finiteRows({ count, dimension, values, tags }: PooledRows, scale: Float64Array, groups: number): GroupedPoints {
+function finiteRows(
+  { count, dimension, values, tags }: PooledRows, scale: Float64Array, groups: number,
+): GroupedPoints {
   const scaled: number[] = [];
   const places: number[] = [];
   for (let row = 0; row < count; row++) {
@@ -70,13 +79,14 @@ function finiteRows({ count, dimension, values, tags }: PooledRows, scale: Float
   return { values: Float64Array.from(scaled), groups: Uint32Array.from(places) };
 }
 
-/** Infinity when no rows whatever make p lose to q. */
+/** Infinity when no rows at all make p lose to q. */
 function stepsToLose(points: GroupedPoints, tournament: Tournament, p: number, q: number): number {
   const { candidates, dimension, clip, apart, groups } = tournament;
-  const direction = Array.from({ length: dimension }, (_, j) => candidates[q * dimension + j]! - candidates[p * dimension + j]!);
+  const direction = Array.from({ length: dimension }, (_, j) =>
+    candidates[q * dimension + j]! - candidates[p * dimension + j]!);
   const length = Math.hypot(...direction);
   if (length < apart) return Infinity;
-  // In places: the line is cut into whole steps, so that sums of them are exact.
+  // In places: the line is divided into whole steps, so that sums of them are exact.
   const half = ((length / 2) / clip) * placesPerSide;
   if (!(half < placesPerSide)) return Infinity;
   const width = 2 * placesPerSide + 1;

@@ -7,30 +7,38 @@ export interface Compared {
   readonly scale: Float64Array;
   /** Hostile share that is planned for. */
   readonly corruption: number;
-  /** Of the ball that rows are cut off at. */
+  /** Of the ball that rows are clipped to. */
   readonly radius: number;
   /** Expected error without hostile rows. */
   readonly error: number;
 }
 
-/** A warning is due when hostile rows may do so many times what is expected without them. */
+/** A plan warns when hostile rows may add this many times the error expected without them. */
 const loudTimes = 2;
 
 /**
- * Public comparisons that help to choose. The clipped mean's plan leaves out what its clipping costs rows with heavy
- * tails, which no public number says; but how much that must be before the mean is the worse of the two is public: the
- * root of the difference of the two squared errors.
+ * Public comparisons that help to choose. The plan of `mean` leaves out the bias that its clipping
+ * has for heavy tails, which no public number says. How large that bias must be before `mean` is
+ * the worse of the two is public: the root of the difference of the two squared errors.
  */
-export function comparison(facts: StudyFacts, { scale, corruption, radius, error }: Compared): Plan['facts'] {
-  const rival = mean.plan(parseParameters(mean.parameters, { scale: Array.from(scale) }, facts), facts);
+export function comparison(
+  facts: StudyFacts, { scale, corruption, radius, error }: Compared,
+): Plan['facts'] {
+  const rival = mean.plan(
+    parseParameters(mean.parameters, { scale: Array.from(scale) }, facts), facts,
+  );
   const moved = corruption * radius;
   return {
     ...(rival.kind === 'infeasible' ? {} : {
-      beatsMeanWhereItsClippingCostsInScales: Math.sqrt(Math.max(0, error ** 2 - rival.expectedError(0).total ** 2)),
+      beatsMeanWhereItsClippingCostsInScales: Math.sqrt(
+        Math.max(0, error ** 2 - rival.expectedError(0).total ** 2),
+      ),
     }),
     ...(moved <= loudTimes * error ? {} : {
-      warning: `a share of ${corruption} of hostile rows far away may move the answer by ${moved.toPrecision(3)} `
-        + `scales, where ${error.toPrecision(3)} is expected without them: give a smaller clip-radius, or use an `
+      warning: `a share of ${corruption} of hostile rows far away may move the answer by `
+        + `${moved.toPrecision(3)} `
+        + `scales, where ${error.toPrecision(3)} is expected without them: give a smaller `
+        + 'clip-radius, or use an '
         + 'estimator that promises more, such as prime',
     }),
   };

@@ -2,77 +2,87 @@ import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { normalUpperQuantile } from '../../../numerics/normal.js';
 import { centreEvents, privateCentre } from '../../../privacy/stages/centre.js';
-import { costOfEvents } from '../../../privacy/accounting/composition.js';
 import type { MechanismEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
+import { cite } from '../../contract/citations.js';
 import type {
-  CohortPlan, Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
+  CohortPlan, Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
+import {
+  errorUpTo, infeasible, makePlan, pooledCohort, withoutDelta,
+} from '../../contract/planning.js';
 import { choiceOf, numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { comparison } from './comparison.js';
-import { countedSum, releaseCountedSum, type Beyond, type CountedSum } from '../heavy-tails/counted-sum.js';
-import { designGroupMeans, releaseGroupMeans, type GroupMeans } from '../heavy-tails/group-means.js';
-import { placeNotFound, tooFewCame, valueOf } from '../heavy-tails/outcomes.js';
 import {
-  cohortsParameter, corruptionLimit, disjointNames, groupsOf, groupsParameter, isSplit, momentOf, momentParameters, pooledCohort,
+  countedSum, releaseCountedSum, type Beyond, type CountedSum,
+} from '../heavy-tails/counted-sum.js';
+import {
+  designGroupMeans, releaseGroupMeans, type GroupMeans,
+} from '../heavy-tails/group-means.js';
+import { placeNotFound, valueOf } from '../heavy-tails/outcomes.js';
+import {
+  cohortsParameter, corruptionLimit, groupsOf, groupsParameter, isSplit, momentOf, momentParameters,
 } from '../heavy-tails/parameters.js';
 import { allColumns, cohortRows, type Units } from '../heavy-tails/rows.js';
 import { balancedRadius, truncationBias, type Moment } from '../heavy-tails/truncation.js';
-import { centreNeedsDelta, neighbours } from '../../contract/planning.js';
 
 const meanCohort = 'mean';
 const centreCohort = 'centre';
-/** Planned distance of the private median from the mean, per column, in spreads. */
+/** Planned distance of the private median from the mean, per column, in moment bounds. */
 const medianOffset = 0.2;
-/** Share of honest rows that the fullest bin of the median's histogram holds, at least. */
+/** Share of honest rows in the fullest bin of the median's histogram, at least. */
 const fullestBin = 0.36;
 
 /**
- * The mean of several columns whose rows may be far out: a private centre, and the noisy mean of the rows cut off at a
- * ball around it, whose radius balances the noise against what cutting off may move.
+ * The mean of several columns whose rows may be far out: a private centre, and the noisy mean of
+ * the rows clipped to a ball around it. The ball's radius balances the noise against the bias of
+ * clipping.
  *
- * Claim, one row replaced by anything, or by nothing, or added: (rho, delta)-approximate zCDP.
- * Why: `cohorts: split` has some contributors find the centre, at (rho, delta) (privacy/centre, or group-means with
- * these budgets), and the others the mean, at rho (counted-sum, which holds for every centre); nobody is in both, and who
- * is where is a keyed hash of the identity, so together they cost the larger. `one` has everybody do both, at shares of
- * rho that add up to it. Dividing rows by public scales changes neither.
+ * Claim. Neighbours: one row replaced by anything, or by nothing, or added. Cost: (rho, delta)-
+ * approximate zCDP.
+ * Why: with `cohorts: split` some contributors find the centre, at (rho, delta)
+ * (privacy/stages/centre, or group-means with these budgets), and the others the mean, at rho
+ * (counted-sum, which holds for every centre). A keyed hash of the identity puts a contributor into
+ * one of the two, so together they cost the larger. With `one` everybody does both, at shares of
+ * rho that add up to it. Division of the rows by public scales changes neither.
  *
- * Source: Kamath, Singhal and Ullman (2020), Algorithm 3, with a radius for the cohort at hand in place of the paper's
- * asymptotic one; `beyond: drop` is the paper's rule for far rows.
+ * Source: Kamath, Singhal and Ullman (2020), Algorithm 3. The radius is for the cohort at hand, in
+ * place of the paper's asymptotic one. `beyond: drop` is the paper's rule for far rows.
  */
 export const heavyTailed: Estimator = {
   name: 'heavy-tailed',
   title: 'Mean of heavy-tailed columns',
-  citations: [{
-    key: 'KSU20',
-    text: 'G. Kamath, V. Singhal, J. Ullman. Private mean estimation of heavy-tailed distributions. COLT 2020.',
-    place: 'Algorithm 3',
-  }],
+  citations: [cite('KSU20', 'Algorithm 3')],
   parameters: [
     ...momentParameters,
     {
       name: 'beyond', type: 'choice', choices: ['clip', 'drop'], default: 'clip',
-      description: 'rows beyond the radius are pulled to it, or left out as in the paper, which biases more',
+      description: 'rows beyond the radius are pulled to it, or left out as in the paper, which '
+        + 'biases more',
     },
     {
       name: 'centre', type: 'choice', choices: ['median', 'group-means'], default: 'median',
-      description: 'how the centre is found: private medians of the columns, or the paper’s medians of group means',
+      description: 'how the centre is found: private medians of the columns, or the paper’s '
+        + 'medians of group means',
     },
     { ...groupsParameter, description: `for centre: group-means. ${groupsParameter.description}` },
     cohortsParameter,
     {
       name: 'centre-share', type: 'number', optional: true, minimum: 0.02, maximum: 0.8,
       unit: 'share of contributors, or of rho with one cohort',
-      description: 'part that finding the centre takes; when absent a fifth of rho, or twice the contributors needed, '
+      description: 'part that finding the centre takes; when absent a fifth of rho, or twice the '
+        + 'contributors needed, '
         + 'a tenth to a half of them',
     },
   ],
   shelf: 'research',
   assumption: 'You know a bound on a moment of every column, and nobody sends false rows.',
-  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
+  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
+    + 'zCDP, '
     + 'whole for the centre’s contributors and for the mean’s.',
   plan: planColumns,
 };
@@ -113,10 +123,10 @@ interface CentreFound {
 function planColumns(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const { target, dimension, cohort } = facts;
   const scale = scaleOf(values, dimension) as Float64Array;
-  if (!(target.rho > 0 && target.delta > 0)) {
-    const remedy = `${centreNeedsDelta.remedy}, or use heavy-tailed-1d with privacy: pure and a radius`;
-    return { ...centreNeedsDelta, remedy };
-  }
+  const refusal = withoutDelta(
+    target, 'finding the centre', 'use heavy-tailed-1d with privacy: pure and a radius',
+  );
+  if (refusal !== null) return refusal;
   const found = designCentre(values, facts);
   if (found.kind === 'infeasible') return found;
   const moment = momentOf(values);
@@ -124,20 +134,28 @@ function planColumns(values: ParameterValues, facts: StudyFacts): Plan | Infeasi
   const meanRows = split ? cohort * (1 - found.share) : cohort;
   const rho = split ? target.rho : shareOf(target.rho, 1 - found.share);
   const noiseUnit = (2 * Math.sqrt(dimension)) / Math.sqrt(2 * rho) / meanRows;
-  const radius = optionalNumberOf(values, 'clip-radius') ?? balancedRadius(moment, dimension, found.offset, noiseUnit);
-  const sum = countedSum({ name: 'mean/sum', cohort: meanCohort, dimension, radius, shape: 'ball', cost: { rho } });
+  const radius = optionalNumberOf(values, 'clip-radius') ?? balancedRadius(
+    moment, dimension, found.offset, noiseUnit,
+  );
+  const sum = countedSum({
+    name: 'mean/sum', cohort: meanCohort, dimension, radius, shape: 'ball', cost: { rho },
+  });
   const beyond = choiceOf(values, 'beyond') === 'drop' ? 'drop' : 'clip';
   return planFor({
     facts, units: allColumns(scale), moment, centre: found.centre, sum, beyond, meanRows,
     corruption: numberOf(values, 'corruption'),
-    cohorts: split ? [...found.cohorts, pooledCohort(meanCohort, 1 - found.share)] : [pooledCohort(meanCohort, 1)],
+    cohorts: split ? [...found.cohorts, pooledCohort(meanCohort, 1 - found.share)] : [pooledCohort(
+      meanCohort, 1,
+    )],
     events: [...found.events, sum.event],
-    // A dropped row loses all of |z|, a clipped one |z| - R: at most |z|^k / R^(k-1), without the factor of clipping.
-    bias: truncationBias(moment, dimension, found.offset, radius) * (beyond === 'drop' ? dropFactor(moment.order) : 1),
+    // A dropped row loses all of |z|, a clipped one |z| - R: at most |z|^k / R^(k-1), without the
+    // factor of clipping.
+    bias: truncationBias(moment, dimension, found.offset, radius)
+      * (beyond === 'drop' ? dropFactor(moment.order) : 1),
   });
 }
 
-/** What dropping may move a mean, relative to clipping. */
+/** Bias of dropping rows, relative to clipping them. */
 function dropFactor(order: number): number {
   return order ** order / (order - 1) ** (order - 1);
 }
@@ -151,7 +169,9 @@ function designCentre(values: ParameterValues, facts: StudyFacts): CentreFound |
   if (wanted !== undefined || !split) return withRemedy(facts, first);
   if (first.kind === 'centre-design') return first;
   // Twice what is needed, or all that there is to give: half of the contributors.
-  const needed = first.cohortNeeded === undefined ? 0.5 : (2 * first.cohortNeeded * share) / facts.cohort;
+  const needed = first.cohortNeeded === undefined
+    ? 0.5
+    : (2 * first.cohortNeeded * share) / facts.cohort;
   return withRemedy(facts, attempt(values, facts, Math.min(0.5, Math.max(0.1, needed))));
 }
 
@@ -163,26 +183,30 @@ interface CentreInfeasible {
   readonly cohortNeeded?: number;
 }
 
-function withRemedy(facts: StudyFacts, found: CentreFound | CentreInfeasible): CentreFound | Infeasible {
+function withRemedy(
+  facts: StudyFacts, found: CentreFound | CentreInfeasible,
+): CentreFound | Infeasible {
   if (found.kind === 'centre-design') return found;
   const { reason, cohortNeeded } = found;
-  return {
-    kind: 'infeasible',
-    reason: `with ${facts.cohort} contributors, ${facts.dimension} columns and rho ${facts.target.rho.toPrecision(3)} `
-      + reason,
-    remedy: found.remedy ?? `a cohort of ${cohortNeeded ?? 'more'}, fewer columns, a larger epsilon, a lower corruption or a larger `
-      + 'centre-share',
-    ...(cohortNeeded === undefined ? {} : { cohortNeeded }),
-  };
+  return infeasible(
+    `with ${facts.cohort} contributors, ${facts.dimension} columns and rho `
+    + `${facts.target.rho.toPrecision(3)} ${reason}`,
+    found.remedy ?? `a cohort of ${cohortNeeded ?? 'more'}, fewer columns, a larger epsilon, a lower `
+      + 'corruption or a larger centre-share',
+    cohortNeeded,
+  );
 }
 
 /** Private medians of the columns: the least error, for any moment. */
-function designMedian(values: ParameterValues, facts: StudyFacts, share: number): CentreFound | CentreInfeasible {
+function designMedian(
+  values: ParameterValues, facts: StudyFacts, share: number,
+): CentreFound | CentreInfeasible {
   const { dimension, target, cohort } = facts;
   const split = isSplit(values);
   const name = split ? centreCohort : meanCohort;
   const events = centreEvents({
-    cohort: name, dimension, rho: split ? target.rho : shareOf(target.rho, share), delta: target.delta,
+    cohort: name, dimension, rho: split ? target.rho : shareOf(target.rho, share),
+    delta: target.delta,
   });
   const [bins] = events;
   const clear = keepingCount(bins) + bins.sigma * normalUpperQuantile(0.01 / dimension);
@@ -193,40 +217,46 @@ function designMedian(values: ParameterValues, facts: StudyFacts, share: number)
   }
   return {
     kind: 'centre-design', centre: { kind: 'median', cohort: name }, events, share,
-    cohorts: split ? [pooledCohort(name, share)] : [], offset: medianOffset * numberOf(values, 'moment-bound'),
+    cohorts: split ? [pooledCohort(name, share)] : [],
+    offset: medianOffset * numberOf(values, 'moment-bound'),
   };
 }
 
 /** The paper's centre: medians of group means, per column, of contributors of their own. */
-function designGroups(values: ParameterValues, facts: StudyFacts, share: number): CentreFound | CentreInfeasible {
+function designGroups(
+  values: ParameterValues, facts: StudyFacts, share: number,
+): CentreFound | CentreInfeasible {
   const { dimension, target, cohort } = facts;
   if (!isSplit(values)) {
     const reason = 'group means have no contributors of their own in one cohort';
     return { kind: 'infeasible', reason, remedy: 'cohorts: split, or centre: median' };
   }
   const means = designGroupMeans({
-    cohort, share, dimension, moment: momentOf(values), corruption: numberOf(values, 'corruption'), split: true,
-    rangeShare: 0.5, budget: { privacy: 'approx', rho: target.rho, delta: target.delta }, groups: groupsOf(values),
+    cohort, share, dimension, moment: momentOf(values), corruption: numberOf(values, 'corruption'),
+    split: true,
+    rangeShare: 0.5, budget: { privacy: 'approx', rho: target.rho, delta: target.delta },
+    groups: groupsOf(values),
     prefix: 'centre-',
   });
   if (means.kind === 'infeasible') return means;
   return {
-    kind: 'centre-design', centre: { kind: 'group-means', means }, events: means.events, cohorts: means.cohorts, share,
+    kind: 'centre-design', centre: { kind: 'group-means', means }, events: means.events,
+    cohorts: means.cohorts, share,
     offset: Math.hypot(means.noise, means.sampling, means.bias),
   };
 }
 
 function planFor(design: Design): Plan {
   const { facts, units, sum, meanRows, events, cohorts, bias, corruption } = design;
-  const noise = sum.deviation / meanRows;
-  return Object.freeze<Plan>({
-    kind: 'plan',
+  const noise = sum.standardDeviation / meanRows;
+  const radius = sum.ball.radius;
+  const expectedError = errorOf(design);
+  return makePlan({
     cohorts,
-    cost: costOfEvents(events, { disjoint: disjointNames(cohorts) }),
     events,
     guarantee: {
-      neighbours,
-      theorem: 'Kamath, Singhal and Ullman (2020), Algorithm 3, constants in src/estimators/mean/heavy-tails',
+      theorem: 'Kamath, Singhal and Ullman (2020), Algorithm 3, constants in '
+        + 'src/estimators/mean/heavy-tails',
       assumptions: [
         'for accuracy: in every column the k-th moment of an honest row around its mean is at most '
         + '(scale moment-bound)^k',
@@ -239,44 +269,52 @@ function planFor(design: Design): Plan {
       scale: Array.from(units.scale).join(', '),
       centre: design.centre.kind,
       beyond: design.beyond,
-      clipRadiusInScales: sum.ball.radius,
+      clipRadiusInScales: radius,
       truncationBiasAtMostInScales: bias,
       noisePerCoordinateInScales: noise,
-      noiseOfCount: sum.countDeviation,
+      noiseOfCount: sum.countStandardDeviation,
       contributorsOfTheMean: meanRows,
-      movedByHostileShareInScales: sum.ball.radius,
-      ...comparison(facts, { scale: units.scale, corruption, radius: sum.ball.radius, error: errorOf(design, 0).total }),
+      movedByHostileShareInScales: radius,
+      ...comparison(facts, {
+        scale: units.scale, corruption, radius, error: expectedError(0).total,
+      }),
     },
-    expectedError: (share) => errorOf(design, share),
+    expectedError,
     summary: () => rowsSummary(facts.dimension),
     release: async (summaries, mechanisms) => release(design, summaries, mechanisms),
   });
 }
 
-/** In one direction, hostile rows at the edge of the ball move the mean by their share of its radius. */
-function errorOf({ facts, moment, sum, meanRows, bias: truncation }: Design, corruption: number): ExpectedError {
+/**
+ * Hostile rows at the edge of the ball, all in one direction, move the mean by their share of its
+ * radius.
+ */
+function errorOf(
+  { facts, moment, sum, meanRows, bias }: Design,
+): Plan['expectedError'] {
   const sampling = moment.bound * Math.sqrt(facts.dimension / meanRows);
-  const noise = (sum.deviation / meanRows) * Math.sqrt(facts.dimension);
-  const isPromised = corruption >= 0 && corruption <= corruptionLimit;
-  const bias = isPromised ? truncation + corruption * sum.ball.radius : Infinity;
-  return { total: isPromised ? Math.hypot(noise, sampling, bias) : Infinity, noise, sampling, bias };
+  const noise = (sum.standardDeviation / meanRows) * Math.sqrt(facts.dimension);
+  return errorUpTo(corruptionLimit, { sampling, noise }, (share) => bias + share * sum.ball.radius);
 }
 
-function release(design: Design, summaries: FinishedSummaries, mechanisms: Mechanisms): Released<Outcome> {
+function release(
+  design: Design, summaries: FinishedSummaries, mechanisms: Mechanisms,
+): Released<Outcome> {
   const { facts } = design;
   const found = releaseCentre(design, summaries, mechanisms);
   const answer = found.value;
   if (answer.kind === 'no-range') return found.map(() => placeNotFound(facts, answer.coordinates));
-  if (answer.kind === 'few-rows') return found.map(() => tooFewCame(facts));
+  if (answer.kind === 'few-rows') return found.map(() => participationBelowPlan(facts));
   const { centre } = answer;
   const rows = cohortRows(summaries, meanCohort, design.units);
   return releaseCountedSum(mechanisms, design.sum, rows, centre, design.beyond)
     .map(({ sum, present }): Outcome => {
-      if (!(present >= design.meanRows / 4)) return tooFewCame(facts);
-      const { deviation, countDeviation } = design.sum;
+      if (!(present >= design.meanRows / 4)) return participationBelowPlan(facts);
+      const { standardDeviation, countStandardDeviation } = design.sum;
       return valueOf({
         means: sum.map((entry, j) => centre[j]! + entry / present),
-        noise: sum.map((entry) => Math.hypot(deviation, (entry / present) * countDeviation) / present),
+        noise: sum.map((entry) =>
+          Math.hypot(standardDeviation, (entry / present) * countStandardDeviation) / present),
         sampling: sum.map(() => design.moment.bound / Math.sqrt(present)),
         bias: design.bias, isGaussian: true,
       }, design.units.scale);
@@ -293,8 +331,8 @@ function releaseCentre(
 ): Released<CentreAnswer> {
   if (centre.kind === 'median') {
     const rows = cohortRows(summaries, centre.cohort, units);
-    return privateCentre(mechanisms, rows, facts.dimension, moment.bound).map((found) => (found.kind === 'failed'
-      ? { kind: 'no-range', coordinates: found.coordinates } : found));
+    return privateCentre(mechanisms, rows, facts.dimension, moment.bound).map((found) =>
+      (found.kind === 'failed' ? { kind: 'no-range', coordinates: found.coordinates } : found));
   }
   return releaseGroupMeans(mechanisms, centre.means, units, summaries, moment.bound)
     .map((found) => (found.kind === 'means' ? { kind: 'centre', centre: found.means } : found));

@@ -6,29 +6,34 @@ import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
 
 /**
- * The noisy sum of clipped rows together with the noisy number of rows, for the price of the sum alone.
+ * The noisy sum of clipped rows together with the noisy number of rows, for the price of the sum
+ * alone.
  *
- * Claim, one row replaced by anything, or by nothing, or added: rho zCDP (Gaussian) or pure epsilon (Laplace).
- * Why: with z = clip(x - centre) and S a bound on every z, what is released is the vector (sum of z, w * count).
+ * Claim. Neighbours: one row replaced by anything, or by nothing, or added. Cost: rho zCDP
+ * (Gaussian) or pure epsilon (Laplace).
+ * Why: with z = clip(x - centre) and S a bound on every z, the released vector is
+ * (sum of z, w * count).
  * - A row replaced by another moves it by (z - z', 0): at most 2 S.
- * - A row that goes or comes moves it by (z, w). In L2 that is sqrt(|z|^2 + w^2) <= 2 S as long as w <= sqrt 3 S; in
- *   L1, |z| + w <= 2 S as long as w <= S.
- * So 2 S covers both, and the count rides along: no neighbour uses the room of both at once. Rows that are dropped
- * rather than clipped (`drop`) count as absent, so the same two cases cover them.
- * S is R for the ball, R sqrt(d) (L2) or R d (L1) for the cube of half-width R. z is held in whole steps of a grid
- * (privacy/clip: never longer than R), w is a whole number of steps, so both are exact and rounding adds nothing.
+ * - A row that goes or comes moves it by (z, w). In L2 that is sqrt(|z|^2 + w^2) <= 2 S as long as
+ *   w <= sqrt 3 S; in L1, |z| + w <= 2 S as long as w <= S.
+ * So 2 S covers both cases, and the count costs nothing more. Rows that are dropped, not clipped
+ * (`drop`), count as absent, so the same two cases cover them.
+ * S is R for the ball, and R sqrt(d) (L2) or R d (L1) for the cube of half-width R. z is an integer
+ * multiple of a grid step (privacy/stages/clip: never longer than R), and so is w. Both are exact
+ * and rounding adds nothing.
  *
- * Source: the noisy clipped mean of Kamath, Singhal and Ullman (2020); the shared vector is our own, and makes the
- * ratio of noisy sum and noisy count cost no more than the sum over a public n. It replaces their division by
- * max(|rows|, 3 n / 4), whose sensitivity is a third larger and which is off when fewer rows come.
+ * Source: the noisy clipped mean of Kamath, Singhal and Ullman (2020). The shared vector is new:
+ * the ratio of noisy sum and noisy count costs no more than the sum over a public n. It replaces
+ * their division by max(|rows|, 3 n / 4), whose sensitivity is a third larger and which is biased
+ * when fewer rows come.
  */
 export type Shape = 'ball' | 'cube';
 
-/** What rows beyond the radius become: pulled to its edge, or absent. */
+/** Rows beyond the radius are clipped to its edge, or dropped. */
 export type Beyond = 'clip' | 'drop';
 
 /** Where the noise of a counted sum is charged. */
-export interface CountedSumAsked {
+export interface CountedSumOptions {
   readonly name: string;
   readonly cohort: string;
   readonly dimension: number;
@@ -48,37 +53,38 @@ export interface CountedSum {
   /** w, in units of scale. */
   readonly weight: number;
   /** Standard deviation of the noise on each entry of the sum. */
-  readonly deviation: number;
-  /** The same on the number of rows. */
-  readonly countDeviation: number;
+  readonly standardDeviation: number;
+  /** Standard deviation of the noise on the number of rows. */
+  readonly countStandardDeviation: number;
 }
 
 /** Sums of counts stay whole in doubles for 2^30 rows with weights up to this many steps. */
 const weightStepsMaximum = 2 ** 23;
 
 /** Calibrates the release. */
-export function countedSum(asked: CountedSumAsked): CountedSum {
-  const { name, cohort, dimension, shape, cost } = asked;
-  const ball = clipBall(asked.radius, { sums: true });
+export function countedSum(options: CountedSumOptions): CountedSum {
+  const { name, cohort, dimension, shape, cost } = options;
+  const ball = clipBall(options.radius, { sums: true });
   const width = shape === 'cube' ? dimension : 1;
   const place = { name, cohort, dimension: dimension + 1, grid: ball.grid };
+  const made = (
+    event: GaussianEvent | LaplaceEvent, weight: number, standardDeviation: number,
+  ): CountedSum => {
+    const countStandardDeviation = standardDeviation / weight;
+    return { event, dimension, ball, shape, weight, standardDeviation, countStandardDeviation };
+  };
   if ('epsilon' in cost) {
     const weight = Math.min(weightStepsMaximum, width * ball.steps) * ball.grid;
-    const event = laplaceEvent({ ...place, sensitivity: 2 * width * ball.radius, epsilon: cost.epsilon });
-    return finished(event, asked, ball, weight, Math.SQRT2 * event.scale);
+    const sensitivity = 2 * width * ball.radius;
+    const event = laplaceEvent({ ...place, sensitivity, epsilon: cost.epsilon });
+    return made(event, weight, Math.SQRT2 * event.scale);
   }
   // One step below the bound leaves room for the rounding of the root.
-  const weight = Math.min(weightStepsMaximum, Math.floor(Math.sqrt(3 * width) * ball.steps) - 1) * ball.grid;
+  const weightSteps = Math.floor(Math.sqrt(3 * width) * ball.steps) - 1;
+  const weight = Math.min(weightStepsMaximum, weightSteps) * ball.grid;
   const sensitivity = 2 * ball.radius * (width === 1 ? 1 : Math.sqrt(width) * (1 + 2 ** -50));
   const event = gaussianEvent({ ...place, sensitivity, rho: cost.rho });
-  return finished(event, asked, ball, weight, event.sigma);
-}
-
-function finished(
-  event: GaussianEvent | LaplaceEvent, { dimension, shape }: CountedSumAsked, ball: ClipBall, weight: number,
-  deviation: number,
-): CountedSum {
-  return { event, dimension, ball, shape, weight, deviation, countDeviation: deviation / weight };
+  return made(event, weight, event.sigma);
 }
 
 /** Both released: the mean around the centre is `sum / present`. */
@@ -89,17 +95,21 @@ export interface NoisySum {
 
 /** Draws it. `rows` in units of scale; `centre` public or released. O(count * dimension). */
 export function releaseCountedSum(
-  mechanisms: Mechanisms, spec: CountedSum, rows: Sensitive<RowBlock>, centre: Float64Array, beyond: Beyond = 'clip',
+  mechanisms: Mechanisms, spec: CountedSum, rows: Sensitive<RowBlock>, centre: Float64Array,
+  beyond: Beyond = 'clip',
 ): Released<NoisySum> {
   const { event, dimension, weight } = spec;
   const value = rows.map((block) => exactSum(spec, block, centre, beyond));
-  const noisy = event.kind === 'laplace' ? mechanisms.laplace(event.name, value) : mechanisms.gaussian(event.name, value);
+  const noisy = event.kind === 'laplace'
+    ? mechanisms.laplace(event.name, value)
+    : mechanisms.gaussian(event.name, value);
   return noisy.map((all) => ({ sum: all.slice(0, dimension), present: all[dimension]! / weight }));
 }
 
 /** The vector (sum of z, weight * count) without noise: whole numbers of grid steps. */
 function exactSum(
-  { ball, shape, dimension, weight }: CountedSum, block: RowBlock, centre: Float64Array, beyond: Beyond,
+  { ball, shape, dimension, weight }: CountedSum, block: RowBlock, centre: Float64Array,
+  beyond: Beyond,
 ): Float64Array {
   const total = new Float64Array(dimension + 1);
   const steps = new Float64Array(dimension);
@@ -119,8 +129,13 @@ function exactSum(
   return total;
 }
 
-/** A function of this row alone, so rounding here decides accuracy only: what is kept is clipped in any case. */
-function isBeyond(values: Float64Array, offset: number, centre: Float64Array, radius: number): boolean {
+/**
+ * A function of this row alone, so rounding here decides accuracy only: what is kept is clipped in
+ * any case.
+ */
+function isBeyond(
+  values: Float64Array, offset: number, centre: Float64Array, radius: number,
+): boolean {
   let square = 0;
   for (let j = 0; j < centre.length; j++) square += (values[offset + j]! - centre[j]!) ** 2;
   return !(square <= radius * radius);

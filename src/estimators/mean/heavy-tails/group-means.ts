@@ -4,34 +4,37 @@ import type { MechanismEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { CohortPlan, FinishedSummaries } from '../../contract/estimator.js';
+import { pooledCohort } from '../../contract/planning.js';
 import { countedSum, releaseCountedSum, type CountedSum } from './counted-sum.js';
-import { pooledCohort } from './parameters.js';
-import { openRange, publicRange, rangeOffset, releaseRange, rowsForRange, type Range } from './range.js';
+import {
+  openRange, publicRange, rangeOffset, releaseRange, rowsForRange, type Range,
+} from './range.js';
 import { cohortRows, type Units } from './rows.js';
 import { balancedRadius, medianFactor, truncationBias, type Moment } from './truncation.js';
 
 /**
- * Per coordinate the median of the private means of several groups (median of means): the groups' ranges and means come
- * from contributors of their own.
+ * Per coordinate the median of the private means of several groups (median of means). Each group
+ * has contributors of its own.
  *
- * Claim, one row replaced by anything, or by nothing, or added: what is in `budget`, once.
- * Why: a contributor's cohort is a keyed hash of its identity, so neighbours differ in the rows of one cohort only, and
- * all groups together cost the largest of their costs. `split`: a group's range and its mean are of different
- * cohorts, each at the whole budget; the mean is calibrated for any centre that the range may answer. Otherwise both
- * are of one cohort, at shares of the budget that add up to it. The median is a function of what was released.
- * Per coordinate of d, the range costs a d-th of its budget; the means of all coordinates are one vector of a cube
+ * Claim. Neighbours: one row replaced by anything, or by nothing, or added. Cost: `budget`, once.
+ * Why: a contributor's cohort is a keyed hash of its identity, so neighbours differ in the rows of
+ * one cohort only, and all groups together cost the largest of their costs. `split`: a group's
+ * range and its mean are of different cohorts, each at the whole budget. The mean is calibrated for
+ * any centre that the range may answer. Otherwise both are of one cohort, at shares of the budget
+ * that add up to it. The median is a function of what was released. The range of each of d
+ * coordinates costs a d-th of its budget. The means of all coordinates are one vector of a cube
  * (counted-sum).
  *
- * Sources: Kamath, Singhal and Ullman (2020), Algorithms 1 and 2. Their proof splits epsilon between the two disjoint
- * halves, which is not needed.
+ * Source: Kamath, Singhal and Ullman (2020), Algorithms 1 and 2. Their proof splits epsilon between
+ * the two disjoint halves, which is not needed.
  */
 export type Budget =
-  | { readonly privacy: 'pure'; readonly epsilon: number; readonly bound: number }
-  | { readonly privacy: 'zcdp'; readonly rho: number; readonly bound: number }
+  | { readonly privacy: 'pure'; readonly epsilon: number; readonly radius: number }
+  | { readonly privacy: 'zcdp'; readonly rho: number; readonly radius: number }
   | { readonly privacy: 'approx'; readonly rho: number; readonly delta: number };
 
 /** What a design is made from; public numbers, lengths in units of scale. */
-export interface GroupMeansAsked {
+export interface GroupMeansOptions {
   /** Number of contributors in all, and the share of them that is used here. */
   readonly cohort: number;
   readonly share: number;
@@ -70,7 +73,7 @@ export interface GroupMeans {
   readonly bias: number;
 }
 
-/** `cohortNeeded`: contributors with whom it would do; absent when more would not help. */
+/** `cohortNeeded`: contributors with whom a plan would fit; absent when more would not help. */
 export interface GroupMeansInfeasible {
   readonly kind: 'infeasible';
   readonly reason: string;
@@ -79,23 +82,27 @@ export interface GroupMeansInfeasible {
 
 const groupsDefault = 9;
 
-/** @returns groups as asked, or else 9, or 1 when 9 are too small. */
-export function designGroupMeans(asked: GroupMeansAsked): GroupMeans | GroupMeansInfeasible {
-  if (asked.groups !== undefined) return designWith(asked, asked.groups);
-  const many = designWith(asked, groupsDefault);
-  return many.kind === 'design' ? many : designWith(asked, 1);
+/** @returns the given number of groups; by default 9, or 1 when 9 are too small. */
+export function designGroupMeans(options: GroupMeansOptions): GroupMeans | GroupMeansInfeasible {
+  if (options.groups !== undefined) return designWith(options, options.groups);
+  const many = designWith(options, groupsDefault);
+  return many.kind === 'design' ? many : designWith(options, 1);
 }
 
-function designWith(asked: GroupMeansAsked, groups: number): GroupMeans | GroupMeansInfeasible {
-  const { cohort, share, dimension, moment, split, corruption } = asked;
-  const rangeShare = split ? asked.rangeShare : 1;
-  const meanShare = split ? 1 - asked.rangeShare : 1;
+function designWith(options: GroupMeansOptions, groups: number): GroupMeans | GroupMeansInfeasible {
+  const { cohort, share, dimension, moment, split, corruption } = options;
+  const rangeShare = split ? options.rangeShare : 1;
+  const meanShare = split ? 1 - options.rangeShare : 1;
   const groupSize = (cohort * share * meanShare) / groups;
-  const radius = asked.radius ?? chosenRadius(asked, groups, groupSize);
+  const radius = options.radius ?? chosenRadius(options, groups, groupSize);
   const made: Group[] = [];
   for (let index = 1; index <= groups; index++) {
-    const group = designGroup(asked, index, radius);
-    if (group === null) return { kind: 'infeasible', reason: 'the public bound is more than 4e6 spreads away' };
+    const group = designGroup(options, index, radius);
+    if (group === null) {
+      return {
+        kind: 'infeasible', reason: 'the public bound is more than 4e6 standard deviations away',
+      };
+    }
     made.push(group);
   }
   const [{ range, sum }] = made as [Group, ...Group[]];
@@ -106,75 +113,95 @@ function designWith(asked: GroupMeansAsked, groups: number): GroupMeans | GroupM
   if (cohort < needed) {
     return {
       kind: 'infeasible', cohortNeeded: needed,
-      reason: `the noise hides where the rows of a group of ${Math.floor((cohort * share * rangeShare) / groups)} are`,
+      reason: 'the noise hides where the rows of a group of '
+        + `${Math.floor((cohort * share * rangeShare) / groups)} are`,
     };
   }
-  const spread = medianFactor(groups);
+  const factor = medianFactor(groups);
   const cohorts = made.flatMap(({ rangeCohort, meanCohort }) => (split
-    ? [pooledCohort(rangeCohort, (share * rangeShare) / groups), pooledCohort(meanCohort, (share * meanShare) / groups)]
+    ? [
+      pooledCohort(rangeCohort, (share * rangeShare) / groups),
+      pooledCohort(meanCohort, (share * meanShare) / groups),
+    ]
     : [pooledCohort(meanCohort, share / groups)]));
   return {
     kind: 'design', groups: made, cohorts, radius, groupSize,
     events: made.flatMap((group) => [group.range.event, group.sum.event]),
-    noise: (spread * sum.deviation) / groupSize,
-    sampling: (spread * moment.bound) / Math.sqrt(groupSize),
+    noise: (factor * sum.standardDeviation) / groupSize,
+    sampling: (factor * moment.bound) / Math.sqrt(groupSize),
     bias: truncationBias(moment, 1, rangeOffset * moment.bound, radius),
   };
 }
 
 /** Where the noise of the median and the bias balance, for one coordinate. */
-function chosenRadius(asked: GroupMeansAsked, groups: number, groupSize: number): number {
-  const { dimension, moment } = asked;
-  const cost = meanCost(asked);
+function chosenRadius(options: GroupMeansOptions, groups: number, groupSize: number): number {
+  const { dimension, moment } = options;
+  const cost = meanCost(options);
   const unit = 'epsilon' in cost
     ? (Math.SQRT2 * 2 * dimension) / cost.epsilon
     : (2 * Math.sqrt(dimension)) / Math.sqrt(2 * cost.rho);
-  return balancedRadius(moment, 1, rangeOffset * moment.bound, (medianFactor(groups) * unit) / groupSize);
+  return balancedRadius(
+    moment, 1, rangeOffset * moment.bound, (medianFactor(groups) * unit) / groupSize,
+  );
 }
 
 /** What a group's mean may cost. */
-function meanCost({ budget, split, rangeShare }: GroupMeansAsked): { rho: number } | { epsilon: number } {
+function meanCost(
+  { budget, split, rangeShare }: GroupMeansOptions,
+): { rho: number } | { epsilon: number } {
   const left = split ? 1 : 1 - rangeShare;
-  return 'epsilon' in budget ? { epsilon: shareOf(budget.epsilon, left) } : { rho: shareOf(budget.rho, left) };
+  return 'epsilon' in budget
+    ? { epsilon: shareOf(budget.epsilon, left) }
+    : { rho: shareOf(budget.rho, left) };
 }
 
-function designGroup(asked: GroupMeansAsked, index: number, radius: number): Group | null {
-  const { dimension, moment, split, prefix = '' } = asked;
+function designGroup(options: GroupMeansOptions, index: number, radius: number): Group | null {
+  const { dimension, moment, split, prefix = '' } = options;
   const meanCohort = `${prefix}mean-${index}`;
   const rangeCohort = split ? `${prefix}range-${index}` : meanCohort;
   const name = `${prefix}range-${index}/bins`;
-  const range = designRange(asked, { name, cohort: rangeCohort, dimension, spread: moment.bound });
+  const range = designRange(
+    options, { name, cohort: rangeCohort, dimension, spread: moment.bound },
+  );
   if (range === null) return null;
   const sum = countedSum({
-    name: `${prefix}mean-${index}/sum`, cohort: meanCohort, dimension, radius, shape: 'cube', cost: meanCost(asked),
+    name: `${prefix}mean-${index}/sum`, cohort: meanCohort, dimension, radius, shape: 'cube',
+    cost: meanCost(options),
   });
   return { rangeCohort, meanCohort, range, sum };
 }
 
 function designRange(
-  { budget, split, rangeShare }: GroupMeansAsked,
+  { budget, split, rangeShare }: GroupMeansOptions,
   place: { name: string; cohort: string; dimension: number; spread: number },
 ): Range | null {
   const part = split ? 1 : rangeShare;
   switch (budget.privacy) {
     case 'pure':
-      return publicRange({ ...place, bound: budget.bound, epsilon: shareOf(budget.epsilon, part) / place.dimension });
+      return publicRange({
+        ...place, radius: budget.radius, epsilon: shareOf(budget.epsilon, part) / place.dimension,
+      });
     case 'zcdp': {
       // A choice of epsilon costs epsilon^2 / 8.
       const epsilon = Math.sqrt((8 * shareOf(budget.rho, part)) / place.dimension) * (1 - 2 ** -50);
-      return publicRange({ ...place, bound: budget.bound, epsilon });
+      return publicRange({ ...place, radius: budget.radius, epsilon });
     }
     case 'approx':
       return openRange({ ...place, rho: shareOf(budget.rho, part), delta: budget.delta });
   }
 }
 
-/** The median in units of scale, and what its errors are made of; or why fewer than half of the groups answered. */
+/**
+ * The median in units of scale with the parts of its error, or why fewer than half of the groups
+ * answered.
+ */
 export type FoundMeans =
   | {
     readonly kind: 'means';
     readonly means: Float64Array;
-    /** Standard deviation of the noise and of honest rows' sampling, per coordinate, of the median. */
+    /**
+     * Standard deviation of the noise and of honest rows' sampling, per coordinate, of the median.
+     */
     readonly noise: Float64Array;
     readonly sampling: Float64Array;
   }
@@ -189,10 +216,13 @@ interface GroupAnswer {
 
 /** Draws everything. A group that fails is left out; at least half must answer. */
 export function releaseGroupMeans(
-  mechanisms: Mechanisms, design: GroupMeans, units: Units, summaries: FinishedSummaries, bound: number,
+  mechanisms: Mechanisms, design: GroupMeans, units: Units, summaries: FinishedSummaries,
+  bound: number,
 ): Released<FoundMeans> {
-  const released = design.groups.map((group) => releaseGroup(mechanisms, design, group, units, summaries, bound));
-  return Released.all<readonly (GroupAnswer | GroupFailure)[]>(released).map((answers): FoundMeans => {
+  const released = design.groups.map((group) =>
+    releaseGroup(mechanisms, design, group, units, summaries, bound));
+  const all = Released.all<readonly (GroupAnswer | GroupFailure)[]>(released);
+  return all.map((answers): FoundMeans => {
     const good = answers.filter((answer): answer is GroupAnswer => 'means' in answer);
     const failed = answers.find((answer): answer is GroupFailure => !('means' in answer));
     if (good.length < (answers.length + 1) / 2 && failed !== undefined) return failed;
@@ -211,21 +241,28 @@ export function releaseGroupMeans(
 type GroupFailure = Extract<FoundMeans, { kind: 'no-range' | 'few-rows' }>;
 
 function releaseGroup(
-  mechanisms: Mechanisms, { groupSize }: GroupMeans, group: Group, units: Units, summaries: FinishedSummaries,
+  mechanisms: Mechanisms, { groupSize }: GroupMeans, group: Group, units: Units,
+  summaries: FinishedSummaries,
   bound: number,
 ): Released<GroupAnswer | GroupFailure> {
   const { range, sum } = group;
   const dimension = units.columns.length;
-  const found = releaseRange(mechanisms, range, cohortRows(summaries, group.rangeCohort, units), dimension);
+  const found = releaseRange(
+    mechanisms, range, cohortRows(summaries, group.rangeCohort, units), dimension,
+  );
   const place = found.value;
-  if (place.kind === 'failed') return found.map(() => ({ kind: 'no-range', coordinates: place.coordinates }));
+  if (place.kind === 'failed') {
+    return found.map(() => ({ kind: 'no-range', coordinates: place.coordinates }));
+  }
   const { centre } = place;
   const rows = cohortRows(summaries, group.meanCohort, units);
   return releaseCountedSum(mechanisms, sum, rows, centre).map(({ sum: total, present }) => {
     if (!(present >= groupSize / 4)) return { kind: 'few-rows' };
     return {
       means: total.map((entry, j) => centre[j]! + entry / present),
-      noise: total.map((entry) => Math.hypot(sum.deviation, (entry / present) * sum.countDeviation) / present),
+      noise: total.map((entry) => Math.hypot(
+        sum.standardDeviation, (entry / present) * sum.countStandardDeviation,
+      ) / present),
       sampling: bound / Math.sqrt(present),
     };
   });

@@ -1,25 +1,17 @@
 import type { Outcome } from '../../../base/outcome.js';
 import { deviations95 } from '../../../numerics/normal.js';
 import type { StudyFacts } from '../../contract/estimator.js';
+import { finiteValue, intervalAbout } from '../../contract/outcomes.js';
 
 /** The refusal of a release that found no place with enough rows. */
 export function placeNotFound({ cohort }: StudyFacts, columns: readonly number[]): Outcome {
   return {
     kind: 'refused',
     reason: 'centre-not-found',
-    text: 'no stretch of four spreads held enough rows in column '
-      + `${columns.map((j) => j + 1).join(', ')} (counted from 1). Planned for ${cohort} contributors whose rows vary by `
+    text: 'no stretch of four standard deviations held enough rows in column '
+      + `${columns.map((j) => j + 1).join(', ')} (counted from 1). Planned for ${cohort} `
+      + 'contributors whose rows vary by '
       + 'about scale times moment-bound: check both, then raise scale, or lower cohort.',
-  };
-}
-
-/** The refusal of a release to which too few came. */
-export function tooFewCame({ cohort }: StudyFacts): Outcome {
-  return {
-    kind: 'refused',
-    reason: 'participation-below-plan',
-    text: `the noisy count is below a quarter of the ${cohort} contributors planned for: `
-      + 'plan for a smaller cohort or wait longer',
   };
 }
 
@@ -34,25 +26,20 @@ export interface Answer {
   readonly isGaussian: boolean;
 }
 
-/** The answer in data units. The interval adds the bound on the bias to both sides, in every column. */
-export function valueOf({ means, noise, sampling, bias, isGaussian }: Answer, scale: Float64Array): Outcome {
+/**
+ * The answer in data units. The interval adds the bound on the bias to both sides, in every column.
+ */
+export function valueOf(
+  { means, noise, sampling, bias, isGaussian }: Answer, scale: Float64Array,
+): Outcome {
   const estimate = Array.from(means, (entry, j) => entry * scale[j]!);
-  if (!estimate.every((entry) => Number.isFinite(entry))) {
-    return {
-      kind: 'refused', reason: 'numerical-failure', text: 'the noisy mean times scale is beyond the range of doubles',
-    };
-  }
-  const half = estimate.map((_, j) => scale[j]! * (bias + deviations95 * Math.hypot(noise[j]!, sampling[j]!)));
-  return {
-    kind: 'value',
+  const half = (j: number): number =>
+    scale[j]! * (bias + deviations95 * Math.hypot(noise[j]!, sampling[j]!));
+  const standardDeviation = Array.from(noise, (sigma, j) => sigma * scale[j]!);
+  return finiteValue({
     estimate,
     shape: [estimate.length],
-    uncertainty: isGaussian
-      ? { kind: 'gaussian', standardDeviation: Array.from(noise, (deviation, j) => deviation * scale[j]!) }
-      : { kind: 'none' },
-    interval95: {
-      low: estimate.map((entry, j) => entry - half[j]!),
-      high: estimate.map((entry, j) => entry + half[j]!),
-    },
-  };
+    uncertainty: isGaussian ? { kind: 'gaussian', standardDeviation } : { kind: 'none' },
+    interval95: intervalAbout(estimate, half),
+  }, 'the noisy mean times scale is');
 }

@@ -1,50 +1,60 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { CohortPlan, ParameterSpec, ParameterValues } from '../../contract/estimator.js';
-import { choiceOf, corruptionParameter, numberOf, optionalNumberOf } from '../../contract/values.js';
+import {
+  choiceOf, corruptionParameter, numberOf, optionalNumberOf,
+} from '../../contract/values.js';
 import type { Moment } from './truncation.js';
 
-/** Hostile share past which the centre itself may be theirs. */
+/** Past this hostile share the hostile rows alone may decide the centre. */
 export const corruptionLimit = 0.3;
 
-/** The papers' moments are around the mean; scale is the unit that they are measured in. */
+/** Moments are around the mean, as in the paper. Their unit is the scale. */
 export const momentParameters: readonly ParameterSpec[] = [
   {
     name: 'scale', type: 'scale', minimum: 1e-150, maximum: 1e150, unit: 'data units',
-    description: 'public guess of the spread of an honest row, one number or one per column, not taken from the data '
+    description: 'public guess of the standard deviation of an honest row, one number or one per '
+      + 'column, not taken from the data '
       + 'that it is used on',
   },
   {
     name: 'moment', type: 'number', default: 2, minimum: 2, maximum: 32, unit: 'order',
-    description: 'order k of the moment that is bounded; a higher one promises lighter tails and is clipped closer',
+    description: 'order k of the moment that is bounded; a higher one promises lighter tails and '
+      + 'is clipped closer',
   },
   {
     name: 'moment-bound', type: 'number', default: 1, minimum: 0.01, maximum: 1e6, unit: 'scales',
-    description: 'bound on the k-th root of the k-th moment of an honest row around its mean, in every column',
+    description: 'bound on the k-th root of the k-th moment of an honest row around its mean, in '
+      + 'every column',
   },
   corruptionParameter(
-    corruptionLimit, 'hostile share with which the centre must still be found; the mean itself is moved by its share '
-    + 'of the clip radius',
+    corruptionLimit,
+    'hostile share with which the centre must still be found; the mean itself is moved by its '
+    + 'share of the clip radius',
   ),
   {
     name: 'clip-radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e6, unit: 'scales',
-    description: 'rows farther than this from the centre are cut off; where noise and bias balance when absent',
+    description: 'rows farther than this from the centre are cut off; where noise and bias '
+      + 'balance when absent',
   },
 ];
 
 export const groupsParameter: ParameterSpec = {
   name: 'groups', type: 'integer', optional: true, minimum: 1, maximum: 99,
-  description: 'odd number of groups whose median is the answer: more make a far-off answer rarer and the noise larger; '
+  description: 'odd number of groups whose median is the answer: more make a far-off answer rarer '
+    + 'and the noise larger; '
     + 'when absent 9, or 1 for a cohort too small for that',
 };
 
 export const cohortsParameter: ParameterSpec = {
   name: 'cohorts', type: 'choice', choices: ['split', 'one'], default: 'split',
-  description: 'split: some contributors tell where the rows are, the others the mean, each at the full privacy cost; '
+  description: 'split: some contributors tell where the rows are, the others the mean, each at '
+    + 'the full privacy cost; '
     + 'one: everybody does both, and the cost is divided',
 };
 
 export const radiusParameter: ParameterSpec = {
-  name: 'radius', type: 'number', optional: true, minimum: 1e-150, maximum: 1e150, unit: 'data units',
+  name: 'radius', type: 'number', optional: true, minimum: 1e-150, maximum: 1e150,
+  unit: 'data units',
   description: 'public bound on the absolute value of the mean',
 };
 
@@ -63,17 +73,14 @@ export function groupsOf(values: ParameterValues): number | undefined {
   const groups = optionalNumberOf(values, 'groups');
   if (groups !== undefined && groups % 2 === 0) {
     throw new InvalidParameterError(
-      `parameters.groups is ${groups}: give an odd number, so that there is a middle group`,
+      `parameters.groups is ${groups}: give an odd number, so that there is a median group`,
       { path: 'parameters.groups', value: groups },
     );
   }
   return groups;
 }
 
-/** A cohort whose rows are kept until the release. */
-export function pooledCohort(name: string, share: number): CohortPlan {
-  return { name, share, unit: 'row', mode: 'pooled', groups: 1 };
-}
+export { pooledCohort } from '../../contract/planning.js';
 
 /** Names that compose in parallel: a contributor is in one of several cohorts. */
 export function disjointNames(cohorts: readonly CohortPlan[]): readonly string[] {

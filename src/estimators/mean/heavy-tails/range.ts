@@ -1,7 +1,11 @@
 import { Released, type Sensitive } from '../../../base/brands.js';
 import { normalUpperQuantile } from '../../../numerics/normal.js';
-import { exponentialEvent, gaussianHistogramEvent } from '../../../privacy/accounting/calibration.js';
-import type { ExponentialEvent, GaussianHistogramEvent } from '../../../privacy/accounting/events.js';
+import {
+  exponentialEvent, gaussianHistogramEvent,
+} from '../../../privacy/accounting/calibration.js';
+import type {
+  ExponentialEvent, GaussianHistogramEvent,
+} from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
@@ -9,18 +13,19 @@ import type { RowBlock } from '../../../privacy/stages/rows.js';
 /**
  * Where most rows are, per coordinate: the fullest of many bins.
  *
- * Claim, one row replaced by anything, or by nothing, or added.
- * - `public`: bins over a public range. A bin's score is its number of rows, which one row changes by at most 1, so the
- *   exponential mechanism with sensitivity 1 costs its pure epsilon per coordinate, epsilon^2 / 8 in zCDP.
- *   Bins that are empty are candidates like all others.
- * - `open`: any number of bins, of which only those above a threshold are seen: mechanisms/histogram, claim (b), at
- *   (rho, delta) for all coordinates together.
+ * Claim. Neighbours: one row replaced by anything, or by nothing, or added.
+ * - `public`: bins over a public range. A bin's score is its number of rows, which one row changes
+ *   by at most 1. So the exponential mechanism with sensitivity 1 costs its pure epsilon per
+ *   coordinate, epsilon^2 / 8 in zCDP. Empty bins are candidates like all others.
+ * - `open`: any number of bins, of which only those above a threshold are seen. This is
+ *   mechanisms/histogram, claim (b), at (rho, delta) for all coordinates together.
  * An entry outside the public range, or too far to have a bin of its own, is in no bin.
  *
- * Accuracy, for rows of bounded second moment M around their mean: bins are 4 M wide, so by Chebyshev three quarters of
- * the rows are in at most two of them and the fullest holds three eighths; a bin with a share p of the rows is at most
- * M / sqrt(p) from the mean. The paper's bins are as wide as the later clip radius; narrow ones cost the same and
- * leave the radius free to be chosen for accuracy.
+ * Accuracy, for rows of bounded second moment M around their mean: bins are 4 M wide, so by
+ * Chebyshev three quarters of the rows are in at most two of them and the fullest holds three
+ * eighths. A bin with a share p of the rows is at most M / sqrt(p) from the mean. The paper's bins
+ * are as wide as the later clip radius. Narrow ones cost the same, and the radius can be chosen for
+ * accuracy alone.
  * Source: Kamath, Singhal and Ullman (2020), Algorithm 1, pure, concentrated and approximate.
  */
 export type Range =
@@ -46,18 +51,23 @@ interface Place {
   readonly spread: number;
 }
 
-/** Root mean square distance of a bin's middle from the mean of its rows, in units of M. */
+/** Root mean square distance of a bin's midpoint from the mean of its rows, in units of M. */
 export const rangeOffset = 4 / Math.sqrt(12);
 
-/** Bins over [-bound, bound], in units of scale, with a margin for rows of a mean at its end. Null: too many bins. */
+/**
+ * Bins over [-radius, radius], in units of scale, with a margin for rows of a mean at its end. Null
+ * when there would be too many bins.
+ */
 export function publicRange(
-  place: Place & { readonly bound: number; readonly epsilon: number },
+  place: Place & { readonly radius: number; readonly epsilon: number },
 ): Range | null {
-  const { name, cohort, dimension, spread, bound, epsilon } = place;
+  const { name, cohort, dimension, spread, radius, epsilon } = place;
   const width = 4 * spread;
-  const candidates = Math.ceil((2 * bound) / width) + 2;
+  const candidates = Math.ceil((2 * radius) / width) + 2;
   if (!(candidates <= binsMaximum)) return null;
-  const event = exponentialEvent({ name, cohort, candidates, sensitivity: 1, times: dimension, epsilon });
+  const event = exponentialEvent({
+    name, cohort, candidates, sensitivity: 1, times: dimension, epsilon,
+  });
   return { kind: 'public', event, low: -(candidates * width) / 2, width };
 }
 
@@ -65,15 +75,19 @@ export function publicRange(
 export function openRange(place: Place & { readonly rho: number; readonly delta: number }): Range {
   const { name, cohort, dimension, spread, rho, delta } = place;
   return {
-    kind: 'open', width: 4 * spread, event: gaussianHistogramEvent({ name, cohort, coordinates: dimension, rho, delta }),
+    kind: 'open', width: 4 * spread, event: gaussianHistogramEvent({
+      name, cohort, coordinates: dimension, rho, delta,
+    }),
   };
 }
 
-/** Rows with which the bins are found as planned, 99 times in 100, when a share `corruption` is hostile. */
+/** Rows with which the bins are found 99 times in 100 when a share `corruption` is hostile. */
 export function rowsForRange({ event }: Range, dimension: number, corruption: number): number {
   const honest = fullestBin * (1 - corruption);
   if (event.kind === 'gaussian-histogram') {
-    return Math.ceil((keepingCount(event) + event.sigma * normalUpperQuantile(failure / dimension)) / honest);
+    return Math.ceil(
+      (keepingCount(event) + event.sigma * normalUpperQuantile(failure / dimension)) / honest,
+    );
   }
   const lost = (2 / event.epsilon) * (Math.log(event.candidates) + Math.log(dimension / failure));
   return Math.ceil(lost / (chosenBin * honest));
@@ -84,7 +98,7 @@ export type FoundRange =
   | { readonly kind: 'found'; readonly centre: Float64Array }
   | { readonly kind: 'failed'; readonly coordinates: readonly number[] };
 
-/** Draws the middle of each coordinate's bin. `rows` in units of scale. */
+/** Draws the midpoint of each coordinate's bin. `rows` in units of scale. */
 export function releaseRange(
   mechanisms: Mechanisms, range: Range, rows: Sensitive<RowBlock>, dimension: number,
 ): Released<FoundRange> {
@@ -95,7 +109,8 @@ export function releaseRange(
     return mechanisms.histogram(event.name, counts).map((kept) => {
       const empty = kept.flatMap((bins, j) => (bins.length === 0 ? [j] : []));
       if (empty.length > 0) return { kind: 'failed', coordinates: empty };
-      return { kind: 'found', centre: Float64Array.from(kept, (bins) => (bins[0]!.bin + 0.5) * width) };
+      return { kind: 'found', centre: Float64Array.from(kept, (bins) =>
+        (bins[0]!.bin + 0.5) * width) };
     });
   }
   const { event, low, width } = range;
@@ -105,7 +120,9 @@ export function releaseRange(
     .map((centre) => ({ kind: 'found', centre: Float64Array.from(centre) }));
 }
 
-function openCounts({ count, dimension, values }: RowBlock, coordinate: number, width: number): Map<number, number> {
+function openCounts(
+  { count, dimension, values }: RowBlock, coordinate: number, width: number,
+): Map<number, number> {
   const bins = new Map<number, number>();
   for (let row = 0; row < count; row++) {
     const bin = Math.floor(values[row * dimension + coordinate]! / width) + 0;
@@ -115,7 +132,8 @@ function openCounts({ count, dimension, values }: RowBlock, coordinate: number, 
 }
 
 function publicCounts(
-  { count, dimension, values }: RowBlock, coordinate: number, { event, low, width }: Extract<Range, { kind: 'public' }>,
+  { count, dimension, values }: RowBlock, coordinate: number, { event, low, width }: Extract<Range,
+  { kind: 'public' }>,
 ): Float64Array {
   const counts = new Float64Array(event.candidates);
   for (let row = 0; row < count; row++) {

@@ -1,7 +1,7 @@
-import { assert } from '../../../base/assert.js';
 import type { Sensitive } from '../../../base/brands.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
 import type { FinishedSummaries } from '../../contract/estimator.js';
+import { poolOf } from '../../contract/finished.js';
 
 /** Which columns of a row are used, and in which units. */
 export interface Units {
@@ -16,16 +16,13 @@ export function allColumns(scale: Float64Array): Units {
 }
 
 /**
- * The rows of a pooled cohort in units of scale. One contributor stays one row; an entry that leaves the doubles makes
- * it a null row.
+ * The rows of a pooled cohort in units of scale. One contributor stays one row. An entry that
+ * leaves the range of doubles makes it a null row.
  */
-export function cohortRows(summaries: FinishedSummaries, cohort: string, units: Units): Sensitive<RowBlock> {
-  const finished = summaries.get(cohort);
-  assert(finished !== undefined, 'a release gets the summaries of its plan');
-  const { columns, scale } = units;
-  return finished.map(([only, ...more]) => {
-    assert(only?.kind === 'pooled' && more.length === 0, 'the rows come in one pool');
-    const { count, dimension, values } = only.rows;
+export function cohortRows(
+  summaries: FinishedSummaries, cohort: string, { columns, scale }: Units,
+): Sensitive<RowBlock> {
+  return poolOf(summaries, cohort).map(({ count, dimension, values }) => {
     const scaled = new Float64Array(count * columns.length);
     for (let row = 0; row < count; row++) {
       columns.forEach((column, j) => {

@@ -1,4 +1,7 @@
-/** What is assumed of honest rows, for accuracy only: E |x_j - mean_j|^order <= bound^order, in units of scale. */
+/**
+ * What is assumed of honest rows, for accuracy only: E |x_j - mean_j|^order <= bound^order, in
+ * units of scale.
+ */
 export interface Moment {
   /** At least 2. */
   readonly order: number;
@@ -8,34 +11,44 @@ export interface Moment {
 /**
  * At most how far clipping at `radius` moves a mean, for any distribution of that moment.
  *
- * (t - R)+ <= K t^k / R^(k-1) for all t >= 0 with K = (k-1)^(k-1) / k^k: equality at t = k R / (k-1), where the two
- * sides touch. The expectation at t = |x - centre| bounds the length of the mean's move. In d dimensions
- * E |z|^k <= d^(k/2) bound^k, since the k/2 power of a mean is at most the mean of the powers.
- * @param offset - how far the centre is from the mean, per coordinate: the moment around it is larger.
+ * (t - R)+ <= K t^k / R^(k-1) for all t >= 0 with K = (k-1)^(k-1) / k^k. The two sides touch at
+ * t = k R / (k-1). The expectation at t = |x - centre| bounds the length of the mean's move. In d
+ * dimensions E |z|^k <= d^(k/2) bound^k, since the k/2 power of a mean is at most the mean of the
+ * powers.
+ * @param offset - distance of the centre from the mean, per coordinate. The moment around the
+ *   centre is larger than around the mean.
  */
-export function truncationBias(moment: Moment, dimension: number, offset: number, radius: number): number {
+export function truncationBias(
+  moment: Moment, dimension: number, offset: number, radius: number,
+): number {
   return biasFactor(moment, dimension, offset) / radius ** (moment.order - 1);
 }
 
 function biasFactor({ order, bound }: Moment, dimension: number, offset: number): number {
-  // Around another point a second moment adds the square of the distance; a higher one obeys Minkowski.
+  // A second moment around another point adds the square of the distance. A higher one obeys
+  // Minkowski's inequality.
   const around = order === 2 ? Math.hypot(bound, offset) : bound + offset;
   return ((order - 1) ** (order - 1) / order ** order) * (Math.sqrt(dimension) * around) ** order;
 }
 
 /**
- * The radius at which (noise per unit of radius * R)^2 + bias(R)^2 is least, from public numbers only; never so small
- * that Gaussian rows would be clipped.
+ * The radius at which (noise per unit of radius * R)^2 + bias(R)^2 is least, from public numbers
+ * only. Never so small that Gaussian rows would be clipped.
  * @param noise - standard deviation of the whole noise vector for a radius of 1.
  */
-export function balancedRadius(moment: Moment, dimension: number, offset: number, noise: number): number {
+export function balancedRadius(
+  moment: Moment, dimension: number, offset: number, noise: number,
+): number {
   const { order, bound } = moment;
   const factor = biasFactor(moment, dimension, offset);
   const balanced = ((order - 1) ** 0.5 * factor / noise) ** (1 / order);
   return Math.max(bound * (Math.sqrt(dimension) + 3), balanced);
 }
 
-/** Standard deviation of the median of this many independent, roughly normal numbers, for one of deviation 1. */
+/**
+ * Standard deviation of the median of this many independent, roughly normal numbers of standard
+ * deviation 1.
+ */
 export function medianFactor(groups: number): number {
   return groups === 1 ? 1 : Math.sqrt(Math.PI / (2 * (groups + 0.55)));
 }
