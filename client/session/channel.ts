@@ -29,6 +29,8 @@ export class Channel {
   private readonly withdrawal = new Withdrawal();
   private readonly retry: Backoff;
   private state: 'detached' | 'greeting' | 'live' | 'ended' = 'detached';
+  /** Why it ended. */
+  private endedBy: KeelsonError | null = null;
   private link: ChannelLink | null = null;
   private known: VerifiedStudy | null = null;
   private channelNumber = 0;
@@ -98,7 +100,7 @@ export class Channel {
       return false;
     }
     if (this.state === 'ended') {
-      contribution.fail(hasEnded());
+      contribution.fail(this.endedBy!);
       return false;
     }
     const { queue } = this.outgoing;
@@ -186,8 +188,8 @@ export class Channel {
    * @returns the epoch.
    */
   withdraw(epoch = 0n): Promise<bigint> {
-    if (this.state === 'ended') return Promise.reject(hasEnded());
-    this.withdrawal.fail(hasEnded());
+    if (this.state === 'ended') return Promise.reject(this.endedBy!);
+    this.withdrawal.fail(replaced());
     const answer = this.withdrawal.ask(epoch);
     this.pump();
     return answer;
@@ -362,6 +364,7 @@ export class Channel {
   end(error: KeelsonError): void {
     if (this.state === 'ended') return;
     this.state = 'ended';
+    this.endedBy = error;
     this.link = null;
     this.cancelRetry?.();
     this.cancelRetry = null;
@@ -372,6 +375,6 @@ export class Channel {
   }
 }
 
-function hasEnded(): KeelsonError {
-  return new KeelsonError('closed', 'this contributor has ended: create another');
+function replaced(): KeelsonError {
+  return new KeelsonError('closed', 'a later call of withdraw took the place of this one: await each');
 }

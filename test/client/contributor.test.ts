@@ -317,6 +317,7 @@ describe('whom it talks to', () => {
     server.stop('exhausted');
     await until(() => contributor.state.kind === 'ended');
     expect(await contributor.send(row(2)).catch((error: unknown) => error)).toMatchObject({ code: 'budget-exhausted' });
+    await expect(contributor.withdraw()).rejects.toMatchObject({ code: 'budget-exhausted' });
     server.refuseHello = 'key-not-allowed';
     server.state = 'open';
     const stranger = connect(server);

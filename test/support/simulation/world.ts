@@ -249,6 +249,8 @@ export class World {
 
   /** The start was refused because the folder is ahead of the clock, which is right. */
   #confirmClock(): void {
+    // The server crashed before its operator had read the refusal: the next start is refused again.
+    if (this.#restarting) return;
     this.counts['clock-refused'] += 1;
     this.server!.kill();
     this.disk.crash(this.#chance.fork(`confirms ${this.scheduler.nowMs}`));
