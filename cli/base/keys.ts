@@ -1,5 +1,5 @@
 import { signing } from '#signing';
-import { createSecret, seedIn } from '../../server/keys/secret-files.js';
+import { createSecret, seedIn } from '../../server/base/secret-files.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { checkPublicKey, type Signer } from '../../src/signing/index.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { signing } from '#signing';
 import { systemClock } from '../../server/base/clock.js';
 import { rotateServerKey, type RotationStore } from '../../server/keys/key-rotation.js';
-import { isSecretThere } from '../../server/keys/secret-files.js';
+import { isSecretThere } from '../../server/base/secret-files.js';
 import { openSqliteStore } from '../../server/store/sqlite/open.js';
 import { toHex } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';

@@ -4,7 +4,7 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { limits } from '../../src/base/limits.js';
 import { keysOfRotation, signRotation, type KeyRotation } from '../../src/signing/index.js';
 import { keyOfReleases } from './release-key.js';
-import { createSecret, eraseSecret, isSecretThere, replaceSecret, seedIn } from './secret-files.js';
+import { createSecret, eraseSecret, isSecretThere, replaceSecret, seedIn } from '../base/secret-files.js';
 import type { Store } from '../store/contract.js';
 
 const nextOf = (path: string): string => `${path}.next`;

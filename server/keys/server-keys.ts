@@ -5,7 +5,7 @@ import { toBase64, toHex } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import type { KeyRotation } from '../../src/signing/index.js';
 import { serverSeedIn, settleRotation } from './key-rotation.js';
-import { createSecret, readSecret } from './secret-files.js';
+import { createSecret, readSecret } from '../base/secret-files.js';
 
 /** The secrets of a data folder. Their paths may be printed, their values never. */
 export interface ServerKeys {

@@ -67,7 +67,7 @@ describe('habits', () => {
       .map((path) => ({ path, text: readFileSync(`${root}${path}`, 'utf8') }))];
     const wrong = texts.flatMap(({ path, text }) =>
       [...text.matchAll(/(?<![\w./-])(?:src|server|client|simulation|cli|test)\/[a-z0-9-]+(?:\/[a-z0-9-]+)*(?![\w*{/-])/g)]
-        .filter(([named]) => !stems.has(named) && !named.endsWith('/generated')).map(([named]) => `${path}: ${named}`));
+        .filter(([named]) => !stems.has(named) && !/\/(generated|dist)$/.test(named)).map(([named]) => `${path}: ${named}`));
     expect(wrong).toEqual([]);
   });
 

@@ -3,6 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { importsOf, sourceFiles } from '../support/sources.js';
 
 /** What each layer may import besides itself; ARCHITECTURE.md says why. Longest prefix wins. */
+const library = ['src/base', 'src/random', 'src/numerics'];
+const accounting = [...library, 'src/privacy/accounting'];
+const privacy = [...library, 'src/privacy'];
+const estimation = [...privacy, 'src/robust', 'src/estimators/contract'];
+const pooling = [...estimation, 'src/estimators/summaries', 'src/estimators/pooled'];
+const network = ['src', 'server/base', 'server/store', 'server/studies', 'server/metrics'];
 const layers: Readonly<Record<string, readonly string[]>> = {
   'src/base': [],
   'src/random': ['src/base'],
@@ -10,14 +16,35 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'src/signing': ['src/base'],
   'src/wire': ['src/base'],
   'src/log': ['src/base', 'src/signing', 'src/wire'],
-  'src/privacy': ['src/base', 'src/random', 'src/numerics'],
-  'src/robust': ['src/base', 'src/random', 'src/numerics', 'src/privacy'],
-  'src/estimators': ['src/base', 'src/random', 'src/numerics', 'src/privacy', 'src/robust'],
-  'src/audit': ['src/base', 'src/random', 'src/numerics', 'src/privacy', 'src/robust', 'src/estimators'],
+  'src/privacy/accounting': library,
+  'src/privacy/mechanisms': accounting,
+  'src/privacy/stages': [...accounting, 'src/privacy/mechanisms'],
+  'src/robust': privacy,
+  'src/estimators/contract': privacy,
+  'src/estimators/summaries': [...privacy, 'src/estimators/contract'],
+  'src/estimators/pooled': [...estimation, 'src/estimators/summaries'],
+  'src/estimators/counts': pooling,
+  'src/estimators/mean': [...pooling, 'src/estimators/counts'],
+  'src/estimators/covariance': [...pooling, 'src/estimators/mean'],
+  'src/estimators/distributions': [...pooling, 'src/estimators/counts', 'src/estimators/covariance'],
+  // The registry, and the runner of offline releases.
+  'src/estimators': [...privacy, 'src/robust'],
+  'src/audit': [...privacy, 'src/robust', 'src/estimators'],
   // The files at the top of src/ are what users of the library call.
   src: [],
   client: ['src/base', 'src/signing', 'src/wire', 'src/log'],
-  simulation: ['client', 'src/base', 'src/signing', 'src/wire', 'src/log', 'src/random', 'src/numerics'],
+  simulation: ['client', ...library, 'src/signing', 'src/wire', 'src/log'],
+  'server/base': ['src'],
+  'server/store': ['src', 'server/base'],
+  'server/keys': ['src', 'server/base', 'server/store'],
+  'server/compute': ['src', 'server/base'],
+  'server/epochs': ['src', 'server/base', 'server/compute'],
+  'server/studies': ['src', 'server/base', 'server/store', 'server/epochs'],
+  'server/study-file': ['src', 'server/epochs', 'server/studies'],
+  'server/metrics': ['src', 'server/store', 'server/studies'],
+  'server/network': network,
+  'server/operator': [...network, 'server/network'],
+  'server/listener': [...network, 'server/network', 'server/operator'],
   server: ['src'],
   cli: ['src', 'server', 'client', 'simulation'],
   dashboard: ['client'],

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } f
 import { join } from 'node:path';
 import { StorageError } from '../../../src/base/errors.js';
 import { parseAmount } from '../../../src/privacy/accounting/amount.js';
-import { syncFolder } from '../../keys/secret-files.js';
+import { syncFolder } from '../../base/secret-files.js';
 import type { BudgetSpec } from '../contract.js';
 import type { Spend } from './budgets.js';
 

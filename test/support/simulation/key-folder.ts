@@ -6,7 +6,7 @@ import type { KeyRotation } from '../../../src/signing/index.js';
 import { rotateServerKey } from '../../../server/keys/key-rotation.js';
 import { openServerKeys } from '../../../server/keys/server-keys.js';
 import { keyOfReleases } from '../../../server/keys/release-key.js';
-import { createSecret } from '../../../server/keys/secret-files.js';
+import { createSecret } from '../../../server/base/secret-files.js';
 import { systemClock } from '../../../server/base/clock.js';
 import { openEngine, type Engine } from '../../../server/store/sqlite/engine.js';
 import type { SimulatedDisk } from './disk.js';
