@@ -86,8 +86,11 @@ async function acceptedStudy(flags: InitFlags, file: string, asker: Asker): Prom
     try {
       return { content, definition: parseStudyText(content, { name: file }) };
     } catch (error) {
-      const isTooSmall = error instanceof KeelsonError && error.code === 'plan-infeasible';
-      if (!isTooSmall || !asker.isTerminal) throw error;
+      if (!(error instanceof KeelsonError)) throw error;
+      if (error.code !== 'plan-infeasible' || !asker.isTerminal) {
+        const { code, message, details } = error;
+        throw new KeelsonError(code, `${message}; nothing is written`, { details, cause: error });
+      }
       asker.tell(`${error.message}\nSo once more:`);
       asked = {};
     }

@@ -26,6 +26,9 @@ export interface InitFlags {
 /** What a plan may have no room for, so that a person is asked again. */
 export type Size = Pick<Answers, 'cohort' | 'epsilon'>;
 
+/** Numbers that every estimator takes. */
+const valueRule = { atLeast: -1e12, atMost: 1e12 };
+
 const ofOneColumn: ReadonlySet<Question> = new Set<Question>(['share', 'histogram', 'quantile']);
 
 /**
@@ -50,7 +53,7 @@ export async function askStudy(
   const threshold = question !== 'share' ? null : await asker.ask({
     flag: 'threshold', given: flags.threshold,
     question: `From which value of ${columns[0]!} on does a person count?`,
-    parse: (text) => numberFlag(text, '--threshold', {}),
+    parse: (text) => numberFlag(text, '--threshold', valueRule),
   });
   const every = await asker.ask({
     flag: 'every', given: flags.every, fallback: '1d', parse: parseEvery,
@@ -206,8 +209,7 @@ function parseRange(text: string): Range | null {
   if (text === '') return null;
   const parts = text.split('..');
   if (parts.length !== 2) throw new UsageError(`a range is two numbers like 0..120, not "${text}"`);
-  const rule = { atLeast: -1e12, atMost: 1e12 };
-  const [low, high] = parts.map((part) => numberFlag(part.trim(), '--range', rule));
+  const [low, high] = parts.map((part) => numberFlag(part.trim(), '--range', valueRule));
   if (low! < high!) return { low: low!, high: high! };
   throw new UsageError(`a range goes from a number to a larger one, not "${text}"`);
 }

@@ -185,6 +185,7 @@ describe('the names of a CSV file', () => {
 
 describe('wrong flags of keelson init', () => {
   const mean = ['--question', 'mean', '--columns', 'a,b', ...people];
+  const share = ['--question', 'share', '--columns', 'a'];
   it.each([
     ['no question', [], '--question is missing: give it, or run the command in a terminal'],
     ['a wrong question', ['--question', 'meen'], 'did you mean "mean"?'],
@@ -196,8 +197,9 @@ describe('wrong flags of keelson init', () => {
     ['no duration', [...mean, '--every', 'daily'], '--every is a number and a unit'],
     ['an epoch that is too short', [...mean, '--every', '1ms'], 'from 100ms to 366d'],
     ['a threshold of a mean', [...mean, '--threshold', '1'], '--threshold is for --question share'],
-    ['a share without threshold', ['--question', 'share', '--columns', 'a'], '--threshold is'],
-    ['a range of a share', ['--question', 'share', '--range', '0..1'], 'give --threshold'],
+    ['a share without threshold', share, '--threshold is missing'],
+    ['a huge threshold', [...share, '--threshold', '1e13'], '--threshold is a number from'],
+    ['a range of a share', [...share, '--range', '0..1'], 'give --threshold'],
     ['no range for quantiles', ['--question', 'quantile', '--columns', 'a'], '--range is missing'],
     ['half a range', [...mean, '--range', '0..'], '--range is a number'],
     ['a range backwards', [...mean, '--range', '2..1'], 'from a number to a larger one'],
@@ -216,9 +218,17 @@ describe('wrong flags of keelson init', () => {
     expect(await refused([at('none/x.yaml'), ...mean])).toContain('there is no such folder');
   });
 
+  it('more columns than the estimator takes', async () => {
+    const many = Array.from({ length: 201 }, (_, i) => `c${i}`).join(',');
+    const wide = ['--question', 'covariance', '--columns', many, '--cohort', '1000000'];
+    expect(await refused([at('x.yaml'), ...wide]))
+      .toMatch(/takes at most 200 columns.*; nothing is written/);
+  });
+
   it('too few people for a plan: nothing is written, and it says how many would do', async () => {
     const few = [at('x.yaml'), '--question', 'mean', '--columns', 'a', '--cohort', '20'];
-    expect(await refused(few, 1)).toMatch(/cannot be planned.*a cohort of \d+/);
+    expect(await refused(few, 1))
+      .toMatch(/cannot be planned.*a cohort of \d+.*; nothing is written/);
   });
 });
 

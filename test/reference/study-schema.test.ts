@@ -26,7 +26,7 @@ const isStudy = (text: string): boolean => /^study: /m.test(text);
 const files = tracked.filter((path) => path.endsWith('.yaml'))
   .map((path) => [path, read(path)] as const).filter(([, text]) => isStudy(text));
 const blocks = [...tracked, 'docs/reference/study-file.md'].filter((path) => path.endsWith('.md'))
-  .flatMap((path) => [...read(path).matchAll(/^```yaml\n(.*?)^```/gms)]
+  .flatMap((path) => [...read(path).matchAll(/^```yaml[^\n]*\n(.*?)^```/gms)]
     .map(([, text]) => [path, text!] as const))
   .filter(([, text]) => isStudy(text));
 
