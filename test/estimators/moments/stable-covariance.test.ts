@@ -89,7 +89,7 @@ describe('stable-covariance', () => {
     near(of('fourth/square'), (Math.SQRT2 * of('fourth/sum') ** 2) / 4);
     for (let k = 1; k <= 10; k++) near(of(`axis-${k}`), Math.SQRT2);
     expect([of('present'), of('answer/count')]).toEqual([1, 1]);
-    expect(plan.facts['axesLookedAlong']).toBe(10);
+    expect(plan.facts['axes']).toBe(10);
   });
 
   it('leaves the covariance of uniform rows as it is', async () => {

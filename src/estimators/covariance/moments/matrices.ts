@@ -36,8 +36,8 @@ export function withEigenvalues(
 }
 
 /**
- * The inverse of a product of well-conditioned factors, from the product of their inverses and one step of Newton's
- * method, which takes off what rounding left between the two.
+ * The inverse of a product of well-conditioned factors, from the product of their inverses and one
+ * step of Newton's method, which takes off what rounding left between the two.
  */
 export function refinedInverse(matrix: Float64Array, inverse: Float64Array, dimension: number): Float64Array {
   const residual = product(matrix, inverse, dimension).map((entry) => -entry);

@@ -14,15 +14,18 @@ export interface CovarianceAnswer {
   readonly inverse: Float64Array;
   /** Deviation of the noise on the diagonal of `moments`. */
   readonly noise: number;
-  /** Bound on the noise in any direction, relative to the moments; infinite where there is no such bound. */
+  /**
+   * Bound on the noise in any direction, relative to the moments; infinite where there is no such
+   * bound.
+   */
   readonly relative: number;
   /** Rows behind the moments, for the sampling error. */
   readonly pairs: number;
 }
 
 /**
- * The covariance in data units. The intervals are for each entry: noise, which is isotropic after the map, and sampling
- * of rows that vary as Gaussian ones do.
+ * The covariance in data units. The intervals are for each entry: noise, which is isotropic after
+ * the map, and sampling of rows that vary as Gaussian ones do.
  */
 export function covarianceOutcome(answer: CovarianceAnswer): Outcome {
   const { dimension, moments, inverse, noise, relative, pairs } = answer;

@@ -4,8 +4,8 @@ import { slotOf, slotsFor } from '../../../privacy/stages/scale.js';
 import type { PooledRows } from '../../contract/estimator.js';
 
 /**
- * Share of the slots that hold a pair when everybody comes: with half as many slots as contributors, a slot has two or
- * more members with probability 1 - 3 e^-2.
+ * Share of the slots that hold a pair when everybody comes: with half as many slots as
+ * contributors, a slot has two or more members with probability 1 - 3 e^-2.
  */
 export const pairedShare = 1 - 3 * Math.exp(-2);
 
@@ -17,9 +17,11 @@ export function pairsExpected(cohort: number): number {
 /**
  * Pairs of rows, (x - y) / sqrt 2: the mean cancels and the covariance stays.
  *
- * Claim: one contributor's row replaced, gone or added changes at most one pair: replaces it, removes it or adds one.
- * Why: a row's slot is a function of its tag, and a slot's pair is its two members with the smallest tags. There are at
- * most `slots` pairs. A pair with an entry that is not finite, by overflow, is left out: it is no pair.
+ * Claim: one contributor's row replaced, gone or added changes at most one pair: replaces it,
+ * removes it or adds one.
+ * Why: a row's slot is a function of its tag, and a slot's pair is its two members with the
+ * smallest tags. There are at most `slots` pairs. A pair with an entry that is not finite, by
+ * overflow, is left out: it is no pair.
  * @param slots - from the public cohort, never from the rows present.
  */
 export function pairsOf({ count, dimension, values, tags }: PooledRows, slots: number): RowBlock {

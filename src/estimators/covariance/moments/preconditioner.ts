@@ -10,22 +10,25 @@ import { leadingBlock, multipleOfUnit, padded, product, refinedInverse, withEige
 import { privateSecondMoments, secondMomentsEvent } from './second-moments.js';
 
 /**
- * A private linear map after which rows vary about equally in every direction, for rows with mean zero whose variance
- * in every direction lies between two public bounds, however far apart.
+ * A private linear map after which rows vary about equally in every direction, for rows with mean
+ * zero whose variance in every direction lies between two public bounds, however far apart.
  *
- * Claim: rho zCDP, no delta, for one row replaced by anything, including nothing, or added: `rounds` releases of
- * second-moments, of rho / rounds each, every one about the map that the releases before it made.
+ * Claim: rho zCDP, no delta, for one row replaced by anything, including nothing, or added:
+ * `rounds` releases of second-moments, of rho / rounds each, every one about the map that the
+ * releases before it made.
  *
- * How. Let S be the covariance of A x, at most 1 in every direction, and M what a round releases of it: S + E, E noise
- * whose eigenvalues are rarely beyond +-b. With U = M + b, no eigenvalue below b / 2, the next map is U^-1/2 A. As U is
- * hardly ever below S, rows still vary by at most about 1. A direction of variance l gets about l / (l + b): much above
- * b it becomes 1, much below it is multiplied by at least 1 / 1.25 b a round (in simulated noise, over dimensions 1 to
- * 40, spectra and b up to .25). After enough rounds for the whole public range every direction is between
- * 1 - 2 b and 1.
+ * How. Let S be the covariance of A x, at most 1 in every direction, and M what a round releases of
+ * it: S + E, E noise whose eigenvalues are rarely beyond +-b. With U = M + b, no eigenvalue below b
+ * / 2, the next map is U^-1/2 A. As U is hardly ever below S, rows still vary by at most about 1. A
+ * direction of variance l gets about l / (l + b): much above b it becomes 1, much below it is
+ * multiplied by at least 1 / 1.25 b a round (in simulated noise, over dimensions 1 to 40, spectra
+ * and b up to .25). After enough rounds for the whole public range every direction is between 1 - 2
+ * b and 1.
  *
- * Source: the recursive preconditioning of Kamath, Li, Singhal and Ullman (2019) and of Biswas, Dong, Kamath and Ullman
- * (2020); here all matrices are released with noise that is isotropic in Frobenius norm, the shift is the noise's own
- * size (the rows' sampling error is a factor on S, not an amount), and one more shift would slow every round down.
+ * Source: the recursive preconditioning of Kamath, Li, Singhal and Ullman (2019) and of Biswas,
+ * Dong, Kamath and Ullman (2020); here all matrices are released with noise that is isotropic in
+ * Frobenius norm, the shift is the noise's own size (the rows' sampling error is a factor on S, not
+ * an amount), and one more shift would slow every round down.
  */
 export interface PreconditionerDesign {
   readonly dimension: number;
@@ -39,7 +42,7 @@ export interface PreconditionerDesign {
   readonly pairsNeeded: number;
 }
 
-interface PreconditionerAsked {
+interface PreconditionerRequest {
   readonly cohort: string;
   readonly dimension: number;
   /** Upper over lower bound on the variance in any direction, at least 1. */
@@ -60,14 +63,18 @@ const shiftMax = 0.25;
 /** Per round a variance below the noise grows at least by one over this much of the shift. */
 const growth = 1.25;
 
-/** Bounds the eigenvalues of noise of deviation 1: their expectation is below sqrt(2 d), and they vary by less than 1. */
+/**
+ * Bounds the eigenvalues of noise of deviation 1: their expectation is below sqrt(2 d), and they
+ * vary by less than 1.
+ */
 export function noiseNorm(dimension: number): number {
   return Math.sqrt(2 * dimension) + 0.5;
 }
 
 /**
- * Radius of the rounds' ball. It pulls in a few of a hundred Gaussian rows of covariance 1: their variance seems a few
- * hundredths less than it is, which the next round sees too, while noise falls with the square of the radius.
+ * Radius of the rounds' ball. It pulls in a few of a hundred Gaussian rows of covariance 1: their
+ * variance seems a few hundredths less than it is, which the next round sees too, while noise falls
+ * with the square of the radius.
  */
 function roundRadius(dimension: number): number {
   return Math.sqrt(dimension) + 1.5;
@@ -78,9 +85,12 @@ export function shiftFor(rounds: number, range: number): number {
   return range === 1 ? shiftMax : Math.min(shiftMax, Math.exp(-Math.log(range) / (rounds - 1)) / growth);
 }
 
-/** The fewest rounds that suffice, and their events; null when no number of rounds does. Public numbers only. */
-export function preconditionerDesign(asked: PreconditionerAsked): PreconditionerDesign | null {
-  const { cohort, dimension, range, rho, pairs, pairsMax, name = 'precondition' } = asked;
+/**
+ * The fewest rounds that suffice, and their events; null when no number of rounds does. Public
+ * numbers only.
+ */
+export function preconditionerDesign(request: PreconditionerRequest): PreconditionerDesign | null {
+  const { cohort, dimension, range, rho, pairs, pairsMax, name = 'precondition' } = request;
   const ball = clipBall(roundRadius(dimension), { products: true, rowsMax: pairsMax });
   const perRound = (rounds: number): number => shareOf(rho / rounds, 1);
   // What the event will be calibrated to, but for the last digits.
@@ -112,7 +122,10 @@ export interface PreconditionerOptions {
   readonly start?: Preconditioner;
   /** Released number of pairs, positive. */
   readonly pairs: number;
-  /** Public or released: rows are zero past their first so many columns, and the map is of those. Default: all. */
+  /**
+   * Public or released: rows are zero past their first so many columns, and the map is of those.
+   * Default: all.
+   */
   readonly rank?: number;
 }
 
@@ -137,7 +150,10 @@ export interface Rounds extends PreconditionerOptions {
   readonly draw: (matrix: Float64Array, event: string) => Promise<Released<Float64Array>>;
 }
 
-/** The map by released second moments, whatever they are of: post-processing of what `draw` releases. */
+/**
+ * The map by released second moments, whatever they are of: post-processing of what `draw`
+ * releases.
+ */
 export async function mapOfRounds(
   { events, rank, varianceHigh, pairs, start, draw }: Rounds,
 ): Promise<Preconditioner> {

@@ -12,7 +12,7 @@ import { transposed } from './matrices.js';
 /** Rows that are transformed at a time. */
 const chunkRows = 4096;
 
-interface SumAsked {
+interface SumOptions {
   readonly name: string;
   readonly cohort: string;
   readonly dimension: number;
@@ -24,19 +24,21 @@ interface SumAsked {
  * The noise on a sum of z z^T over rows z inside a ball.
  *
  * Claim: rho zCDP for one row replaced by anything, including nothing, or added.
- * Why: of two rows inside the ball, z z^T and y y^T are positive semidefinite of Frobenius norm at most R^2, so their
- * inner product is not negative and their difference has norm at most sqrt 2 R^2; a single one has less. Rows are whole
- * steps of the ball's grid and there are at most as many as the ball was made for, so the sum is a whole number of
- * grid^2 in every entry, exactly, and rounding adds nothing.
+ * Why: of two rows inside the ball, z z^T and y y^T are positive semidefinite of Frobenius norm at
+ * most R^2, so their inner product is not negative and their difference has norm at most sqrt 2
+ * R^2; a single one has less. Rows are whole steps of the ball's grid and there are at most as many
+ * as the ball was made for, so the sum is a whole number of grid^2 in every entry, exactly, and
+ * rounding adds nothing.
  */
-export function secondMomentsEvent({ ball, ...asked }: SumAsked): SymmetricGaussianEvent {
+export function secondMomentsEvent({ ball, ...options }: SumOptions): SymmetricGaussianEvent {
   const sensitivity = Math.SQRT2 * ball.radius ** 2 * (1 + 2 ** -40);
-  return symmetricGaussianEvent({ ...asked, sensitivity, grid: ball.grid ** 2 });
+  return symmetricGaussianEvent({ ...options, sensitivity, grid: ball.grid ** 2 });
 }
 
 /**
- * Draws the noisy sum of z z^T, z = ball(matrix x), with an event of `secondMomentsEvent`. Each z is a function of its
- * own row, of the matrix and of the ball: a product's entries are sums over the columns of one row, in their order.
+ * Draws the noisy sum of z z^T, z = ball(matrix x), with an event of `secondMomentsEvent`. Each z
+ * is a function of its own row, of the matrix and of the ball: a product's entries are sums over
+ * the columns of one row, in their order.
  * @param matrix - public or released.
  */
 export async function privateSecondMoments(

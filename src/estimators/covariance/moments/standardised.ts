@@ -17,9 +17,10 @@ export interface StandardisedRows {
 }
 
 /**
- * Rows in scales about a released centre. A row out of reach in some column is left out whole: pulled in, it would still
- * be far. Of more than `rowsMax` rows those with the smallest tags are taken, so that sums stay exact: one contributor
- * more or less then changes at most one row for another. Each is a function of its own row and of released numbers.
+ * Rows in scales about a released centre. A row out of reach in some column is left out whole:
+ * pulled in, it would still be far. Of more than `rowsMax` rows those with the smallest tags are
+ * taken, so that sums stay exact: one contributor more or less then changes at most one row for
+ * another. Each is a function of its own row and of released numbers.
  * @param reach - in scales.
  */
 export function standardisedRows(
@@ -43,7 +44,10 @@ export function standardisedRows(
   return { count, dimension, values, present };
 }
 
-/** The rows' images under a released map. An entry is a sum over the columns of its own row, in their order. */
+/**
+ * The rows' images under a released map. An entry is a sum over the columns of its own row, in
+ * their order.
+ */
 export function imagesOf({ count, dimension, values, present }: StandardisedRows, matrix: Float64Array): LeftRows {
   const steps = sharedDoubles(count * dimension);
   const columns = transposed(matrix, dimension);

@@ -6,7 +6,10 @@ export function featureCount(dimension: number): number {
   return (dimension * (dimension + 1)) / 2;
 }
 
-/** A symmetric matrix as a vector of the same norm: rows of the upper triangle, what is off the diagonal times sqrt 2. */
+/**
+ * A symmetric matrix as a vector of the same norm: rows of the upper triangle, what is off the
+ * diagonal times sqrt 2.
+ */
 export function featureOf(matrix: Float64Array, dimension: number): Float64Array {
   const feature = new Float64Array(featureCount(dimension));
   let at = 0;
@@ -42,8 +45,8 @@ export function symmetricOf(feature: Float64Array, dimension: number): Float64Ar
 }
 
 /**
- * Features of (z z^T - I) / sqrt 2, z the row inside a ball of `radius`: of covariance about I for normal rows of
- * covariance I. Zeros for rows that are not left. n x p.
+ * Features of (z z^T - I) / sqrt 2, z the row inside a ball of `radius`: of covariance about I for
+ * normal rows of covariance I. Zeros for rows that are not left. n x p.
  */
 export function fourthFeatures({ count, dimension, steps, alive }: LeftRows, radius: number): Float64Array {
   const size = featureCount(dimension);

@@ -12,9 +12,10 @@ const steps = 60;
 const sameAxis = 0.7;
 
 /**
- * Axes along which the fourth moments are locally largest, largest first: local maxima over unit v of f^T `fourth` f,
- * f the feature of v v^T, by shifted power iteration from several starts. A function of released numbers; what it
- * misses costs accuracy, never privacy. O(starts * steps * d^4).
+ * Axes along which the fourth moments are locally largest, largest first: local maxima over unit v
+ * of f^T `fourth` f, f the feature of v v^T, by shifted power iteration from several starts. A
+ * function of released numbers; what it misses costs accuracy, never privacy. O(starts * steps *
+ * d^4).
  * @param fourth - symmetric p x p, p = d (d + 1) / 2.
  */
 export function quarticAxes(fourth: Float64Array, dimension: number, count: number): readonly Float64Array[] {

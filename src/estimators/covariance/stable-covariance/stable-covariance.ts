@@ -1,155 +1,121 @@
-import { costOfEvents } from '../../../privacy/accounting/composition.js';
-import { releaseAboutCentre } from '../../pooled/centred-release.js';
-import type { Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts } from '../../contract/estimator.js';
-import { partName } from '../moments/outcomes.js';
-import { chooseScale, type ScaleChoice } from '../../pooled/scale-choice.js';
-import { rowsSummary } from '../../summaries/rows.js';
+import type {
+  Estimator, Infeasible, ParameterValues, StudyFacts,
+} from '../../contract/estimator.js';
 import { corruptionParameter, numberOf, scaleParameter } from '../../contract/values.js';
 import {
-  covarianceCohortNeeded, covarianceDesign, covarianceErrorOf, reach, type CovarianceAsked, type CovarianceDesign,
-} from './design.js';
+  definePooledEstimator, type DesignRequest, type PooledDesign, type TooFew,
+} from '../../pooled/estimator.js';
+import { assumptions } from '../../pooled/plan.js';
+import { mapHidden } from '../moments/mapped-rows.js';
+import { partName } from '../moments/outcomes.js';
+import { conditionParameter } from '../moments/parameters.js';
+import { covarianceDesign, covarianceErrorOf, reach } from './design.js';
 import { releaseCovariance } from './release.js';
-import { centreNeedsDelta, needsCohort, neighbours } from '../../contract/planning.js';
 
-const cohortName = 'rows';
 /** Largest hostile share that can be promised. */
 const corruptionLimit = 0.1;
 /** Fourth moments of more columns have too many entries for their noise. */
 const columnsMax = 16;
 
-const parameters: readonly ParameterSpec[] = [
-  scaleParameter,
-  corruptionParameter(corruptionLimit, 'hostile share that the error is promised for; what is removed does not depend on it'),
-  {
-    name: 'condition', type: 'number', default: 1000, minimum: 1, maximum: 1e12,
-    description: 'public bound on how many times wider honest rows may vary in one direction than in another, in scales squared',
-  },
-  {
-    name: 'axes', type: 'integer', default: 10, minimum: 1, maximum: 64,
-    description: 'along how many axes of large fourth moments rows are looked at',
-  },
-];
-
 /**
- * A private covariance that stays put when a share of the rows is hostile. Rows are put in scales about a private centre
- * and mapped so that all directions vary alike, hostile rows included. A direction in which a few rows stand far out then
- * has large fourth moments: these are released, their locally largest axes found, and along each a noisy histogram tells
- * which rows no normal shape explains. These go, the covariance of the rest is released, and what the cuts took from
- * normal rows is given back.
+ * A private covariance that a share of hostile rows cannot move far. Rows are put in scales about a
+ * private centre and mapped so that all directions vary alike, hostile rows included. A direction
+ * in which a few rows stand far out then has large fourth moments. These are released, their
+ * locally largest axes found, and along each axis a noisy histogram tells which rows no normal
+ * shape explains. Those rows are removed, the covariance of the rest is released, and it is
+ * corrected for the normal rows that were removed.
  *
- * Claim. Neighbours: one contributor's row replaced by any other row, or by none, or added. Cost: (rho, delta),
- * delta-approximate zCDP: the scale's and the centre's, that of the map, of the fourth moments, the histograms and the
- * last moments (covariance-design has their sensitivities), composed adaptively.
- * Why. Whether a row is there at any time, and what it is mapped to, is a function of this row and of released numbers
- * alone: centre, scale, map, axes and cuts. Two neighbouring sets see the same released numbers when their releases are
- * compared, so they differ at any time in the one row at most.
- *
- * Why not weights that make fourth moments small, as the source has it: rows at three deviations look like a slightly
- * larger legitimate fourth moment, and a bound that honest rows keep lets a twentieth of them widen a direction by .44.
- * A histogram along the direction tells them apart at once; the fourth moments need only say where to look.
- *
- * Accuracy is relative to the variance in every direction, as that of `covariance`. Rows that lie more than 5 scales off in
- * some column are left out. Where tails are heavier than normal, they are cut as hostile ones are.
- *
- * Source: the task is that of P. Kothari, P. Manurangsi, A. Velingker, Private robust estimation by stabilizing convex
- * relaxations (2022), Algorithm 5.4; the means are this project's own.
+ * Claim. (rho, delta), delta-approximate zCDP.
+ * Neighbours. One contributor's row replaced by any other row, or by none, or added.
+ * Cost. That of the pipeline (pooled/estimator), of the map, of the fourth moments, the histograms
+ * and the last moments (`design` has their sensitivities), composed adaptively.
+ * Why. Whether a row is left at any time, and what it is mapped to, is a function of this row and
+ * of released numbers alone: centre, scale, map, axes and thresholds. Two neighbouring sets see the
+ * same released numbers when their releases are compared, so they differ at any time in the one row
+ * at most.
+ * Assumption. There are at most 16 columns, and honest rows have tails like those of a normal
+ * distribution: heavier tails are removed as hostile ones are. Rows that lie more than 5 scales off
+ * in some column are left out. Accuracy is relative to the variance in every direction, as that of
+ * `covariance`.
+ * Source. The task is that of P. Kothari, P. Manurangsi, A. Velingker, Private robust estimation by
+ * stabilizing convex relaxations (2022), Algorithm 5.4; the means are this project's own. Weights
+ * that make fourth moments small, as the source has it, would not do: rows at three standard
+ * deviations look like a slightly larger legitimate fourth moment, and a bound that honest rows
+ * keep lets a twentieth of them widen a direction by .44. A histogram along the direction separates
+ * them at once; the fourth moments need only say where.
  */
-export const stableCovariance: Estimator = {
+export const stableCovariance: Estimator = definePooledEstimator({
   name: 'stable-covariance',
   title: 'Private robust covariance by axes of large fourth moments',
   citations: [{
     key: 'KMV22',
-    text: 'P. Kothari, P. Manurangsi, A. Velingker. Private robust estimation by stabilizing convex relaxations. '
-      + 'COLT 2022.',
+    text: 'P. Kothari, P. Manurangsi, A. Velingker. Private robust estimation by stabilizing '
+      + 'convex relaxations. COLT 2022.',
     place: 'the task of its section 5',
   }],
-  parameters,
+  parameters: [
+    scaleParameter,
+    corruptionParameter(
+      corruptionLimit,
+      'hostile share that the error is promised for; what is removed does not depend on it',
+    ),
+    conditionParameter,
+    {
+      name: 'axes', type: 'integer', default: 10, minimum: 1, maximum: 64,
+      description: 'number of axes of large fourth moments along which a histogram is taken',
+    },
+  ],
   shelf: 'recommended',
-  assumption: 'There are at most 16 columns, and honest rows have tails like those of a normal distribution.',
-  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, rho split between '
-    + 'the centre, the map, fourth moments, histograms along axes and second moments.',
-  plan: planCovariance,
-  outputLabels: (_, columns) => columns.flatMap((row) => columns.map((column) => `${row}, ${column}`)),
-};
+  assumption: 'There are at most 16 columns, and honest rows have tails like those of a normal '
+    + 'distribution.',
+  claim: 'One contributor’s row replaced by anything, including nothing: '
+    + '(rho, delta)-approximate zCDP, rho split between the centre, the map, fourth moments, '
+    + 'histograms along axes and second moments.',
+  outputLabels: (_, columns) =>
+    columns.flatMap((row) => columns.map((column) => `${row}, ${column}`)),
+}, { refuse: tooManyColumns, design: designFor });
 
-/** What else helps where contributors are too few. */
-const others = 'a smaller condition, fewer columns or a larger epsilon';
-
-function planCovariance(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
-  if (facts.dimension > columnsMax) {
-    return {
-      kind: 'infeasible',
-      reason: `the fourth moments of ${facts.dimension} columns drown in noise`,
-      remedy: `at most ${columnsMax} columns; covariance takes more, without resisting hostile rows`,
-    };
-  }
-  const choice = chooseScale(values, facts, cohortName);
-  if (choice.kind === 'infeasible') return alsoFor(choice, values, facts);
-  const { target, dimension } = choice.facts;
-  if (!(target.rho > 0 && target.delta > 0)) return centreNeedsDelta;
-  const asked = askedOf(values, choice.facts);
-  const design = covarianceDesign(asked);
-  if (design === null || facts.cohort < design.cohortForCentre) {
-    return needsCohort(
-      `with ${facts.cohort} contributors, ${dimension} columns and rho ${target.rho.toPrecision(3)} the noise hides where `
-      + 'the rows are, or how wide they are in some direction',
-      covarianceCohortNeeded(asked), others,
-    );
-  }
-  return planFor(design, choice, facts, asked);
-}
-
-function askedOf(values: ParameterValues, facts: StudyFacts): CovarianceAsked {
+function tooManyColumns(_: ParameterValues, { dimension }: StudyFacts): Infeasible | null {
+  if (dimension <= columnsMax) return null;
   return {
-    cohort: cohortName, facts, corruption: numberOf(values, 'corruption'), condition: numberOf(values, 'condition'),
-    axes: numberOf(values, 'axes'),
+    kind: 'infeasible',
+    reason: `the fourth moments of ${dimension} columns drown in noise`,
+    remedy: `at most ${columnsMax} columns; covariance takes more, without resisting hostile rows`,
   };
 }
 
-/** A cohort that is too small for the scale needs as many as all the rest does. */
-function alsoFor(scale: Infeasible, values: ParameterValues, facts: StudyFacts): Infeasible {
-  const choice = chooseScale(values, { ...facts, cohort: 1e9 }, cohortName);
-  if (scale.cohortNeeded === undefined || choice.kind === 'infeasible') return scale;
-  return needsCohort(scale.reason, Math.max(scale.cohortNeeded, covarianceCohortNeeded(askedOf(values, choice.facts))), others);
-}
-
-function planFor(
-  design: CovarianceDesign, choice: ScaleChoice, { dimension }: StudyFacts, { corruption, condition }: CovarianceAsked,
-): Plan {
-  const events = [...(choice.kind === 'auto' ? [choice.event] : []), ...design.events];
-  const shape = [dimension, dimension];
-  return Object.freeze<Plan>({
-    kind: 'plan',
-    cohorts: [{ name: cohortName, share: 1, unit: 'row', mode: 'pooled', groups: 1 }],
-    cost: costOfEvents(events, { disjoint: [] }),
-    events,
-    guarantee: {
-      neighbours,
-      theorem: 'cuts by released histograms after a private map; '
-        + 'proofs in src/estimators/covariance/stable-covariance',
-      assumptions: [
-        `for accuracy: honest rows are about normal, and vary at most ${condition} times more in one direction than in another, in scales`,
-        'for accuracy: at most the stated share of the contributors is hostile',
-      ],
-      corruptionMax: corruption,
+function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
+  const [corruption, condition] = [numberOf(values, 'corruption'), numberOf(values, 'condition')];
+  const design = covarianceDesign({ facts, corruption, condition, axes: numberOf(values, 'axes') });
+  if (design === null || facts.cohort < design.centre.cohortNeeded) return mapHidden;
+  const shape = [facts.dimension, facts.dimension];
+  return {
+    kind: 'design',
+    centre: design.centre,
+    plan: {
+      events: design.events,
+      guarantee: {
+        theorem: 'thresholds by released histograms after a private map; '
+          + 'proofs in src/estimators/covariance/stable-covariance',
+        assumptions: [
+          'for accuracy: honest rows are about normal, and vary at most '
+          + `${condition} times more in one direction than in another, in scales`,
+          assumptions.hostileShare,
+        ],
+        corruptionMax: corruption,
+      },
+      outputShape: shape,
+      parts: [{ name: partName, shape }],
+      facts: {
+        errorsAreIn: 'the Frobenius norm of S^-1/2 (estimate) S^-1/2 - I, S the true covariance',
+        rounds: design.preconditioner.rounds,
+        axes: design.histograms.length,
+        rowsAreLeftOutBeyondScales: reach,
+        clipRadiusAfterTheMap: design.ball.radius,
+        rowsCountedAtMost: design.rowsMax,
+      },
+      expectedError: covarianceErrorOf(design, corruption),
     },
-    outputShape: shape,
-    parts: [{ name: partName, shape }],
-    noise: [],
-    facts: {
-      errorsAreIn: 'the Frobenius norm of S^-1/2 (estimate) S^-1/2 - I, S the true covariance',
-      scale: choice.kind === 'auto' ? 'found privately' : Array.from(choice.scale).join(', '),
-      rounds: design.preconditioner.rounds,
-      axesLookedAlong: design.profiles.length,
-      rowsAreLeftOutBeyondScales: reach,
-      clipRadiusAfterTheMap: design.ball.radius,
-      rowsCountedAtMost: design.rowsMax,
-    },
-    expectedError: (share) => covarianceErrorOf(design, share, corruption),
-    summary: () => rowsSummary(dimension),
-    release: (summaries, mechanisms, compute) => releaseAboutCentre(
-      { cohort: cohortName, facts: design.facts, choice, summaries, mechanisms },
-      (centred) => releaseCovariance({ design, mechanisms, compute }, centred),
-    ),
-  });
+    release: (draws, centred) => releaseCovariance({ design, ...draws }, centred),
+  };
 }

@@ -1,49 +1,43 @@
 import { Released, type Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
-import { clipAllRows, momentsOfRows, sharedBytes, sharedDoubles } from '../../../numerics/kernels/shards.js';
-import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
-import { participationBelowPlan } from '../../pooled/centred-mean.js';
-import type { CentredPool } from '../../pooled/centred-release.js';
-import type { Compute } from '../../contract/estimator.js';
-import { privatePreconditioner } from '../moments/preconditioner.js';
+import {
+  clipAllRows, momentsOfRows, sharedBytes, sharedDoubles,
+} from '../../../numerics/kernels/shards.js';
+import type { Draws } from '../../pooled/centre.js';
+import type { CentredPool } from '../../pooled/estimator.js';
 import type { LeftRows } from '../../pooled/thresholds.js';
+import { releaseMapped } from '../moments/mapped-rows.js';
+import { imagesOf } from '../moments/standardised.js';
 import { partsOf, type MomentsDesign, type OrderEvents } from './design.js';
-import { imagesOf, standardisedRows } from '../moments/standardised.js';
 import { centralMoments, mappedTensor, powerFeatures, tensorOf } from './tensors.js';
 
 /** Variance after the map, below which a direction has no shape. */
 const leastVariance = 2 ** -10;
 
 /** What a release draws with. */
-export interface MomentsRun {
+export interface MomentsRun extends Draws {
   readonly design: MomentsDesign;
   /** Of interest: one vector of d numbers each, in data units. */
   readonly directions: readonly Float64Array[];
-  readonly mechanisms: Mechanisms;
-  readonly compute: Compute;
 }
 
-/** Draws every event after the scale and the centre. Claim and proof: moments-design. */
-export async function releaseMoments(
-  { design, directions, mechanisms, compute }: MomentsRun, { pool, centre, scale }: CentredPool,
+/** Draws every event after the scale and the centre. Claim and proof: stable-moments, design. */
+export function releaseMoments(
+  run: MomentsRun, centred: CentredPool,
 ): Promise<Released<Outcome>> {
-  const { facts, preconditioner, varianceHigh, rowsMax, reach, radius, orders } = design;
-  const rows = pool.map((whole) => standardisedRows(whole, centre, scale, rowsMax, reach));
-  const counted = mechanisms.gaussian(design.present.name, rows.map((all) =>
-    Float64Array.of(all.present.reduce((sum, one) => sum + one, 0))));
-  const present = counted.value[0]!;
-  if (present < Math.max(preconditioner.pairsNeeded, facts.cohort / 4)) {
-    return counted.map(() => participationBelowPlan(facts));
-  }
-  const { matrix, inverse } = await privatePreconditioner(
-    mechanisms, compute, rows, preconditioner, { varianceHigh, pairs: present },
-  );
-  const images = rows.map((all) => insideBall(imagesOf(all, matrix), radius));
-  const sums: Released<Float64Array>[] = [];
-  for (const order of orders) sums.push(await sumOf(order, images, mechanisms, compute));
-  const units = inverse.map((entry, at) => entry * scale[Math.floor(at / facts.dimension)]!);
-  return Released.all<readonly Float64Array[]>(sums).map((totals) =>
-    outcomeOf(design, directions, totals.map((total) => total.map((entry) => entry / present)), units));
+  const { design, directions } = run;
+  const { facts, reach, radius, orders } = design;
+  return releaseMapped(design, reach, run, centred, async ({ rows, present, matrix, inverse }) => {
+    const images = rows.map((all) => insideBall(imagesOf(all, matrix), radius));
+    const sums: Released<Float64Array>[] = [];
+    for (const order of orders) sums.push(await sumOf(order, images, run));
+    const units = inverse.map((entry, at) =>
+      entry * centred.scale[Math.floor(at / facts.dimension)]!);
+    return Released.all<readonly Float64Array[]>(sums).map((totals) => {
+      const means = totals.map((total) => total.map((entry) => entry / present));
+      return outcomeOf(design, directions, means, units);
+    });
+  });
 }
 
 /** Rows farther out are pulled in; a function of each row alone. */
@@ -60,7 +54,7 @@ function insideBall(rows: LeftRows, radius: number): LeftRows {
 }
 
 async function sumOf(
-  { space, ball, sum }: OrderEvents, images: Sensitive<LeftRows>, mechanisms: Mechanisms, compute: Compute,
+  { space, ball, sum }: OrderEvents, images: Sensitive<LeftRows>, { mechanisms, compute }: Draws,
 ): Promise<Released<Float64Array>> {
   const total = await images.mapAsync(async (rows) => {
     const features = powerFeatures(rows, space);
@@ -91,7 +85,8 @@ function outcomeOf(
       direction.reduce((sum, entry, i) => sum + entry * units[i * dimension + a]!, 0));
     const length = Math.hypot(...functional);
     const axis = functional.map((entry) => entry / length);
-    const moment = (tensor: Float64Array, order: number): number => mappedTensor(tensor, order, axis, 1, dimension)[0]!;
+    const moment = (tensor: Float64Array, order: number): number =>
+      mappedTensor(tensor, order, axis, 1, dimension)[0]!;
     const variance = Math.max(moment(central.second, 2), leastVariance);
     return {
       skewness: moment(central.third, 3) / variance ** 1.5,
@@ -108,5 +103,8 @@ function outcomeOf(
     const text = 'a moment is beyond the range of doubles: change units';
     return { kind: 'refused', reason: 'numerical-failure', text };
   }
-  return { kind: 'value', estimate, shape: [estimate.length], parts: partsOf(design, directions.length), uncertainty: { kind: 'none' } };
+  return {
+    kind: 'value', estimate, shape: [estimate.length], parts: partsOf(design, directions.length),
+    uncertainty: { kind: 'none' },
+  };
 }

@@ -2,10 +2,11 @@ import { sharedDoubles } from '../../../numerics/kernels/shards.js';
 import type { LeftRows } from '../../pooled/thresholds.js';
 
 /**
- * Symmetric tensors as vectors of the same norm. The entry of indices i1 <= i2 <= ... stands for all its permutations, so
- * it is weighted by the root of their number: noise that is alike in every coordinate of the vector is then alike in
- * every direction of the tensor, and sensitivities are the tensors' own norms. Noise on the entries themselves, each as
- * loud, would be too quiet by up to the root of that number.
+ * Symmetric tensors as vectors of the same norm. The entry of indices i1 <= i2 <= ... stands for
+ * all its permutations, so it is weighted by the root of their number: noise that is alike in every
+ * coordinate of the vector is then alike in every direction of the tensor, and sensitivities are
+ * the tensors' own norms. Noise on the entries themselves, each as loud, would be too quiet by up
+ * to the root of that number.
  */
 export interface TensorSpace {
   readonly dimension: number;
@@ -68,7 +69,10 @@ function indexOf(flat: number, dimension: number, order: number): readonly numbe
   return Array.from({ length: order }, (_, k) => Math.floor(flat / dimension ** (order - 1 - k)) % dimension);
 }
 
-/** The tensor after a linear map of every index: entries sum over B_ia B_jb ... T_ab.... B is rows x d. */
+/**
+ * The tensor after a linear map of every index: entries sum over B_ia B_jb ... T_ab.... B is rows x
+ * d.
+ */
 export function mappedTensor(
   tensor: Float64Array, order: number, map: Float64Array, rows: number, dimension: number,
 ): Float64Array {
@@ -88,7 +92,10 @@ export function mappedTensor(
   return current;
 }
 
-/** Central moments of orders 2, 3 and 4 from means of z, z x z, ...: symmetric tensors of all entries. */
+/**
+ * Central moments of orders 2, 3 and 4 from means of z, z x z, ...: symmetric tensors of all
+ * entries.
+ */
 export function centralMoments(
   mean: Float64Array, second: Float64Array, third: Float64Array, fourth: Float64Array | null,
 ): { readonly second: Float64Array; readonly third: Float64Array; readonly fourth: Float64Array | null } {
