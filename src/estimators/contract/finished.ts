@@ -4,19 +4,22 @@ import type { Finished, FinishedSummaries, GroupStatistic, PooledRows } from './
 
 /** Readers of finished summaries. A summary of another form is a defect of the estimator. */
 
-/** The finished summaries of a cohort, one per group. */
+/** The finished summaries of a cohort, one for each of its `groups`. */
 export function finishedOf(
-  summaries: FinishedSummaries, cohort: string,
+  summaries: FinishedSummaries, cohort: string, groups: number,
 ): Sensitive<readonly Finished[]> {
   const finished = summaries.get(cohort);
   assert(finished !== undefined, 'a release gets the summaries of its plan');
-  return finished;
+  return finished.map((list) => {
+    assert(list.length === groups, 'a release gets every group of its plan');
+    return list;
+  });
 }
 
 /** The rows of a pooled cohort. */
 export function poolOf(summaries: FinishedSummaries, cohort: string): Sensitive<PooledRows> {
-  return finishedOf(summaries, cohort).map(([only, ...more]) => {
-    assert(only?.kind === 'pooled' && more.length === 0, 'the rows come in one pool');
+  return finishedOf(summaries, cohort, 1).map(([only]) => {
+    assert(only?.kind === 'pooled', 'the rows come in one pool');
     return only.rows;
   });
 }
@@ -25,8 +28,8 @@ export function poolOf(summaries: FinishedSummaries, cohort: string): Sensitive<
 export function onlyStatistic(
   summaries: FinishedSummaries, cohort: string,
 ): Sensitive<GroupStatistic> {
-  return finishedOf(summaries, cohort).map(([only, ...more]) => {
-    assert(only?.kind === 'group' && more.length === 0, 'all contributors are in one group');
+  return finishedOf(summaries, cohort, 1).map(([only]) => {
+    assert(only?.kind === 'group', 'all contributors are in one group');
     return only.statistic;
   });
 }

@@ -76,6 +76,15 @@ export function checkDimension(dimension: unknown): void {
   checkWhole(dimension, 'dimension, the number of columns,', 1, limits.columns);
 }
 
+/** @throws InvalidParameterError for more columns than the estimator takes. */
+export function checkColumnsMax(name: string, dimension: number, columnsMax: number): void {
+  if (dimension <= columnsMax) return;
+  throw new InvalidParameterError(
+    `estimator ${name} takes at most ${columnsMax} columns: leave out columns, or plan several studies`,
+    { path: 'columns', dimension, columnsMax },
+  );
+}
+
 /** @throws InvalidParameterError for what is no plan, with the reason of a plan that is infeasible. */
 export function checkPlan(plan: Plan): void {
   checkObject(plan, 'plan is what estimator.plan(parameters, facts) returns');

@@ -3,7 +3,10 @@ import { cholesky, choleskyInto } from '../../../numerics/cholesky.js';
 import type { Finished } from '../../contract/estimator.js';
 import { weightOf, type Thresholds } from '../../mean/populous-mean/stability.js';
 
-/** One covariance per group; `present[i]` is 0 for a group that has none, which then agrees with no other. */
+/**
+ * One covariance per group; `present[i]` is 0 for a group that has none, which then agrees with no
+ * other.
+ */
 export interface GroupMatrices {
   readonly groups: number;
   readonly dimension: number;
@@ -13,20 +16,25 @@ export interface GroupMatrices {
 }
 
 /**
- * Squared pivots below this, of the matrix scaled to a unit diagonal, make a group singular: distances of matrices that
- * are further from singular are told within `distanceError` in doubles.
+ * A group is singular when a squared pivot of its matrix, scaled to a unit diagonal, is below this.
+ * Distances of other matrices are computed within `distanceError` in doubles.
  */
 const pivotLeast = 1e-6;
 /** Bounds how far rounding moves a distance. */
 export const distanceError = 1e-6;
 
-/** The groups' matrices side by side. Whether a group is present is a function of this group alone. */
+/**
+ * The groups' matrices side by side. Whether a group is present is a function of this group alone.
+ */
 export function gatherMatrices(finished: readonly Finished[], dimension: number): GroupMatrices {
   const groups = finished.length;
   const present = new Uint8Array(groups);
   const values = new Float64Array(groups * dimension ** 2);
   finished.forEach((item, index) => {
-    assert(item.kind === 'group' && item.statistic.values.length === dimension ** 2, 'a group reports one matrix');
+    assert(
+      item.kind === 'group' && item.statistic.values.length === dimension ** 2,
+      'a group reports one matrix',
+    );
     const matrix = item.statistic.values;
     if (cholesky(matrix, dimension, pivotLeast) === null) return;
     present[index] = 1;
@@ -36,11 +44,14 @@ export function gatherMatrices(finished: readonly Finished[], dimension: number)
 }
 
 /**
- * For each group: with how many groups it agrees, itself included. Two agree when neither is more than e^radius times
- * the other in any direction (Thompson's metric, which no linear map of the data changes). Both tests are on differences,
- * so agreement is symmetric whatever rounding does. O(groups^2 d^3).
+ * For each group: with how many groups it agrees, itself included. Two agree when neither is more
+ * than e^radius times the other in any direction. This is Thompson's metric, which no linear map of
+ * the data changes. Both tests are on differences, so rounding leaves agreement symmetric.
+ * O(groups^2 d^3).
  */
-export function matrixAgreement({ groups, dimension, present, values }: GroupMatrices, radius: number): Int32Array {
+export function matrixAgreement(
+  { groups, dimension, present, values }: GroupMatrices, radius: number,
+): Int32Array {
   const counts = new Int32Array(groups).fill(1);
   const size = dimension ** 2;
   const factor = Math.exp(radius);
@@ -53,7 +64,9 @@ export function matrixAgreement({ groups, dimension, present, values }: GroupMat
   for (let i = 0; i < groups; i++) {
     if (present[i] === 0) continue;
     for (let j = 0; j < i; j++) {
-      if (present[j] === 0 || !isWithin(i * size, j * size) || !isWithin(j * size, i * size)) continue;
+      if (present[j] === 0 || !isWithin(i * size, j * size) || !isWithin(j * size, i * size)) {
+        continue;
+      }
       counts[i]! += 1;
       counts[j]! += 1;
     }
@@ -62,8 +75,8 @@ export function matrixAgreement({ groups, dimension, present, values }: GroupMat
 }
 
 /**
- * The average of the matrices by weight of agreement. Total: where nothing has weight, which happens only below the
- * test's floor, the unit matrix.
+ * The average of the matrices by weight of agreement. Total: where nothing has weight, which
+ * happens only below the test's floor, the unit matrix.
  */
 export function averageMatrix(
   { groups, dimension, present, values }: GroupMatrices, counts: Int32Array, thresholds: Thresholds,

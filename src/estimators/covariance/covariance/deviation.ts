@@ -1,10 +1,11 @@
 import { normalCdf, normalQuantile } from '../../../numerics/normal.js';
 
 /**
- * How far covariances of Gaussian groups are from each other, to plan with: the largest and the smallest eigenvalue of
- * A^-1 B for independent Wishart matrices A and B, on a logarithmic scale, are about a Tracy-Widom number each (Johnstone
- * 2008, theorem 1, good to a percent from two degrees of freedom on), and that is about a shifted gamma number (Chiani
- * 2014), whose cube root is about normal (Wilson and Hilferty 1931). Nothing about privacy rests on it.
+ * How far covariances of Gaussian groups are from each other, for planning. For independent Wishart
+ * matrices A and B, the largest and the smallest eigenvalue of A^-1 B on a logarithmic scale are
+ * about a Tracy-Widom number each (Johnstone 2008, theorem 1, good to a percent from two degrees of
+ * freedom on). Such a number is about a shifted gamma number (Chiani 2014), whose cube root is
+ * about normal (Wilson and Hilferty 1931). Privacy does not rest on it.
  */
 const gammaShape = 46.446;
 const gammaScale = 0.186054;

@@ -1,14 +1,18 @@
 import { normalQuantile, normalUpperQuantile } from '../../../numerics/normal.js';
 import { gaussianThresholdEvent } from '../../../privacy/accounting/calibration.js';
-import type { AffineMaskEvent, GaussianThresholdEvent, WishartMaskEvent } from '../../../privacy/accounting/events.js';
+import type {
+  AffineMaskEvent, GaussianThresholdEvent, WishartMaskEvent,
+} from '../../../privacy/accounting/events.js';
 import { affineDivergence, drawDivergence } from '../../../privacy/accounting/masking.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { pairsFloor, testDeviation } from '../../mean/populous-mean/design.js';
-import { groupsMax, stabilityConstant, thresholdChoices, type Thresholds } from '../../mean/populous-mean/stability.js';
+import {
+  groupsMax, stabilityConstant, thresholdChoices, type Thresholds,
+} from '../../mean/populous-mean/stability.js';
 import { distanceError } from './agreement.js';
 import { distanceQuantile, rootLaw } from './deviation.js';
 
-/** What a mask of group covariances is planned from. Public numbers. */
+/** The public numbers that a mask of group covariances is planned from. */
 export interface MaskFacts {
   /** Of the plan's contributors: the events' cohort. */
   readonly name: string;
@@ -21,7 +25,7 @@ export interface MaskFacts {
   /** Charged by the test. */
   readonly delta: number;
   readonly kind: 'wishart' | 'affine';
-  /** Degrees of freedom that a row of a group is worth. */
+  /** Degrees of freedom per row of a group. */
   readonly efficiency: number;
   /** Added to the radius for what hostile rows do to a group. */
   readonly slack: number;
@@ -51,7 +55,7 @@ export interface MaskDesign {
 const rowsPerColumn = 4;
 const groupsStep = 1.16;
 const groupsLeast = 100;
-/** The test is planned to pass this often, at spreads a sixth larger than those of Gaussian rows. */
+/** The test is planned to pass this often, for rows a sixth wider than Gaussian ones. */
 const passWanted = 0.99;
 const radiusSafety = 1.08;
 const agreements = [0.8, 0.87, 0.92, 0.96, 0.985] as const;
@@ -68,14 +72,17 @@ interface Candidate {
 /**
  * How far the weighted average of group matrices moves, as l: e^-l Y <= Y' <= e^l Y.
  *
- * Claim, for data sets in which agreement is at least the thresholds' and one contributor is replaced by anything.
- * Why. One group's matrix changes. By the argument of `stabilityConstant`, which uses of distances the triangle inequality
- * alone, the two weightings of the matrices have total variation distance t <= c / k, and all matrices with weight in
- * either are within e^2r of each other. Write Y = C + P, Y' = C + P' with C the common part and t the weight of P and of
- * P'. Matrices of weight are within e^2r of each other, hence of averages of each other: t e^-2r Y <= P, P' <= t e^2r Y and
- * P' <= e^2r P, P <= e^2r P'. So Y' - Y = P' - P lies within +- t (e^2r - e^-2r) Y, and within +- t e^2r (e^2r - 1) Y. The
- * smaller factor g gives Y' <= (1 + g) Y, and Y <= (1 + g) Y' by exchanging the two: l = log(1 + g). Distances are told in
- * doubles, so r counts `distanceError` more.
+ * Claim: holds for data sets in which agreement is at least the thresholds' and one contributor is
+ * replaced by anything.
+ * Why: one group's matrix changes. The argument of `stabilityConstant` uses only the triangle
+ * inequality of distances. By it the two weightings of the matrices have total variation distance
+ * t <= c / k, and all matrices with weight in either are within e^2r of each other. Write Y = C + P
+ * and Y' = C + P' with C the common part and t the weight of P and of P'. Matrices of weight are
+ * within e^2r of each other, hence of averages of each other: t e^-2r Y <= P, P' <= t e^2r Y, and
+ * P' <= e^2r P, P <= e^2r P'. So Y' - Y = P' - P lies within +- t (e^2r - e^-2r) Y, and within
+ * +- t e^2r (e^2r - 1) Y. The smaller factor g gives Y' <= (1 + g) Y, and Y <= (1 + g) Y' by
+ * exchanging the two: l = log(1 + g). Distances are decided in doubles, so r is increased by
+ * `distanceError`.
  */
 export function averageLogDistance(groups: number, stability: number, radius: number): number {
   const wide = 2 * (radius + distanceError);
@@ -88,7 +95,9 @@ export function maskDesign(facts: MaskFacts, samplesLeast: number): MaskDesign |
   let best: Candidate | null = null;
   for (const groups of candidateGroups(facts)) {
     for (const candidate of candidatesOf(facts, groups)) {
-      if (candidate.samples >= samplesLeast && candidate.samples > (best?.samples ?? 0)) best = candidate;
+      if (candidate.samples >= samplesLeast && candidate.samples > (best?.samples ?? 0)) {
+        best = candidate;
+      }
     }
   }
   const design = best === null ? null : withEvents(facts, best);
@@ -106,7 +115,7 @@ function candidateGroups({ cohort, dimension, groups }: MaskFacts): readonly num
 function* candidatesOf(facts: MaskFacts, groups: number): Generator<Candidate> {
   const { dimension, order, delta } = facts;
   const size = facts.cohort / groups;
-  // Hash groups vary in size as Poisson numbers do; the mean costs each a degree of freedom.
+  // Sizes of hashed groups are Poisson. The mean takes one degree of freedom of each.
   const freedom = facts.efficiency * (size - 1 - 0.5 * Math.sqrt(size));
   if (freedom < Math.max(2, dimension)) return;
   const law = rootLaw(dimension, freedom);
@@ -118,14 +127,17 @@ function* candidatesOf(facts: MaskFacts, groups: number): Generator<Candidate> {
     const deviation = testDeviation(groups, rhoTest);
     const margin = groups + deviation * normalUpperQuantile(delta);
     for (const agreement of agreements) {
-      // The share of agreeing pairs varies twice as much as the groups' own shares do over the root of their number.
+      // The standard deviation of the share of agreeing pairs is twice that of the groups' own
+      // shares, over the root of their number.
       const sampling = (2 * pairs * Math.sqrt(agreement * (1 - agreement))) / Math.sqrt(groups);
       const sure = pairs * agreement - normalQuantile(passWanted) * Math.hypot(deviation, sampling) - margin;
       const radius = radiusSafety * distanceQuantile(law, agreement) + facts.slack;
       for (const { thresholds, stability } of choices) {
         if (sure < pairsFloor(groups, thresholds.agreement)) continue;
         const left = facts.divergence * (1 - testShare) * (1 - 2 ** -30);
-        const samples = Math.floor(left / drawDivergence(dimension, order, averageLogDistance(groups, stability, radius)));
+        const samples = Math.floor(
+          left / drawDivergence(dimension, order, averageLogDistance(groups, stability, radius)),
+        );
         if (samples >= 1) yield { groups, thresholds, radius, testShare, samples };
       }
     }
@@ -138,7 +150,8 @@ function withEvents(facts: MaskFacts, chosen: Candidate): MaskDesign {
   const stability = stabilityConstant(groups, thresholds);
   const logDistance = averageLogDistance(groups, stability, radius);
   const test = gaussianThresholdEvent({
-    name: 'agreement', cohort, sensitivity: groups - 1, rho: shareOf(divergence / order, testShare), delta,
+    name: 'agreement', cohort, sensitivity: groups - 1, rho: shareOf(divergence / order, testShare),
+    delta,
     floor: pairsFloor(groups, thresholds.agreement), grid: 1,
   });
   const left = divergence * (1 - testShare) * (1 - 2 ** -30);
@@ -146,10 +159,12 @@ function withEvents(facts: MaskFacts, chosen: Candidate): MaskDesign {
   const mask: WishartMaskEvent | AffineMaskEvent = facts.kind === 'wishart'
     ? { ...common, kind: 'wishart-mask', samples: chosen.samples }
     : { ...common, kind: 'affine-mask', spread: affineSpread(dimension, order, logDistance, left) };
-  // An affine mask of small spread h errs in every entry as a wishart-mask of 1 / (2 h^2) draws does.
+  // An affine mask of small spread h errs in every entry as a wishart-mask of 1 / (2 h^2) draws
+  // does.
   const samples = mask.kind === 'wishart-mask' ? chosen.samples : 1 / (2 * mask.spread ** 2);
   return {
-    facts, groups, groupSize: facts.cohort / groups, thresholds, stability, radius, logDistance, samples, test, mask,
+    facts, groups, groupSize: facts.cohort / groups, thresholds, stability, radius, logDistance,
+    samples, test, mask,
   };
 }
 
@@ -157,9 +172,9 @@ function withEvents(facts: MaskFacts, chosen: Candidate): MaskDesign {
 function affineSpread(dimension: number, order: number, logDistance: number, left: number): number {
   let [low, high] = [1e-6, 1e6];
   for (let step = 0; step < 100; step++) {
-    const middle = Math.sqrt(low * high);
-    if (affineDivergence(dimension, order, logDistance, middle) <= left) high = middle;
-    else low = middle;
+    const between = Math.sqrt(low * high);
+    if (affineDivergence(dimension, order, logDistance, between) <= left) high = between;
+    else low = between;
   }
   return high;
 }

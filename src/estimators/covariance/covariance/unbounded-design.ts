@@ -3,18 +3,19 @@ import { renyiAllowance } from '../../../privacy/accounting/target.js';
 import { boundedDesign, type BoundedDesign } from './bounded-design.js';
 import { maskDesign, type MaskDesign, type MaskFacts } from './mask-design.js';
 import { smallestCohort } from '../../contract/planning.js';
+import type { VarianceBounds } from './variance-bounds.js';
 
-/** How a group estimates its own covariance. */
+/** How a group estimates its covariance. */
 export type LocalCovariance = 'empirical' | 'robust';
 
-/** What a covariance without bounds is planned from. */
+/** The public numbers that a covariance without bounds is planned from. */
 export interface UnboundedFacts {
   readonly dimension: number;
   readonly cohort: number;
   readonly target: PrivacyTarget;
   readonly local: LocalCovariance;
   readonly kind: MaskFacts['kind'];
-  /** Hostile share that robust groups must bear. */
+  /** Hostile share that robust groups must withstand. */
   readonly corruption: number;
   readonly groups?: number;
 }
@@ -28,30 +29,37 @@ export interface UnboundedDesign {
 export const groupsCohort = 'groups';
 export const rowsCohort = 'rows';
 const rowsShares = [0.1, 0.2, 0.35, 0.5] as const;
-/** Radius that hostile rows cost, per share: Tyler's shape and a median scale move by about this much. */
+/**
+ * Added to the radius per hostile share: Tyler's shape and a median scale move by about this much.
+ */
 const slackPerCorruption = 10;
-/** The mask must come out invertible by a margin. */
+/** The mask must be invertible, with a margin. */
 const samplesForMap = (dimension: number): number => 2 * dimension + 6;
-/** As an answer of its own it must be worth something. */
+/** A mask that is the answer itself needs more draws, or it would say little. */
 const samplesForAnswer = (dimension: number): number => 50 * dimension;
 
-/** Degrees of freedom that a row is worth: of a median scale for one column, else about those of Tyler's shape. */
+/**
+ * Degrees of freedom that a row is worth: of a median scale for one column, else about those of
+ * Tyler's shape.
+ */
 function efficiencyOf(local: LocalCovariance, dimension: number): number {
   if (local === 'empirical') return 1;
   return dimension === 1 ? 0.36 : (0.9 * dimension) / (dimension + 2);
 }
 
 /**
- * Bounds on the variance in every direction after the inverse root of a mask of `samples` draws: the edges of the
- * eigenvalues of such draws, and as much again for one or the other side of their spread.
+ * Bounds on the variance in every direction after the inverse root of a mask of `samples` draws:
+ * the edges of the eigenvalues of such draws, widened by a factor of 2 below and 4 above.
  */
-function boundsAfterMask(samples: number, dimension: number): { varianceLow: number; varianceHigh: number } {
+function boundsAfterMask(samples: number, dimension: number): VarianceBounds {
   const edge = Math.sqrt(dimension / samples);
   return { varianceLow: 1 / (2 * (1 + edge) ** 2), varianceHigh: 4 / (1 - edge) ** 2 };
 }
 
 /** The design of least error; null when none is feasible. */
-export function unboundedDesign(facts: UnboundedFacts, shares: readonly number[] = rowsShares): UnboundedDesign | null {
+export function unboundedDesign(
+  facts: UnboundedFacts, shares: readonly number[] = rowsShares,
+): UnboundedDesign | null {
   if (facts.local === 'robust') {
     const mask = maskDesign(maskFacts(facts, 1), samplesForAnswer(facts.dimension));
     return mask === null ? null : { mask, rows: null };
@@ -66,12 +74,16 @@ export function unboundedDesign(facts: UnboundedFacts, shares: readonly number[]
       name: rowsCohort, dimension: facts.dimension, cohort: Math.floor(facts.cohort * share),
       rho: (divergence / order) * (1 - 2 ** -40), ...boundsAfterMask(mask.samples, facts.dimension),
     });
-    if (rows !== null && (best === null || errorOf(rows) < errorOf(best.rows))) best = { mask, rows };
+    if (rows !== null && (best === null || errorOf(rows) < errorOf(best.rows))) {
+      best = { mask, rows };
+    }
   }
   return best;
 }
 
-function maskFacts({ dimension, cohort, target, local, kind, corruption, groups }: UnboundedFacts, share: number): MaskFacts {
+function maskFacts(
+  { dimension, cohort, target, local, kind, corruption, groups }: UnboundedFacts, share: number,
+): MaskFacts {
   return {
     name: groupsCohort, dimension, cohort: cohort * share, delta: target.delta, kind,
     ...renyiAllowance(target),
@@ -81,9 +93,8 @@ function maskFacts({ dimension, cohort, target, local, kind, corruption, groups 
   };
 }
 
-/** The smallest cohort with a design, to some hundredths; Infinity when a thousand million are too few. */
+/** The smallest cohort with a design, to 0.02; Infinity when 10^9 are too few. */
 export function unboundedCohortNeeded(facts: UnboundedFacts): number {
-  // The smallest of the feasible shares of rows first, the others where it fails: they differ by little.
   const fits = (cohort: number): boolean => unboundedDesign({ ...facts, cohort }, [0.2]) !== null;
   return smallestCohort(fits, { from: 1024, slack: 0.02 });
 }

@@ -10,7 +10,7 @@ export interface SubspaceFacts {
   readonly rho: number;
   readonly delta: number;
   readonly corruption: number;
-  /** Rows that surely span what all rows span, for rows in general position. */
+  /** This many rows in general position span what all rows span. */
   readonly rowsWanted: number;
   /** Fixed by the user; chosen when absent. */
   readonly groups?: number;
@@ -30,13 +30,17 @@ export const cohortName = 'groups';
 export const groupsMin = 8;
 export const groupsMax = 100_000;
 const passWanted = 0.99;
-/** Past this many standard deviations more certainty is worth nothing, and fewer, larger groups span more surely. */
+/**
+ * A larger margin than this many standard deviations is worth nothing. Fewer, larger groups then
+ * span the subspace with more certainty.
+ */
 const marginEnough = 5;
 const groupsStep = 1.1;
 
 /** The test on the lead of the most frequent label. */
 export function gapEvent(
-  { rho, delta, cohort = cohortName }: Pick<SubspaceFacts, 'rho' | 'delta'> & { readonly cohort?: string },
+  { rho, delta, cohort = cohortName }: Pick<SubspaceFacts,
+  'rho' | 'delta'> & { readonly cohort?: string },
 ): GaussianThresholdEvent {
   return gaussianThresholdEvent({
     name: 'lead',
@@ -50,9 +54,10 @@ export function gapEvent(
 }
 
 /**
- * The fewest groups whose test passes as surely as it can. All groups that do not agree are counted as if they agreed
- * with each other on something else: too few rows, or the same hostile direction. Null when no number of groups passes
- * with probability .99, or a group would nominally have fewer rows than are needed.
+ * The fewest groups whose test passes with the highest probability. All groups that do not agree
+ * are counted as if they agreed with each other on something else: too few rows, or the same
+ * hostile direction. Null when no number of groups passes with probability .99, or a group would
+ * nominally have fewer rows than are needed.
  */
 export function chooseSubspaceDesign(facts: SubspaceFacts): SubspaceDesign | null {
   const event = gapEvent({ rho: facts.rho, delta: facts.delta });
@@ -78,10 +83,11 @@ export function corruptionTolerated(design: SubspaceDesign, facts: SubspaceFacts
   let low = facts.corruption;
   let high = 0.5;
   for (let step = 0; step < 24; step++) {
-    const middle = (low + high) / 2;
-    const agreeing = agreeingShare(facts, middle, design.groupSize);
-    if (marginOf(design.groups, agreeing, barrier, event.sigma) >= normalQuantile(0.9)) low = middle;
-    else high = middle;
+    const between = (low + high) / 2;
+    const agreeing = agreeingShare(facts, between, design.groupSize);
+    const margin = marginOf(design.groups, agreeing, barrier, event.sigma);
+    if (margin >= normalQuantile(0.9)) low = between;
+    else high = between;
   }
   return Math.max(facts.corruption, Math.floor(low * 1e4) / 1e4);
 }
@@ -95,7 +101,9 @@ function candidates({ groups, cohort, rowsWanted }: SubspaceFacts, barrier: numb
 }
 
 /** A group has no hostile row, and enough honest ones; sizes are Poisson. */
-function agreeingShare({ rowsWanted }: SubspaceFacts, corruption: number, groupSize: number): number {
+function agreeingShare(
+  { rowsWanted }: SubspaceFacts, corruption: number, groupSize: number,
+): number {
   const honest = groupSize * (1 - corruption);
   let fewer = 0;
   let logTerm = -honest;
@@ -106,7 +114,10 @@ function agreeingShare({ rowsWanted }: SubspaceFacts, corruption: number, groupS
   return Math.exp(-corruption * groupSize) * Math.max(0, 1 - fewer);
 }
 
-/** Standard deviations between the expected lead and what the test asks for; the lead is 2 X - groups, X binomial. */
+/**
+ * Standard deviations between the expected lead and what the test asks for; the lead is 2 X -
+ * groups, X binomial.
+ */
 function marginOf(groups: number, agreeing: number, barrier: number, sigma: number): number {
   const deviation = Math.sqrt(sigma * sigma + 4 * groups * agreeing * (1 - agreeing));
   return (groups * (2 * agreeing - 1) - barrier) / deviation;

@@ -3,13 +3,15 @@ import { assert } from '../../../base/assert.js';
 /**
  * The span of integer rows, exactly, one row at a time.
  *
- * Fraction-free Gauss and Jordan elimination: the reduced row echelon form of what was added is `rows / denominator`,
- * with the denominator in every pivot column's own row. Rows and denominator are minors of the matrix of those added
- * rows that raised the rank, so every division below is exact (Sylvester's determinant identity; Bareiss 1968) and
- * a number of them has at most rank * (log2(largest entry) + log2(rank) / 2) bits.
+ * Fraction-free Gauss and Jordan elimination: the reduced row echelon form of what was added is
+ * `rows / denominator`, with the denominator in every pivot column's own row. Rows and denominator
+ * are minors of the matrix of those added rows that raised the rank, so every division below is
+ * exact (Sylvester's determinant identity; Bareiss 1968) and a number of them has at most rank *
+ * (log2(largest entry) + log2(rank) / 2) bits.
  *
- * The reduced echelon form over the rationals is unique for a subspace, hence `label` is the same for every set of rows
- * and every order that span it, and differs for any other subspace. No rounding is involved anywhere.
+ * The reduced echelon form over the rationals is unique for a subspace, hence `label` is the same
+ * for every set of rows and every order that span it, and differs for any other subspace. No
+ * rounding is involved anywhere.
  * Cost of a row: O(rank d) products, and as many again when it raises the rank; none at full rank.
  */
 export class Echelon {
@@ -47,7 +49,10 @@ export class Echelon {
     for (const row of other.#rows) this.add(row);
   }
 
-  /** The row times the denominator, less its part in the span: zero in all pivot columns, all zero inside the span. */
+  /**
+   * The row times the denominator, less its part in the span: zero in all pivot columns, all zero
+   * inside the span.
+   */
   #rest(row: readonly bigint[]): bigint[] {
     const rest = row.map((entry) => entry * this.#denominator);
     this.#rows.forEach((own, i) => {
@@ -58,7 +63,10 @@ export class Echelon {
     return rest;
   }
 
-  /** The reduced echelon form, each row a multiple with whole entries without a common factor, its pivot positive. */
+  /**
+   * The reduced echelon form, each row a multiple with whole entries without a common factor, its
+   * pivot positive.
+   */
   basis(): bigint[][] {
     const order = this.#pivots.map((_, i) => i).sort((a, b) => this.#pivots[a]! - this.#pivots[b]!);
     return order.map((i) => primitive(this.#rows[i]!, this.#pivots[i]!));

@@ -1,9 +1,12 @@
 /**
- * The orthogonal projector onto the span of independent integer rows B, row-major: B^T (B B^T)^-1 B, in whole numbers
- * up to one division per entry, so that every entry is the nearest double or its neighbour. For released labels only:
- * post-processing, whatever it costs. O(r^2 (r + d) + r d^2) products of long integers.
+ * The orthogonal projector onto the span of independent integer rows B, row-major: B^T (B B^T)^-1
+ * B, in whole numbers up to one division per entry, so that every entry is the nearest double or
+ * its neighbour. For released labels only: post-processing, whatever it costs. O(r^2 (r + d) + r
+ * d^2) products of long integers.
  */
-export function projectorOf(basis: readonly (readonly bigint[])[], dimension: number): Float64Array {
+export function projectorOf(
+  basis: readonly (readonly bigint[])[], dimension: number,
+): Float64Array {
   const projector = new Float64Array(dimension * dimension);
   const rank = basis.length;
   if (rank === 0) return projector;
@@ -24,7 +27,10 @@ export function projectorOf(basis: readonly (readonly bigint[])[], dimension: nu
   return projector;
 }
 
-/** Turns [G | B] into [g I | g G^-1 B] in place, g the determinant; G is positive definite, so no pivot is zero. */
+/**
+ * Turns [G | B] into [g I | g G^-1 B] in place, g the determinant; G is positive definite, so no
+ * pivot is zero.
+ */
 function solve(matrix: bigint[][], rank: number): bigint {
   let before = 1n;
   for (let pivot = 0; pivot < rank; pivot++) {
@@ -40,11 +46,16 @@ function solve(matrix: bigint[][], rank: number): bigint {
   return before;
 }
 
-/** A quotient of long integers as a double, to within one unit in its last place. The divisor is positive. */
+/**
+ * A quotient of long integers as a double, to within one unit in its last place. The divisor is
+ * positive.
+ */
 export function ratio(numerator: bigint, denominator: bigint): number {
   const size = numerator < 0n ? -numerator : numerator;
   const shift = bits(denominator) - bits(size) + 64;
-  const quotient = shift >= 0 ? (size << BigInt(shift)) / denominator : size / (denominator << BigInt(-shift));
+  const quotient = shift >= 0
+    ? (size << BigInt(shift)) / denominator
+    : size / (denominator << BigInt(-shift));
   const value = Number(quotient) * 2 ** -Math.max(-1000, Math.min(1000, shift));
   return numerator < 0n ? -value : value;
 }

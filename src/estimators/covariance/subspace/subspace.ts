@@ -1,38 +1,46 @@
 import { assert } from '../../../base/assert.js';
-import { InvalidParameterError } from '../../../base/errors.js';
 import type { Outcome } from '../../../base/outcome.js';
 import type { NamedPart } from '../../../base/parts.js';
-import { costOfEvents } from '../../../privacy/accounting/composition.js';
+import { cite } from '../../contract/citations.js';
 import type {
   Estimator, Finished, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
+import { finishedOf } from '../../contract/finished.js';
+import { checkColumnsMax } from '../../contract/given.js';
+import {
+  errorUpTo, infeasible, makePlan, smallestCohort, withoutDelta,
+} from '../../contract/planning.js';
 import { choiceOf, numberOf, optionalNumberOf } from '../../contract/values.js';
 import {
-  chooseSubspaceDesign, cohortName, corruptionTolerated, gapEvent, groupsMax, groupsMin, type SubspaceDesign,
+  chooseSubspaceDesign, cohortName, corruptionTolerated, gapEvent, groupsMax, groupsMin,
+  type SubspaceDesign,
   type SubspaceFacts,
 } from './design.js';
 import { basisOfLabel } from './echelon.js';
 import { projectorOf } from './projector.js';
 import { isSilent, spanSummary, stepsMax } from './summary.js';
-import { neighbours, smallestCohort } from '../../contract/planning.js';
 
-/** Exact elimination in more columns has integers too long for a live server. */
+/** In more columns the integers of exact elimination are too long for a live server. */
 const columnsMax = 64;
 /** Rows beyond the least number, for rows that are not quite in general position. */
-const rowsSpare = 2;
+const rowsReserve = 2;
 
 const parameters: readonly ParameterSpec[] = [
   {
     name: 'unit', type: 'number', default: 1, minimum: 1e-100, maximum: 1e100, unit: 'data units',
-    description: 'entries are rounded to whole multiples of this; the subspace is that of the rounded rows, exactly',
+    description: 'entries are rounded to whole multiples of this; the subspace is that of the '
+      + 'rounded rows, exactly',
   },
   {
     name: 'form', type: 'choice', choices: ['linear', 'affine'], default: 'linear',
-    description: 'linear: the span of the rows; affine: of their differences, for data that lie beside the origin',
+    description: 'linear: the span of the rows; affine: of their differences, for data that lie '
+      + 'beside the origin',
   },
   {
-    name: 'corruption', type: 'number', default: 0.01, minimum: 0, maximum: 0.2, unit: 'share of contributors',
-    description: 'hostile share for which most groups must still be free of it; privacy does not depend on it',
+    name: 'corruption', type: 'number', default: 0.01, minimum: 0, maximum: 0.2,
+    unit: 'share of contributors',
+    description: 'hostile share for which most groups must still be free of it; privacy does not '
+      + 'depend on it',
   },
   {
     name: 'groups', type: 'integer', optional: true, minimum: groupsMin, maximum: groupsMax,
@@ -41,38 +49,40 @@ const parameters: readonly ParameterSpec[] = [
 ];
 
 /**
- * The subspace that rows of whole numbers lie in: contributors are hashed into groups, each group finds the span of its
- * rows exactly, and the span that most groups found is released when it leads by enough.
+ * The subspace that rows of whole numbers lie in. Contributors are hashed into groups, and each
+ * group finds the span of its rows exactly. The span that most groups found is released when it
+ * leads by enough.
  *
- * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added. Cost: (rho, delta)-
- * approximate zCDP, all of it for the test on the lead.
+ * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added.
+ * Cost: (rho, delta)-approximate zCDP, all of it for the test on the lead.
+ * Why:
+ * 1. A group's label is a text that depends on the rows of that group alone (summary, echelon):
+ *    whole numbers, no rounding after the first, no tolerance. Only a group without rows uses
+ *    randomness: its label is its own. So neighbours differ in at most one label. Labels are equal
+ *    exactly when subspaces are, which only accuracy needs.
+ * 2. privacy/mechanisms/mode: the most frequent label, where one label may change, costs what its
+ *    test costs.
+ * 3. Projector and rank are computed from the released label: post-processing. So is the rounding
+ *    of their entries. If groups compared projectors in doubles, the last digits would depend on
+ *    which rows a group holds.
+ * Rank, number of rows and number of groups that agree matter only through the label and the noisy
+ * test.
  *
- * 1. A group's label is a text that depends on the rows of that group alone (summary, echelon): whole numbers, no
- *    rounding after the first, no tolerance, no randomness but of a group without rows, whose label is its own. So
- *    neighbours differ in at most one label. Labels are equal exactly when subspaces are, which only accuracy needs.
- * 2. privacy/mechanisms/mode: the most frequent of labels, of which one may change, costs what its test costs.
- * 3. Projector and rank are computed from the released label: post-processing. So are its entries' roundings: had groups
- *    compared projectors in doubles instead, their last digits would have told which rows a group holds.
- * Rank, number of rows and number of groups that agree decide nothing but through the label and the noisy test.
+ * Accuracy: exact when the groups that hold hostile or too few rows are a minority. Honest rows
+ * should be in general position: any `rank` of them span all.
  *
- * Accuracy: exact, when the groups that hold hostile or too few rows are a minority. Honest rows should be in general
- * position: any `rank` of them span all.
- *
- * Source: Ashtiani and Liaw (2022), Algorithm 2, with an exact label in place of a floating-point projector and a test
- * on the lead in place of one on agreement.
+ * Source: Ashtiani and Liaw (2022), Algorithm 2, with an exact label in place of a floating-point
+ * projector and a test on the lead in place of one on agreement.
  */
 export const subspace: Estimator = {
   name: 'subspace',
   title: 'The subspace that rows of whole numbers lie in',
-  citations: [{
-    key: 'AL22',
-    text: 'H. Ashtiani, C. Liaw. Private and polynomial time algorithms for learning Gaussians and beyond. COLT 2022.',
-    place: 'Algorithm 2',
-  }],
+  citations: [cite('AL22', 'Algorithm 2')],
   parameters,
   shelf: 'research',
   assumption: 'Once rounded to whole units, honest rows lie in one subspace exactly.',
-  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
+  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
+    + 'zCDP, '
     + 'all of it for the test that one subspace leads.',
   plan: planSubspace,
   outputLabels: (_, columns) => [
@@ -80,79 +90,72 @@ export const subspace: Estimator = {
   ],
 };
 
-/** The orthogonal projector onto the subspace, and the number of its dimensions. */
+/** The orthogonal projector onto the subspace, and its number of dimensions. */
 function partsOf(dimension: number): readonly NamedPart[] {
   return [{ name: 'projector', shape: [dimension, dimension] }, { name: 'rank', shape: [1] }];
 }
 
 /** @throws InvalidParameterError past 64 columns. */
 function planSubspace(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
-  if (facts.dimension > columnsMax) {
-    throw new InvalidParameterError(
-      `estimator subspace takes at most ${columnsMax} columns: leave out columns, or plan several studies`,
-      { path: 'columns', dimension: facts.dimension, columnsMax },
-    );
-  }
+  checkColumnsMax('subspace', facts.dimension, columnsMax);
+  const refusal = withoutDelta(facts.target, 'the test on the lead');
+  if (refusal !== null) return refusal;
   const { rho, delta } = facts.target;
-  if (!(rho > 0 && delta > 0)) {
-    return {
-      kind: 'infeasible',
-      reason: 'the test on the lead needs a positive rho and a positive delta',
-      remedy: 'ask for (epsilon, delta) with delta > 0',
-    };
-  }
   const groups = optionalNumberOf(values, 'groups');
   const chosen: SubspaceFacts = {
     cohort: facts.cohort,
     rho,
     delta,
     corruption: numberOf(values, 'corruption'),
-    rowsWanted: facts.dimension + (choiceOf(values, 'form') === 'affine' ? 1 : 0) + rowsSpare,
+    rowsWanted: facts.dimension + (choiceOf(values, 'form') === 'affine' ? 1 : 0) + rowsReserve,
     ...(groups === undefined ? {} : { groups }),
   };
   const design = chooseSubspaceDesign(chosen);
-  return design === null ? infeasible(chosen, facts) : planFor(values, facts, chosen, design);
+  return design === null ? tooFewFor(chosen, facts) : planFor(values, facts, chosen, design);
 }
 
-function infeasible(chosen: SubspaceFacts, facts: StudyFacts): Infeasible {
+function tooFewFor(chosen: SubspaceFacts, facts: StudyFacts): Infeasible {
   const fits = (cohort: number): boolean => chooseSubspaceDesign({ ...chosen, cohort }) !== null;
   const reason = `no number of groups of at least ${chosen.rowsWanted} rows lets one subspace lead with `
-    + `${facts.cohort} contributors, ${facts.dimension} columns, a hostile share of ${chosen.corruption} and rho `
+    + `${facts.cohort} contributors, ${facts.dimension} columns, a hostile share of `
+    + `${chosen.corruption} and rho `
     + chosen.rho.toPrecision(3);
   const cohortNeeded = smallestCohort(fits, { from: Math.max(16, chosen.cohort), slack: 0.02 });
   if (cohortNeeded === Infinity) {
-    const remedy = 'a lower corruption, fewer columns, a larger epsilon, or leave groups out';
-    return { kind: 'infeasible', reason, remedy };
+    return infeasible(
+      reason, 'a lower corruption, fewer columns, a larger epsilon, or leave groups out',
+    );
   }
   const remedy = `a cohort of ${cohortNeeded}, fewer columns or a larger epsilon`;
-  return { kind: 'infeasible', reason, remedy, cohortNeeded };
+  return infeasible(reason, remedy, cohortNeeded);
 }
 
-function planFor(values: ParameterValues, facts: StudyFacts, chosen: SubspaceFacts, design: SubspaceDesign): Plan {
+function planFor(
+  values: ParameterValues, facts: StudyFacts, chosen: SubspaceFacts, design: SubspaceDesign,
+): Plan {
   const { dimension } = facts;
   const unit = numberOf(values, 'unit');
   const form = choiceOf(values, 'form') === 'affine' ? 'affine' : 'linear';
   const event = gapEvent({ rho: chosen.rho, delta: chosen.delta });
   const corruptionMax = corruptionTolerated(design, chosen);
-  return Object.freeze<Plan>({
-    kind: 'plan',
+  return makePlan({
     cohorts: [{ name: cohortName, share: 1, unit: 'row', mode: 'disjoint', groups: design.groups }],
-    cost: costOfEvents([event], { disjoint: [] }),
     events: [event],
     guarantee: {
-      neighbours,
-      theorem: 'Ashtiani and Liaw (2022), Algorithm 2 with a test on the lead, proof in src/privacy/mechanisms/mode',
+      theorem: 'Ashtiani and Liaw (2022), Algorithm 2 with a test on the lead, proof in '
+        + 'src/privacy/mechanisms/mode',
       assumptions: [
-        'for accuracy: honest rows lie in one subspace exactly once their entries are rounded to whole units',
+        'for accuracy: honest rows lie in one subspace exactly once their entries are rounded to '
+        + 'whole units',
         `for accuracy: any ${chosen.rowsWanted} honest rows span it`,
       ],
       corruptionMax,
     },
     outputShape: [dimension ** 2 + 1],
     parts: partsOf(dimension),
-    noise: [],
     facts: {
-      errorsAreIn: 'entries of the projector and the rank, which are exact where the assumptions hold',
+      errorsAreIn: 'entries of the projector and the rank, which are exact where the assumptions '
+        + 'hold',
       groups: design.groups,
       groupSize: design.groupSize,
       groupsAgreeingShare: design.agreeing,
@@ -162,37 +165,39 @@ function planFor(values: ParameterValues, facts: StudyFacts, chosen: SubspaceFac
       entriesUpTo: unit * stepsMax,
       form,
     },
-    expectedError: (corruption) => {
-      // Rounding of the projector's entries to doubles; there is no other error.
-      const bias = corruption >= 0 && corruption <= corruptionMax ? dimension * 2 ** -52 : Infinity;
-      return { total: bias, sampling: 0, noise: 0, bias };
-    },
+    // Rounding of the projector's entries to doubles is the only error.
+    expectedError: errorUpTo(
+      corruptionMax, { sampling: 0, noise: 0 }, () => dimension * 2 ** -52,
+    ),
     summary: () => spanSummary(dimension, unit, form),
     release: async (summaries, mechanisms) => {
-      const finished = summaries.get(cohortName);
-      assert(finished !== undefined, 'a release gets the summaries of its plan');
-      const labels = finished.map((groups) => labelsOf(groups, design.groups));
-      return mechanisms.mode(event.name, labels).map((label) => outcomeOf(label, dimension, chosen, design));
+      const labels = finishedOf(summaries, cohortName, design.groups).map(labelsOf);
+      return mechanisms.mode(event.name, labels).map((label) =>
+        outcomeOf(label, dimension, chosen, design));
     },
   });
 }
 
-function labelsOf(groups: readonly Finished[], wanted: number): readonly string[] {
-  assert(groups.length === wanted, 'a release gets every group');
+function labelsOf(groups: readonly Finished[]): readonly string[] {
   return groups.map((group) => {
     assert(group.kind === 'label', 'a group reports a label');
     return group.label;
   });
 }
 
-function outcomeOf(label: string | null, dimension: number, facts: SubspaceFacts, design: SubspaceDesign): Outcome {
+function outcomeOf(
+  label: string | null, dimension: number, facts: SubspaceFacts, design: SubspaceDesign,
+): Outcome {
   if (label === null || isSilent(label)) {
     return {
       kind: 'refused',
       reason: 'groups-disagree',
-      text: `no subspace led among the ${design.groups} groups by as much as the noisy test asks for. Planned for `
-        + `${facts.cohort} contributors, at most a share of ${facts.corruption} of them hostile, and rows that lie in `
-        + 'one subspace exactly once rounded to whole units: check each, then change unit or form, or wait for more '
+      text: `no subspace led among the ${design.groups} groups by as much as the noisy test asks `
+        + 'for. Planned for '
+        + `${facts.cohort} contributors, at most a share of ${facts.corruption} of them hostile, `
+        + 'and rows that lie in '
+        + 'one subspace exactly once rounded to whole units: check each, then change unit or '
+        + 'form, or wait for more '
         + 'contributors.',
     };
   }

@@ -3,32 +3,41 @@ import type { Finished, Summary } from '../../contract/estimator.js';
 import { StateReader, StateWriter } from '../../summaries/codec.js';
 import { Echelon } from './echelon.js';
 
-/** Rows with an entry of more steps than this say nothing: it bounds the length of the integers. */
+/**
+ * A row with an entry of more steps than this is ignored. This bounds the length of the integers.
+ */
 export const stepsMax = 2 ** 40;
 const format = 0x4b_53_50_31;
-/** Starts the label of a group whose rows say nothing; no subspace's label starts so. */
+/**
+ * First character of the label of a group without a subspace; no subspace's label starts with it.
+ */
 const silent = '!';
 
 /** The span of a group's rows. */
 export interface SpanState {
   count: number;
-  /** Affine form: the first row, from which the others are measured. Which row it is does not change the span. */
+  /**
+   * Affine form: the first row; the others are differences from it. Any row gives the same span.
+   */
   origin: readonly bigint[] | null;
   readonly echelon: Echelon;
 }
 
-/** What a label says: a subspace, or nothing. */
+/** Whether a label names no subspace. */
 export function isSilent(label: string): boolean {
   return label.startsWith(silent);
 }
 
 /**
- * The span of a group in O(d rank) integers, one pass; its label is the same for every order of rows.
+ * The span of a group in O(d rank) integers, one pass; its label is the same for every order of
+ * rows.
  *
  * @param unit - data units of one integer step; entries are rounded to whole steps.
  * @param form - `linear`: the span of the rows; `affine`: of their differences.
  */
-export function spanSummary(dimension: number, unit: number, form: 'linear' | 'affine'): Summary<SpanState> {
+export function spanSummary(
+  dimension: number, unit: number, form: 'linear' | 'affine',
+): Summary<SpanState> {
   const add = (state: SpanState, row: readonly bigint[]): SpanState => {
     state.count += 1;
     if (form === 'linear') state.echelon.add(row);
@@ -59,8 +68,8 @@ export function spanSummary(dimension: number, unit: number, form: 'linear' | 'a
       return merged;
     },
     finish({ count, echelon }, work): Finished {
-      // A group without rows must not look like one whose rows are all zero: its label is its own, and no other
-      // group's. `work` belongs to this group alone.
+      // A group without rows must not look like one whose rows are all zero: no other group has its
+      // label. `work` belongs to this group alone.
       if (count >= (form === 'linear' ? 1 : 2)) return { kind: 'label', label: echelon.label() };
       const own = new Uint8Array(16);
       work.fork('silent').fill(own);
@@ -78,7 +87,9 @@ function minus(left: readonly bigint[], right: readonly bigint[]): bigint[] {
 function encodeSpan(dimension: number): (state: SpanState) => Uint8Array {
   return ({ count, origin, echelon }) => {
     const { rows, pivots } = echelon.state();
-    const writer = new StateWriter().integer(format).integer(dimension).integer(count).integer(rows.length);
+    const writer = new StateWriter().integer(format).integer(dimension).integer(count).integer(
+      rows.length,
+    );
     for (const pivot of pivots) writer.integer(pivot);
     for (const row of [...rows, ...(origin === null ? [] : [origin])]) {
       for (const entry of row) writeInteger(writer, entry);

@@ -1,26 +1,17 @@
-import { InvalidParameterError } from '../../../base/errors.js';
 import type { ParameterSpec, ParameterValues } from '../../contract/estimator.js';
 import { choiceOf, numberOf, optionalNumberOf } from '../../contract/values.js';
+import {
+  varianceBoundsOf, varianceParameters, type VarianceBounds,
+} from '../../covariance/covariance/variance-bounds.js';
 
 /** A release of more columns, with its intervals, is longer than a subscriber's buffer. */
 export const columnsMax = 100;
 
-/** What a few liars among many are usually taken for. */
+/** The hostile share that `local: robust` assumes when none is given. */
 const assumedCorruption = 0.02;
 
 export const parameters: readonly ParameterSpec[] = [
-  {
-    name: 'variance-low', type: 'number', default: 1e-12, minimum: 1e-200, maximum: 1e200,
-    unit: 'data units squared',
-    description: 'public lower bound on the variance of honest rows in every direction, not only '
-      + 'along the columns',
-  },
-  {
-    name: 'variance-high', type: 'number', default: 1e12, minimum: 1e-200, maximum: 1e200,
-    unit: 'data units squared',
-    description: 'public upper bound on the variance of honest rows in every direction; close '
-      + 'bounds save noise',
-  },
+  ...varianceParameters,
   {
     name: 'accuracy', type: 'number', default: 0.25, minimum: 0.01, maximum: 1,
     unit: 'total variation',
@@ -55,10 +46,8 @@ export const parameters: readonly ParameterSpec[] = [
   },
 ];
 
-/** What a study asks for. */
-export interface GaussianChoice {
-  readonly varianceLow: number;
-  readonly varianceHigh: number;
+/** The parameters of a study. */
+export interface GaussianChoice extends VarianceBounds {
   /** Total variation. */
   readonly accuracy: number;
   readonly isShared: boolean;
@@ -68,21 +57,15 @@ export interface GaussianChoice {
   readonly unit: number | null;
 }
 
-/** @throws InvalidParameterError when the variance bounds are the wrong way round. */
+/** @throws InvalidParameterError when the lower variance bound is above the upper one. */
 export function choiceFrom(values: ParameterValues): GaussianChoice {
-  const [varianceLow, varianceHigh] = [numberOf(values, 'variance-low'), numberOf(
-    values, 'variance-high',
-  )];
-  if (!(varianceLow <= varianceHigh)) {
-    throw new InvalidParameterError(
-      'variance-low must not be above variance-high', { varianceLow, varianceHigh },
-    );
-  }
   return {
-    varianceLow, varianceHigh, accuracy: numberOf(values, 'accuracy'),
+    ...varianceBoundsOf(values),
+    accuracy: numberOf(values, 'accuracy'),
     isShared: choiceOf(values, 'cohorts') === 'one',
-    corruption: choiceOf(values, 'local') === 'robust' 
-      ? optionalNumberOf(values, 'corruption') ?? assumedCorruption : null,
+    corruption: choiceOf(values, 'local') === 'robust'
+      ? optionalNumberOf(values, 'corruption') ?? assumedCorruption
+      : null,
     unit: choiceOf(values, 'subspace') === 'affine' ? numberOf(values, 'unit') : null,
   };
 }

@@ -1,5 +1,5 @@
-import { InvalidParameterError } from '../../../base/errors.js';
 import type { Infeasible, ParameterValues, Plan, StudyFacts } from '../../contract/estimator.js';
+import { checkColumnsMax } from '../../contract/given.js';
 import { makePlan, needsCohort, smallestCohort, withoutDelta } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { distanceOf, type StageError } from './distance.js';
@@ -14,13 +14,7 @@ import { releaseGaussian } from './release.js';
  * round.
  */
 export function planGaussian(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
-  if (facts.dimension > columnsMax) {
-    throw new InvalidParameterError(
-      `estimator gaussian takes at most ${columnsMax} columns: leave out columns, or plan several `
-      + 'studies',
-      { path: 'columns', dimension: facts.dimension, columnsMax },
-    );
-  }
+  checkColumnsMax('gaussian', facts.dimension, columnsMax);
   const refusal = withoutDelta(facts.target, 'finding where the mean is');
   if (refusal !== null) return refusal;
   const choice = choiceFrom(values);

@@ -148,8 +148,10 @@ function planFor(design: Design): Plan {
         + 'proofs in src/estimators/distributions/mixture-1d and '
         + 'src/estimators/distributions/candidates',
       assumptions: [
-        'for accuracy: the rows follow a mixture of normals, each of weight at least a fifth, or equal ones',
-        'nothing is proved about how near the best fit comes; only the choice among fits has a promise',
+        'for accuracy: the rows follow a mixture of normals, each of weight at least a fifth, or '
+        + 'equal ones',
+        'nothing is proved about how near the best fit comes; only the choice among fits has a '
+        + 'promise',
       ],
       corruptionMax: 0,
     },

@@ -2,8 +2,8 @@ import { assert } from '../../../base/assert.js';
 import { weightOf, type Thresholds } from './stability.js';
 
 /**
- * One point per group, in units of scale and on the public grid; `present[i]` is 0 for a group that has no
- * point, which then agrees with no other.
+ * One point per group, in units of scale and on the public grid; `present[i]` is 0 for a group that
+ * has no point, which then agrees with no other.
  */
 export interface GroupPoints {
   readonly groups: number;
@@ -13,8 +13,8 @@ export interface GroupPoints {
 }
 
 /**
- * For each group: with how many groups it agrees (distance at most `radius`), itself included. Each pair is
- * measured once, so agreement is symmetric whatever rounding does. O(groups^2 d).
+ * For each group: with how many groups it agrees (distance at most `radius`), itself included. Each
+ * pair is measured once, so agreement is symmetric whatever rounding does. O(groups^2 d).
  */
 export function agreementCounts(points: GroupPoints, radius: number): Int32Array {
   const { groups, dimension, present, values } = points;
@@ -42,7 +42,10 @@ export function agreementCounts(points: GroupPoints, radius: number): Int32Array
   return counts;
 }
 
-/** Unordered pairs of different groups that agree: a whole number, so the test on it needs no rounding. */
+/**
+ * Unordered pairs of different groups that agree: a whole number, so the test on it needs no
+ * rounding.
+ */
 export function agreeingPairs(counts: Int32Array): number {
   let ordered = 0;
   for (const count of counts) ordered += count - 1;
@@ -50,13 +53,15 @@ export function agreeingPairs(counts: Int32Array): number {
 }
 
 /**
- * The average of the points by weight of agreement, on the grid. Every coordinate is within one grid step of the
- * exact average: points are exact multiples of the grid, their differences from a reference point of positive
- * weight are exact and at most 2 radius, a double sum of at most 4,000 such terms errs by less than
- * 2^-40 radius (the plan asserts that this is below a quarter of the grid), and the mean difference is
- * rounded to the grid once before it is added back, which is exact.
+ * The average of the points by weight of agreement, on the grid. Every coordinate is within one
+ * grid step of the exact average: points are exact multiples of the grid, their differences from a
+ * reference point of positive weight are exact and at most 2 radius, a double sum of at most 4,000
+ * such terms errs by less than 2^-40 radius (the plan asserts that this is below a quarter of the
+ * grid), and the mean difference is rounded to the grid once before it is added back, which is
+ * exact.
  *
- * Total: no point of positive weight gives zeros. That happens only where agreement is below the test's floor.
+ * Total: no point of positive weight gives zeros. That happens only where agreement is below the
+ * test's floor.
  */
 export function weightedAverage(
   points: GroupPoints,

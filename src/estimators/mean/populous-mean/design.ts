@@ -1,6 +1,8 @@
 import { normalCdf, normalQuantile, normalUpperQuantile } from '../../../numerics/normal.js';
 import { AgreementModel, type Agreement, type LocalEstimator } from './deviation.js';
-import { groupsMax, groupsMin, stabilityConstant, thresholdChoices, type Thresholds } from './stability.js';
+import {
+  groupsMax, groupsMin, stabilityConstant, thresholdChoices, type Thresholds,
+} from './stability.js';
 
 /** The public numbers that a design is chosen from. */
 export interface DesignFacts {
@@ -37,15 +39,15 @@ export interface Design {
 
 /** The test is planned to pass at least this often at the stated corruption. */
 const passWanted = 0.99;
-/** Noise given up, as a factor, so that the test also passes when rows vary more, or more are hostile, than stated. */
+/** Factor of noise that is accepted so that the test also passes in the stress case below. */
 const stressPrice = 1.1;
 /** Real rows are not exactly Gaussian: the radius is this much larger than the model asks. */
 const radiusSafety = 1.05;
 /**
- * What may come instead of what was stated: half as many hostile rows again and two in a hundred, and a wider
- * spread.
+ * The stress case: 1.5 times the stated hostile share and two in a hundred more, and rows 1.15
+ * times as wide.
  */
-const stressed = { corruption: (stated: number) => 1.5 * stated + 0.02, spread: 1.15 } as const;
+const stressed = { corruption: (stated: number) => 1.5 * stated + 0.02, scale: 1.15 } as const;
 const groupsStep = 1.18;
 const radiusSteps = 26;
 const testShares = [0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8];
@@ -63,11 +65,12 @@ interface Candidate {
 }
 
 /**
- * Chooses the number of groups, the thresholds, the radius and the test's share of rho: of the choices whose test
- * passes with probability .99 at the stated corruption, those that err no more than the best one would with 10 % more
- * noise; of them the ones that do best under stress, and of those the one of least error. More groups mean less noise (about 1 /
- * sqrt(groups) for a given cohort) until groups are so small that hostile rows spoil too many of them. Null when
- * nothing passes. Closed forms of public numbers only.
+ * Chooses the number of groups, the thresholds, the radius and the test's share of rho. First come
+ * the choices whose test passes with probability .99 at the stated corruption. Of these remain
+ * those that err no more than the best one would with 10 % more noise; of them those that do best
+ * under stress; and of those the one of least error. More groups mean less noise (about 1 /
+ * sqrt(groups) for a given cohort) until groups are so small that hostile rows spoil too many of
+ * them. Null when nothing passes. Closed forms of public numbers only.
  */
 export function chooseDesign(facts: DesignFacts): Design | null {
   let candidates: Candidate[] = [];
@@ -89,7 +92,10 @@ export function chooseDesign(facts: DesignFacts): Design | null {
   return best === null ? null : { ...best.design, passProbability: normalCdf(best.margin) };
 }
 
-/** Whether some design passes at the widest radius, where groups agree most. Never true where `chooseDesign` is null. */
+/**
+ * Whether some design passes at the widest radius, where groups agree most. Never true where
+ * `chooseDesign` is null.
+ */
 export function hasDesign(facts: DesignFacts): boolean {
   for (const groups of candidateGroups(facts)) {
     const radius = radii(facts, groups).at(-1)!;
@@ -112,11 +118,12 @@ function* candidatesOf(
   const { cohort, dimension, corruption, local, rho, delta } = facts;
   const thresholds = facts.thresholds === undefined ? thresholdChoices(groups) : [facts.thresholds];
   const shares = facts.testShare === undefined ? testShares : [facts.testShare];
-  // What the test asks for at least: nothing below is worth working out when no agreement could be enough.
+  // The least that the test asks for. When no agreement can reach it, nothing below is computed.
   const agreementLeast = Math.min(...thresholds.map(({ agreement }) => agreement));
   const least = barrierOf(groups, agreementLeast, rho * shares.at(-1)!, delta);
   const wanted = normalQuantile(passWanted);
-  const isHopeless = (share: number): boolean => marginOf(groups, least, { share, spread: 0 }) < wanted;
+  const isHopeless = (share: number): boolean =>
+    marginOf(groups, least, { share, standardDeviation: 0 }) < wanted;
   if (isHopeless(1)) return;
   const groupSize = cohort / groups;
   const model = new AgreementModel(groupSize, corruption, dimension, local);
@@ -126,7 +133,8 @@ function* candidatesOf(
     : new AgreementModel(groupSize, stressed.corruption(corruption), dimension, local);
   const curve = tried.map((radius) => ({ radius, agreement: model.at(radius / radiusSafety) }))
     .filter(({ agreement: { share } }) => !isHopeless(share))
-    .map((point) => ({ ...point, underStress: stress.at(point.radius / radiusSafety / stressed.spread) }));
+    .map((point) =>
+      ({ ...point, underStress: stress.at(point.radius / radiusSafety / stressed.scale) }));
   const sampling = (dimension * local.varianceFactor(groupSize, dimension)) / cohort;
   for (const choice of thresholds) {
     const stability = stabilityConstant(groups, choice);
@@ -135,11 +143,16 @@ function* candidatesOf(
       for (const { radius, agreement, underStress } of curve) {
         const margin = marginOf(groups, barrier, agreement);
         if (margin < wanted) continue;
-        const perCoordinate = averageSensitivity(radius, stability, groups) / Math.sqrt(2 * rho * (1 - testShare));
+        const perCoordinate = averageSensitivity(radius, stability, groups) / Math.sqrt(
+          2 * rho * (1 - testShare),
+        );
         const bias = local.bias(corruption, { groupSize, radius }, dimension);
         const noise = perCoordinate * Math.sqrt(dimension);
         const error = Math.sqrt(noise * noise + sampling + bias * bias);
-        const design = { groups, groupSize, thresholds: choice, stability, testShare, radius, spoiled: model.spoiled };
+        const design = {
+          groups, groupSize, thresholds: choice, stability, testShare, radius,
+          spoiled: model.spoiled,
+        };
         const stressMargin = Math.min(wanted, marginOf(groups, barrier, underStress));
         yield { design, error, noise, margin, stressMargin };
       }
@@ -147,7 +160,10 @@ function* candidatesOf(
   }
 }
 
-/** How far the weighted average moves when one contributor's row is replaced by anything, before rounding. */
+/**
+ * How far the weighted average moves when one contributor's row is replaced by anything, before
+ * rounding.
+ */
 export function averageSensitivity(radius: number, stability: number, groups: number): number {
   return (2 * radius * stability) / groups;
 }
@@ -157,12 +173,15 @@ export function pairsFloor(groups: number, agreement: number): number {
   return Math.ceil((agreement * groups * groups - groups) / 2);
 }
 
-/** Standard deviation of the noise on the number of agreeing pairs, of which one group is in at most groups - 1. */
+/**
+ * Standard deviation of the noise on the number of agreeing pairs, of which one group is in at most
+ * groups - 1.
+ */
 export function testDeviation(groups: number, rho: number): number {
   return (groups - 1) / Math.sqrt(2 * rho);
 }
 
-/** What the agreement test asks for: pairs, and the deviation of the noise on them. */
+/** What the agreement test asks for: pairs, and the standard deviation of the noise on them. */
 interface Barrier {
   readonly pairs: number;
   readonly deviation: number;
@@ -176,7 +195,9 @@ function barrierOf(groups: number, agreement: number, rho: number, delta: number
 
 /** The largest hostile share at which a design's test still passes nine times in ten. */
 export function corruptionTolerated(design: Design, facts: DesignFacts): number {
-  const barrier = barrierOf(design.groups, design.thresholds.agreement, facts.rho * design.testShare, facts.delta);
+  const barrier = barrierOf(
+    design.groups, design.thresholds.agreement, facts.rho * design.testShare, facts.delta,
+  );
   const wanted = normalQuantile(0.9);
   const passes = (corruption: number): boolean => {
     const model = new AgreementModel(design.groupSize, corruption, facts.dimension, facts.local);
@@ -185,18 +206,21 @@ export function corruptionTolerated(design: Design, facts: DesignFacts): number 
   let low = facts.corruption;
   let high = 0.45;
   for (let step = 0; step < 12; step++) {
-    const middle = (low + high) / 2;
-    if (passes(middle)) low = middle;
-    else high = middle;
+    const between = (low + high) / 2;
+    if (passes(between)) low = between;
+    else high = between;
   }
   return Math.max(facts.corruption, Math.floor(low * 1000) / 1000);
 }
 
 function marginOf(groups: number, barrier: Barrier, agreement: Agreement): number {
   const pairs = (groups * (groups - 1)) / 2;
-  // The share of agreeing pairs is a U-statistic of the groups: its deviation is twice theirs over sqrt(groups).
-  const sampling = (pairs * 2 * agreement.spread) / Math.sqrt(groups);
-  return (pairs * agreement.share - barrier.pairs) / Math.sqrt(barrier.deviation ** 2 + sampling * sampling);
+  // The share of agreeing pairs is a U-statistic of the groups: its standard deviation is twice
+  // theirs over sqrt(groups).
+  const sampling = (pairs * 2 * agreement.standardDeviation) / Math.sqrt(groups);
+  return (pairs * agreement.share - barrier.pairs) / Math.sqrt(
+    barrier.deviation ** 2 + sampling * sampling,
+  );
 }
 
 function candidateGroups(facts: DesignFacts): number[] {
@@ -211,6 +235,8 @@ function candidateGroups(facts: DesignFacts): number[] {
 function radii(facts: DesignFacts, groups: number): number[] {
   if (facts.radius !== undefined) return [facts.radius];
   const { cohort, dimension, local } = facts;
-  const typical = Math.sqrt((2 * dimension * local.varianceFactor(cohort / groups, dimension) * groups) / cohort);
+  const typical = Math.sqrt(
+    (2 * dimension * local.varianceFactor(cohort / groups, dimension) * groups) / cohort,
+  );
   return Array.from({ length: radiusSteps }, (_, i) => typical * 0.65 * 1.1 ** i);
 }

@@ -3,28 +3,31 @@ import { normalCdf } from '../../../numerics/normal.js';
 import { isLargeGroup, twoCutVariance } from '../../../robust/two-cut-mean.js';
 
 /**
- * A model, from public numbers only, of how far the group points of honest-but-contaminated groups lie from each
- * other. It serves to choose the radius, the number of groups and the share of the test, and to say what error to
- * expect. Privacy never depends on it: where it is wrong the test fails more often or the noise is larger than
- * needed.
+ * A model, from public numbers only, of how far the group points of honest-but-contaminated groups
+ * lie from each other. It serves to choose the radius, the number of groups and the share of the
+ * test, and to say what error to expect. Privacy never depends on it: where it is wrong the test
+ * fails more often or the noise is larger than needed.
  */
 export interface LocalEstimator {
-  /** Variance of the point of a group times its number of rows, in units of scale, for clean rows. */
+  /**
+   * Variance of the point of a group times its number of rows, in units of scale, for clean rows.
+   */
   varianceFactor(rows: number, dimension: number): number;
-  /** Beyond this hostile share a group counts as spoiled: it may stand anywhere. */
+  /** Beyond this hostile share a group counts as spoiled: its point may be anywhere. */
   readonly spoiledFrom: number;
   /** How far a hostile share below that can move the point, in units of scale. */
   reach(share: number, dimension: number): number;
   /**
-   * How far a hostile share of all contributors can move the average of `groupSize`-row groups that agree within
-   * `radius`.
+   * How far a hostile share of all contributors can move the average of `groupSize`-row groups that
+   * agree within `radius`.
    */
   bias(corruption: number, group: { readonly groupSize: number; readonly radius: number }, dimension: number): number;
 }
 
 /**
- * The robust group point: measured over shifts of every size, groups of 6 to 120 rows and 1 to 30 columns, the
- * worst coordinated shift moves it by about (1.5 + .55 sqrt d) hostile rows per honest one.
+ * The robust group point: measured over shifts of every size, groups of 6 to 120 rows and 1 to 30
+ * columns, the worst coordinated shift moves it by about (1.5 + .55 sqrt d) hostile rows per honest
+ * one.
  */
 export const robustLocal: LocalEstimator = {
   varianceFactor: (rows, dimension) => (isLargeGroup(rows, dimension) ? twoCutVariance(rows, dimension) : 1.15),
@@ -37,7 +40,10 @@ function robustReach(share: number, dimension: number): number {
   return ((1.5 + 0.55 * Math.sqrt(dimension)) * share) / (1 - share);
 }
 
-/** The plain group mean: one hostile row spoils its group, or moves its point by up to about the radius unnoticed. */
+/**
+ * The plain group mean. One hostile row spoils its group, or moves the group's point by up to about
+ * the radius without being noticed.
+ */
 export const meanLocal: LocalEstimator = {
   varianceFactor: () => 1,
   spoiledFrom: 0,
@@ -46,8 +52,8 @@ export const meanLocal: LocalEstimator = {
 };
 
 /**
- * groupSize times the mean of 1 / rows over groups with rows: what uneven groups cost the plain average of their
- * points.
+ * groupSize times the mean of 1 / rows over groups with rows: what uneven groups cost the plain
+ * average of their points.
  */
 export function sizeFactor(groupSize: number): number {
   if (groupSize > 60) return 1 + 1 / groupSize;
@@ -60,7 +66,7 @@ export function sizeFactor(groupSize: number): number {
   return (groupSize * inverse) / (1 - Math.exp(-groupSize));
 }
 
-/** A kind of group: its share among the groups, 1 / rows, and how far hostile rows moved its point. */
+/** A kind of group: its share of the groups, 1 / rows, and how far hostile rows moved its point. */
 interface Kind {
   readonly probability: number;
   readonly inverseRows: number;
@@ -70,8 +76,11 @@ interface Kind {
 export interface Agreement {
   /** Expected share of ordered pairs of different groups that agree. */
   readonly share: number;
-  /** Standard deviation of a group's own agreement over groups; over sqrt(groups) * 2 it is that of the share. */
-  readonly spread: number;
+  /**
+   * Standard deviation of a group's own agreement over groups; over sqrt(groups) * 2 it is that of
+   * the share.
+   */
+  readonly standardDeviation: number;
 }
 
 /** How often two groups agree at a radius, as a function of the radius. */
@@ -112,7 +121,7 @@ export class AgreementModel {
       share += kind.probability * own[i]!;
       squares += kind.probability * own[i]! ** 2;
     });
-    return { share, spread: Math.sqrt(Math.max(0, squares - share * share)) };
+    return { share, standardDeviation: Math.sqrt(Math.max(0, squares - share * share)) };
   }
 
   /** Share of groups without a usable point: empty or spoiled. */
@@ -123,15 +132,21 @@ export class AgreementModel {
   #pair(first: Kind, second: Kind, radius: number): number {
     const variance = this.#varianceFactor * (first.inverseRows + second.inverseRows);
     const left = radius * radius - (first.moved - second.moved) ** 2;
-    // Columns may be anything from independent to one multiple of another: the worse of the two ends.
+    // Columns may be anything from independent to one multiple of another: the worse of the two
+    // ends.
     return left <= 0
       ? 0
-      : Math.min(chiSquareCdf(left / variance, this.dimension), chiSquareCdf(left / variance / this.dimension, 1));
+      : Math.min(
+        chiSquareCdf(left / variance, this.dimension),
+        chiSquareCdf(left / variance / this.dimension, 1),
+      );
   }
 }
 
 /** Poisson sizes and binomial hostile counts one by one, gathered into at most sixteen kinds. */
-function enumeratedKinds(size: number, corruption: number, dimension: number, local: LocalEstimator): Kind[] {
+function enumeratedKinds(
+  size: number, corruption: number, dimension: number, local: LocalEstimator,
+): Kind[] {
   const gathered = new Map<number, { probability: number; inverse: number; moved: number }>();
   const rowsMax = Math.ceil(size + 8 * Math.sqrt(size) + 10);
   let sizeProbability = Math.exp(-size);
@@ -143,7 +158,9 @@ function enumeratedKinds(size: number, corruption: number, dimension: number, lo
     let hostileProbability = (1 - corruption) ** rows;
     for (let hostile = 0; hostile <= rows; hostile++) {
       const share = hostile / rows;
-      if (hostile > 0) hostileProbability *= ((rows - hostile + 1) / hostile) * (corruption / (1 - corruption));
+      if (hostile > 0) {
+        hostileProbability *= ((rows - hostile + 1) / hostile) * (corruption / (1 - corruption));
+      }
       if (hostile > 0 && share >= local.spoiledFrom) break;
       const key = sizeBin * 8 + Math.ceil(share * 6);
       const bin = gathered.get(key) ?? { probability: 0, inverse: 0, moved: 0 };
@@ -162,12 +179,18 @@ function enumeratedKinds(size: number, corruption: number, dimension: number, lo
 }
 
 /** Large groups: three-point Gauss-Hermite rules for the size and for the hostile share. */
-function largeKinds(size: number, corruption: number, dimension: number, local: LocalEstimator): Kind[] {
-  const nodes = [{ at: -Math.sqrt(3), weight: 1 / 6 }, { at: 0, weight: 2 / 3 }, { at: Math.sqrt(3), weight: 1 / 6 }];
+function largeKinds(
+  size: number, corruption: number, dimension: number, local: LocalEstimator,
+): Kind[] {
+  const nodes = [{ at: -Math.sqrt(3), weight: 1 / 6 }, { at: 0, weight: 2 / 3 }, {
+    at: Math.sqrt(3), weight: 1 / 6,
+  }];
   const deviation = Math.sqrt((corruption * (1 - corruption)) / size);
   const clean = spoiledNever(local, corruption, size, deviation);
   return nodes.flatMap((rows) => nodes.map((hostile) => {
-    const share = Math.min(Math.max(0, corruption + hostile.at * deviation), 0.99 * Math.max(local.spoiledFrom, 0.01));
+    const share = Math.min(
+      Math.max(0, corruption + hostile.at * deviation), 0.99 * Math.max(local.spoiledFrom, 0.01),
+    );
     return {
       probability: rows.weight * hostile.weight * clean,
       inverseRows: 1 / (size + rows.at * Math.sqrt(size)),
@@ -176,7 +199,9 @@ function largeKinds(size: number, corruption: number, dimension: number, local: 
   }));
 }
 
-function spoiledNever(local: LocalEstimator, corruption: number, size: number, deviation: number): number {
+function spoiledNever(
+  local: LocalEstimator, corruption: number, size: number, deviation: number,
+): number {
   if (corruption === 0) return 1;
   if (local.spoiledFrom === 0) return (1 - corruption) ** size;
   return normalCdf((local.spoiledFrom - corruption) / deviation);

@@ -20,8 +20,9 @@ export function eventsOf(design: Design, facts: StudyFacts): PopulousEvents {
   const rhoTest = facts.target.rho * design.testShare;
   const rhoAverage = facts.target.rho - rhoTest;
   const moved = averageSensitivity(radius, stability, groups) * upwards;
-  // Fine enough that rounding costs a thousandth of the noise, coarse enough that data 10^9 scales from zero still
-  // fit.
+  // So fine that rounding costs a thousandth of the noise; so coarse that data 10^9 scales from
+  // zero
+  // still fit.
   const grid = 2 ** Math.floor(Math.log2(moved / Math.sqrt(2 * rhoAverage)) - 14);
   assert(grid > radius * 2 ** -38, 'the grid is far coarser than the rounding of the weighted sum');
   const sensitivity = moved + 2 * grid * Math.sqrt(facts.dimension) * upwards;

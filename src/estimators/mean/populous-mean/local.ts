@@ -10,14 +10,21 @@ import { groupRowsSummary } from '../../summaries/rows.js';
 import type { GroupPoints } from './agreement.js';
 
 /**
- * Rows farther than this many scales along the worst direction are left out of a small group's point: with a public
- * scale to go by, 2.5 costs 7 % of efficiency on Gaussian rows and halves what a hostile row can do against 3.5.
+ * Rows farther than this many scales along the worst direction are left out of a small group's
+ * point: with a public scale to go by, 2.5 costs 7 % of efficiency on Gaussian rows and halves what
+ * a hostile row can do against 3.5.
  */
 const groupCut = 2.5;
-/** Points beyond this many grid steps count as absent, so that differences of points are exact in doubles. */
+/**
+ * Points beyond this many grid steps count as absent, so that differences of points are exact in
+ * doubles.
+ */
 const gridStepsMax = 2 ** 52;
 
-/** What a group reports: 1 and its point in grid steps times the grid, or 0 and zeros when it has none. */
+/**
+ * What a group reports: 1 and its point in grid steps times the grid, or 0 and zeros when it has
+ * none.
+ */
 function statisticOf(point: Float64Array, rows: number, grid: number): Float64Array {
   const statistic = new Float64Array(point.length + 1);
   const steps = point.map((entry) => Math.round(entry / grid));
@@ -38,7 +45,8 @@ export function groupSummary(local: 'mean' | 'robust', scale: Float64Array, grid
 }
 
 function robustStatistic(rows: PointSet, scale: Float64Array, grid: number): Float64Array {
-  const scaled: PointSet = { ...rows, values: rows.values.map((entry, i) => entry / scale[i % rows.dimension]!) };
+  const scaled: PointSet = { ...rows, values: rows.values.map((entry, i) =>
+    entry / scale[i % rows.dimension]!) };
   const point = isLargeGroup(rows.count, rows.dimension)
     ? twoCutMean(scaled, 1)
     : robustMean(scaled, { scale: 1, cut: groupCut });
@@ -52,9 +60,9 @@ function meanStatistic(rows: PointSet, scale: Float64Array, grid: number): Float
 }
 
 /**
- * The points of pooled rows, for a scale that is known only at the release. A row's group is a function of its tag
- * alone (the low 32 bits of a keyed hash of its contributor), so one contributor more, less or changed still changes
- * one point.
+ * The points of pooled rows, for a scale that is known only at the release. A row's group is a
+ * function of its tag alone (the low 32 bits of a keyed hash of its contributor), so one
+ * contributor more, less or changed still changes one point.
  */
 export function groupedPoints(
   { dimension, count, values, tags }: PooledRows,
@@ -68,9 +76,14 @@ export function groupedPoints(
     members[Math.floor((Number(tags[row]! & 0xffff_ffffn) / 2 ** 32) * groups)]!.push(row);
   }
   return members.map((own): Finished => {
-    const rows: PointSet = { dimension, count: own.length, values: new Float64Array(own.length * dimension) };
-    own.forEach((row, i) => rows.values.set(values.subarray(row * dimension, (row + 1) * dimension), i * dimension));
-    const point = local === 'mean' ? meanStatistic(rows, scale, grid) : robustStatistic(rows, scale, grid);
+    const rows: PointSet = {
+      dimension, count: own.length, values: new Float64Array(own.length * dimension),
+    };
+    own.forEach((row, i) =>
+      rows.values.set(values.subarray(row * dimension, (row + 1) * dimension), i * dimension));
+    const point = local === 'mean'
+      ? meanStatistic(rows, scale, grid)
+      : robustStatistic(rows, scale, grid);
     return { kind: 'group', statistic: { count: own.length, values: point } };
   });
 }
@@ -81,7 +94,10 @@ export function gatherPoints(finished: readonly Finished[], dimension: number): 
   const present = new Uint8Array(groups);
   const values = new Float64Array(groups * dimension);
   finished.forEach((item, index) => {
-    assert(item.kind === 'group' && item.statistic.values.length === dimension + 1, 'a group reports one point');
+    assert(
+      item.kind === 'group' && item.statistic.values.length === dimension + 1,
+      'a group reports one point',
+    );
     present[index] = item.statistic.values[0]!;
     values.set(item.statistic.values.subarray(1), index * dimension);
   });

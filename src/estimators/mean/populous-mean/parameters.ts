@@ -1,6 +1,8 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { ParameterSpec, ParameterValues, StudyFacts } from '../../contract/estimator.js';
-import { choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter } from '../../contract/values.js';
+import {
+  choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
+} from '../../contract/values.js';
 import type { DesignFacts } from './design.js';
 import { meanLocal, robustLocal } from './deviation.js';
 import { groupsMax, groupsMin, type Thresholds } from './stability.js';
@@ -8,10 +10,13 @@ import { groupsMax, groupsMin, type Thresholds } from './stability.js';
 /** What `populous-mean` takes. */
 export const populousParameters: readonly ParameterSpec[] = [
   scaleParameter,
-  corruptionParameter(0.3, 'hostile share for which the groups must still agree; privacy does not depend on it'),
+  corruptionParameter(
+    0.3, 'hostile share for which the groups must still agree; privacy does not depend on it',
+  ),
   {
     name: 'local', type: 'choice', choices: ['robust', 'mean'], default: 'robust',
-    description: 'how a group sums up its rows; mean needs less memory and tolerates almost no hostile row',
+    description: 'how a group sums up its rows; mean needs less memory and tolerates almost no '
+      + 'hostile row',
   },
   {
     name: 'groups', type: 'integer', optional: true, minimum: groupsMin, maximum: groupsMax,
@@ -22,24 +27,31 @@ export const populousParameters: readonly ParameterSpec[] = [
     description: 'two groups agree when their points are this close; chosen when absent',
   },
   {
-    name: 'test-share', type: 'number', optional: true, minimum: 0.02, maximum: 0.95, unit: 'share of rho',
+    name: 'test-share', type: 'number', optional: true, minimum: 0.02, maximum: 0.95,
+    unit: 'share of rho',
     description: 'part of the cost that the agreement test takes; chosen when absent',
   },
   {
-    name: 'agreement', type: 'number', optional: true, minimum: 0.55, maximum: 0.99, unit: 'share of pairs',
-    description: 'mean agreement that the test must find; chosen when absent, together with the two below',
+    name: 'agreement', type: 'number', optional: true, minimum: 0.55, maximum: 0.99,
+    unit: 'share of pairs',
+    description: 'mean agreement that the test must find; chosen when absent, together with the '
+      + 'two below',
   },
   {
-    name: 'weightless', type: 'number', optional: true, minimum: 0.515, maximum: 0.95, unit: 'share of groups',
+    name: 'weightless', type: 'number', optional: true, minimum: 0.515, maximum: 0.95,
+    unit: 'share of groups',
     description: 'a group that agrees with fewer weighs nothing',
   },
   {
-    name: 'full-weight', type: 'number', optional: true, minimum: 0.52, maximum: 0.97, unit: 'share of groups',
+    name: 'full-weight', type: 'number', optional: true, minimum: 0.52, maximum: 0.97,
+    unit: 'share of groups',
     description: 'a group that agrees with more has full weight',
   },
 ];
 
-/** @throws InvalidParameterError when only some of the three are given, or they do not fit together. */
+/**
+ * @throws InvalidParameterError when only some of the three are given, or they do not fit together.
+ */
 function thresholdsOf(values: ParameterValues): Thresholds | undefined {
   const agreement = optionalNumberOf(values, 'agreement');
   const none = optionalNumberOf(values, 'weightless');

@@ -1,142 +1,130 @@
-import { costOfEvents } from '../../../privacy/accounting/composition.js';
+import { cite } from '../../contract/citations.js';
 import type {
-  CohortPlan, Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
+  Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
-import { assert } from '../../../base/assert.js';
 import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { privateScale, slotsFor } from '../../../privacy/stages/scale.js';
 import { chooseScale, scaleNotFound, type ScaleChoice } from '../../pooled/scale-choice.js';
 import { rowsSummary } from '../../summaries/rows.js';
+import { poolOf } from '../../contract/finished.js';
+import {
+  errorUpTo, infeasible, makePlan, pooledCohort, smallestCohort, withoutDelta,
+} from '../../contract/planning.js';
 import { choiceOf } from '../../contract/values.js';
-import { chooseDesign, corruptionTolerated, hasDesign, type Design, type DesignFacts } from './design.js';
+import {
+  chooseDesign, corruptionTolerated, hasDesign, type Design, type DesignFacts,
+} from './design.js';
 import { cohortName, eventsOf } from './events.js';
 import { groupedPoints, groupSummary } from './local.js';
 import { designFactsOf, populousParameters } from './parameters.js';
 import { release, type ReleaseContext } from './release.js';
 import { sizeFactor } from './deviation.js';
-import { neighbours } from '../../contract/planning.js';
 
 /**
- * Subsample and aggregate: contributors are hashed into groups, each group reports one point, and the points are
- * averaged with weights that only agreement between groups can earn.
+ * Subsample and aggregate: contributors are hashed into groups, and each group reports one point.
+ * The points are averaged with weights that only agreement between groups can earn.
  *
- * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added. Cost: (rho1 + rho2,
- * delta)-approximate zCDP, rho1 for the test, rho2 for the average. For all data, whatever a group computes.
+ * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added.
+ * Cost: (rho1 + rho2, delta)-approximate zCDP, rho1 for the test, rho2 for the average. It holds
+ * for all data, whatever a group computes.
+ * Why:
+ * 1. One contributor's group is a keyed hash of its identity, so neighbours differ in the rows of
+ *    one group, present or not, and in one point. A group without rows has no point, and neither
+ *    has one whose point is not a number in range. Formally that is a fixed public point at
+ *    infinite distance from all others, so losing a group's last row is also a replacement of one
+ *    point.
+ * 2. Test. The number of agreeing pairs of groups is an integer. One point is in k - 1 pairs, so
+ *    the sensitivity is k - 1 (in terms of the mean agreement Q = (k + 2 pairs)/k^2: 2 (k -
+ *    1)/k^2). A Gaussian threshold test on it costs (rho1, delta): if either data set is below the
+ *    floor, both are below floor + (k - 1) and pass with probability at most delta.
+ * 3. Average. If both data sets are at the floor or above, stabilityConstant proves that the
+ *    weighted average moves by at most D = 2 r c_k / k. Each computed coordinate is within one grid
+ *    step of the exact one, so the published sensitivity is D + 2 grid sqrt(d), and Gaussian noise
+ *    costs rho2 = sensitivity^2 / (2 sigma^2). "At most r" is decided in doubles: true distances
+ *    may exceed r by a factor 1 + (d + 3) 2^-53, which the factor 1 + 2^-40 on D covers.
  *
- * 1. One contributor's group is a keyed hash of its identity, so neighbours differ in the rows of one group,
- *    present or not, and in one point. A group without rows, or whose point is not a number in range, has no point:
- *    formally a fixed public point at infinite distance from all others, so losing a group's last row is also a
- *    replacement of one point.
- * 2. Test. The number of agreeing pairs of groups is an integer; one point is in k - 1 pairs, so the sensitivity
- *    is k - 1 (in terms of the mean agreement Q = (k + 2 pairs)/k^2: 2 (k - 1)/k^2). A Gaussian threshold
- *    test on it costs (rho1, delta): if either data set is below the floor, both are below floor + (k - 1) and pass
- *    with probability at most delta.
- * 3. Average. If both data sets are at the floor or above, stabilityConstant proves that the weighted average moves
- *    by at most D = 2 r c_k / k. Each computed coordinate is within one grid step of the exact one, so the
- *    published sensitivity is D + 2 grid sqrt(d), and Gaussian noise costs rho2 = sensitivity^2 / (2 sigma^2).
- *    "At most r" is decided in doubles: true distances may exceed r by a factor 1 + (d + 3) 2^-53, which the factor
- *    1 + 2^-40 on D covers.
- *
- * With `scale: auto` rows are pooled until the close, a private scale (privacy/scale) is released first, and groups
- * are formed from the rows' tags: a group is still a function of the contributor alone, so 1 to 3 hold for every scale
- * that may be found, and the scale's cost is added.
+ * With `scale: auto` rows are pooled until the close, a private scale (privacy/stages/scale) is
+ * released first, and groups are formed from the rows' tags. A group is still a function of the
+ * contributor alone, so 1 to 3 hold for every scale that may be found. The scale's cost is added.
  *
  * Source: Ashtiani and Liaw (2022), Algorithms 1 and 5, with explicit constants.
  */
 export const populousMean: Estimator = {
   name: 'populous-mean',
   title: 'Mean by agreement of many groups',
-  citations: [{
-    key: 'AL22',
-    text: 'H. Ashtiani, C. Liaw. Private and polynomial time algorithms for learning Gaussians and beyond. COLT 2022.',
-    place: 'Algorithms 1 and 5',
-  }],
+  citations: [cite('AL22', 'Algorithms 1 and 5')],
   parameters: populousParameters,
   shelf: 'research',
   assumption: 'The groups are many and large, and honest rows are about symmetric.',
-  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate zCDP, '
+  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
+    + 'zCDP, '
     + 'rho split between a test and the average.',
   plan: planPopulousMean,
 };
 
 /**
- * What the interval leaves out. Measured, 30,000 rows of deviation 1 in groups of 10 to 100, 1 to 10 columns: all
- * columns together move by .18 to .24 for exponential rows, .14 to .20 for lognormal ones (sigma .5), .21 to .32 for squared
- * normals, towards the bulk. An interval that covered it would be three times as wide for everybody.
+ * What the interval leaves out. Measured with 30,000 rows of standard deviation 1 in groups of 10
+ * to 100 and 1 to 10 columns: all columns together move towards the bulk of the rows, by .18 to .24
+ * for exponential rows, .14 to .20 for lognormal ones (sigma .5) and .21 to .32 for squared
+ * normals. An interval that covered this would be three times as wide for every study.
  */
 const trimmedBias = 'noise and sampling of rows that are symmetric about their mean; skewed rows move the answer '
-  + 'towards their bulk by more, exponential ones by up to a quarter of a scale (local: mean does not)';
+  + 'towards their bulk by more, exponential ones by up to a quarter of a scale (local: mean does '
+  + 'not)';
 
 function planPopulousMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const choice = chooseScale(values, facts, cohortName);
   if (choice.kind === 'infeasible') return choice;
   const left = choice.facts;
   const designFacts = designFactsOf(values, left);
-  const design = left.target.delta > 0 && left.target.rho > 0 ? chooseDesign(designFacts) : null;
-  return design === null ? infeasible(designFacts, left) : planFor(values, choice, designFacts, design);
+  const refusal = withoutDelta(left.target, 'the agreement test');
+  if (refusal !== null) return refusal;
+  const design = chooseDesign(designFacts);
+  return design === null
+    ? tooFewFor(designFacts, left)
+    : planFor(values, choice, designFacts, design);
 }
 
-function infeasible(design: DesignFacts, facts: StudyFacts): Infeasible {
-  if (!(facts.target.delta > 0 && facts.target.rho > 0)) {
-    return {
-      kind: 'infeasible',
-      reason: 'the agreement test needs a positive rho and a positive delta',
-      remedy: 'ask for (epsilon, delta) with delta > 0',
-    };
-  }
+function tooFewFor(design: DesignFacts, facts: StudyFacts): Infeasible {
   const fits = (cohort: number): boolean => hasDesign({ ...design, cohort });
-  let high = design.cohort;
-  let fitting = false;
-  for (let doubling = 0; doubling < 16 && !fitting && high < 1e8; doubling++) {
-    high *= 2;
-    fitting = fits(high);
-  }
   const reason = `no number of groups passes the agreement test with ${facts.cohort} contributors, `
-    + `${facts.dimension} columns, a hostile share of ${design.corruption} and rho ${facts.target.rho.toPrecision(3)}`;
-  if (!fitting) {
-    const remedy = 'lower corruption, use local: robust, or leave groups and radius out';
-    return { kind: 'infeasible', reason, remedy };
+    + `${facts.dimension} columns, a hostile share of ${design.corruption} and rho `
+    + facts.target.rho.toPrecision(3);
+  const cohortNeeded = smallestCohort(fits, { from: 2 * design.cohort, slack: 0.03 });
+  if (cohortNeeded === Infinity) {
+    return infeasible(
+      reason, 'lower corruption, use local: robust, or leave groups and radius out',
+    );
   }
-  let low = high / 2;
-  while (high - low > Math.max(1, 0.03 * low)) {
-    const middle = Math.floor((low + high) / 2);
-    if (fits(middle)) high = middle;
-    else low = middle;
-  }
-  return {
-    kind: 'infeasible',
-    reason,
-    remedy: `a cohort of ${high}, a larger epsilon or a lower corruption`,
-    cohortNeeded: high,
-  };
+  const remedy = `a cohort of ${cohortNeeded}, a larger epsilon or a lower corruption`;
+  return infeasible(reason, remedy, cohortNeeded);
 }
 
-function planFor(values: ParameterValues, choice: ScaleChoice, designFacts: DesignFacts, design: Design): Plan {
+function planFor(
+  values: ParameterValues, choice: ScaleChoice, designFacts: DesignFacts, design: Design,
+): Plan {
   const { facts } = choice;
   const { test, average } = eventsOf(design, facts);
   const local = choiceOf(values, 'local') === 'mean' ? 'mean' : 'robust';
   const corruptionMax = corruptionTolerated(design, designFacts);
-  const expectedError = (corruption: number): ExpectedError =>
-    errorOf(design, designFacts, average.sigma, corruptionMax, corruption);
+  const expectedError = errorOf(design, designFacts, average.sigma, corruptionMax);
   const sampling = expectedError(0).sampling / Math.sqrt(facts.dimension);
-  const events = choice.kind === 'auto' ? [choice.event, test, average] : [test, average];
   const context = { design, average, sampling, designFacts };
-  const pooled: Pick<CohortPlan, 'mode' | 'groups'> = { mode: 'pooled', groups: 1 };
-  const grouped: Pick<CohortPlan, 'mode' | 'groups'> = { mode: 'disjoint', groups: design.groups };
-  return Object.freeze<Plan>({
-    kind: 'plan',
-    cohorts: [{ name: cohortName, share: 1, unit: 'row', ...(choice.kind === 'auto' ? pooled : grouped) }],
-    cost: costOfEvents(events, { disjoint: [] }),
-    events,
+  return makePlan({
+    cohorts: [choice.kind === 'auto'
+      ? pooledCohort(cohortName)
+      : { name: cohortName, share: 1, unit: 'row', mode: 'disjoint', groups: design.groups }],
+    events: choice.kind === 'auto' ? [choice.event, test, average] : [test, average],
     guarantee: {
-      neighbours,
       theorem: 'Ashtiani and Liaw (2022), Algorithm 1 with a Gaussian test, '
         + 'constants in src/estimators/mean/populous-mean',
       assumptions: [
-        'for accuracy: scale is at least the standard deviation of an honest row in every column, and not far above it',
-        'for accuracy: honest rows are about symmetric around their mean, or nearly so after trimming at 2.5 scales',
+        'for accuracy: scale is at least the standard deviation of an honest row in every column, '
+        + 'and not far above it',
+        'for accuracy: honest rows are about symmetric around their mean, or nearly so after '
+        + 'trimming at 2.5 scales',
       ],
       corruptionMax,
     },
@@ -160,7 +148,9 @@ function planFor(values: ParameterValues, choice: ScaleChoice, designFacts: Desi
     },
     expectedError,
     summary: () =>
-      (choice.kind === 'auto' ? rowsSummary(facts.dimension) : groupSummary(local, choice.scale, average.grid)),
+      (choice.kind === 'auto' ? rowsSummary(facts.dimension) : groupSummary(
+        local, choice.scale, average.grid,
+      )),
     release: async (summaries, mechanisms) => (choice.kind === 'auto'
       ? releaseWithoutScale(context, local, facts, summaries, mechanisms)
       : release({ ...context, scale: choice.scale }, summaries, mechanisms)),
@@ -169,18 +159,16 @@ function planFor(values: ParameterValues, choice: ScaleChoice, designFacts: Desi
 
 /** Finds the scale, then forms the groups and goes on as with a public one. */
 function releaseWithoutScale(
-  context: Omit<ReleaseContext, 'scale'>, local: 'mean' | 'robust', facts: StudyFacts, summaries: FinishedSummaries,
+  context: Omit<ReleaseContext, 'scale'>, local: 'mean' | 'robust', facts: StudyFacts,
+  summaries: FinishedSummaries,
   mechanisms: Mechanisms,
 ): Released<Outcome> {
-  const finished = summaries.get(cohortName);
-  assert(finished !== undefined, 'a release gets the summaries of its plan');
-  const pool = finished.map(([only, ...more]) => {
-    assert(only?.kind === 'pooled' && more.length === 0, 'the rows come in one pool');
-    return only.rows;
-  });
+  const pool = poolOf(summaries, cohortName);
   const found = privateScale(mechanisms, pool, facts.dimension, slotsFor(facts.cohort));
   const answer = found.value;
-  if (answer.kind === 'failed') return found.map<Outcome>(() => scaleNotFound(facts, answer.coordinates));
+  if (answer.kind === 'failed') {
+    return found.map<Outcome>(() => scaleNotFound(facts, answer.coordinates));
+  }
   const { scale } = answer;
   const { design, average } = context;
   const groups = pool.map((rows) => groupedPoints(rows, design.groups, local, scale, average.grid));
@@ -188,19 +176,12 @@ function releaseWithoutScale(
 }
 
 function errorOf(
-  design: Design,
-  facts: DesignFacts,
-  sigma: number,
-  corruptionMax: number,
-  corruption: number,
-): ExpectedError {
+  design: Design, facts: DesignFacts, sigma: number, corruptionMax: number,
+): Plan['expectedError'] {
   const { dimension, local } = facts;
   const variance = local.varianceFactor(design.groupSize, dimension) * sizeFactor(design.groupSize);
   const sampling = Math.sqrt((dimension * variance) / facts.cohort);
   const noise = sigma * Math.sqrt(dimension);
-  if (!(corruption >= 0 && corruption <= corruptionMax)) {
-    return { total: Infinity, sampling, noise, bias: Infinity };
-  }
-  const bias = corruption === 0 ? 0 : local.bias(corruption, design, dimension);
-  return { total: Math.hypot(sampling, noise, bias), sampling, noise, bias };
+  return errorUpTo(corruptionMax, { sampling, noise }, (share) =>
+    (share === 0 ? 0 : local.bias(share, design, dimension)));
 }
