@@ -104,6 +104,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     location: false,
     // As above.
     exact: true,
+    isLarge: true,
   },
   select: {
     parameters: {

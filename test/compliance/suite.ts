@@ -33,6 +33,8 @@ export interface ComplianceSample {
   readonly answersAnyCohort?: true;
   /** The answer is one of a few exact ones, without noise: no error of its own, and the same from every seed. */
   readonly exact?: true;
+  /** A release takes a second: `npm test` makes a few, and the rest is left to `npm run test:all`. */
+  readonly isLarge?: true;
 }
 
 /** What rounding to doubles may do to an exact answer. */
@@ -80,6 +82,8 @@ function recording(mechanisms: Mechanisms, names: Set<string>): Mechanisms {
 /** Every estimator passes this; what it promises beyond is in its own tests. */
 export function complianceSuite(estimator: Estimator, sample: ComplianceSample): void {
   const { dimension, cohort, scale } = sample;
+  /** Of tests that release the whole sample twice or more. */
+  const tags = sample.isLarge === true ? ['slow'] : [];
   const parse = (raw: Readonly<Record<string, unknown>>): ParameterValues =>
     parseParameters(estimator.parameters, raw, { dimension });
   const facts: StudyFacts = { dimension, cohort, participation: 'secret', target };
@@ -199,7 +203,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       expect(outcomes[1]).toEqual(outcomes[0]);
     });
 
-    it('survive their codec', async () => {
+    it('survive their codec', { tags }, async () => {
       const data = dataSource(`${estimator.name} codec`);
       const groups = filled(plan, entries(data, cohort));
       const bytes = groups.encode();
@@ -277,7 +281,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
   describe(`${estimator.name}: release`, { tags: ['long'] }, () => {
     const plan = planWith();
 
-    it('draws the same bytes from the same seeds, others from others, and only planned events', async () => {
+    it('draws the same bytes from the same seeds, others from others, and only planned events', { tags }, async () => {
       const list = entries(dataSource(`${estimator.name} seeds`), cohort);
       const names = new Set<string>();
       const first = await release(plan, filled(plan, list), 'one', names);

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keelson } from '../support/command.js';

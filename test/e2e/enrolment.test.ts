@@ -54,7 +54,7 @@ describe('a study that admits by enrolment', () => {
     expect([bobs.status, JSON.parse(bobs.stdout)]).toMatchObject([0, { outcome: 'accepted', rows: 1 }]);
   });
 
-  it('refuses the token of another key, of another study, and one that is over', async () => {
+  it('refuses the token of another key, of another study, and one that is over', { tags: ['slow'] }, async () => {
     const [carol, dave] = await Promise.all([person('carol'), person('dave')]);
     const daves = await tokensFor('dave', [dave.publicKey]);
     // The command itself would not send it: the line names another key. The server does not believe the line.

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, expect, it } from 'vitest';
 import { Stage, type Served } from '../support/live-command.js';
 import { meanStudy } from '../support/study-files.js';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
 import { rankScores } from '../../src/estimators/counts/tables/rank-scores.js';

@@ -1,4 +1,4 @@
-// @module-tag long
+// @module-tag slow
 import { describe, expect, it } from 'vitest';
 import { normalCdf } from '../../src/numerics/normal.js';
 import { RandomBits } from '../../src/random/bits.js';

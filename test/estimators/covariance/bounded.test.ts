@@ -40,7 +40,7 @@ describe('covariance within bounds', () => {
     expect(Math.hypot(...errors) / 2).toBeLessThan(1.5);
   });
 
-  it('covers the entries with its intervals, and states its noise', { tags: ['long'] }, async () => {
+  it('covers the entries with its intervals, and states its noise', { tags: ['slow'] }, async () => {
     const cloud = cloudOf(dataSource('interval'), [100, 1]);
     const truth = [0, 1, 2, 3].map((at) => [0, 1].reduce((sum, k) =>
       sum + cloud.deviations[k]! ** 2 * cloud.axes[2 * k + (at >> 1)]! * cloud.axes[2 * k + (at & 1)]!, 0));

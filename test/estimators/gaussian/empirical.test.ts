@@ -33,7 +33,7 @@ describe('gaussian', () => {
     }
   });
 
-  it('covers mean and covariance with its intervals', { tags: ['long'] }, async () => {
+  it('covers mean and covariance with its intervals', { tags: ['slow'] }, async () => {
     let covered = 0;
     let entries = 0;
     for (let round = 0; round < 12; round++) {

@@ -10,7 +10,7 @@ const unit = (dimension: number): Float64Array =>
   Float64Array.from({ length: dimension ** 2 }, (_, at) => (at % (dimension + 1) === 0 ? 1 : 0));
 
 describe('gaussian from robust groups', () => {
-  it('stays within .35 with 2 % hostile contributors, whatever they send, and about as far as planned', { tags: ['long'] }, async () => {
+  it('stays within .35 with 2 % hostile contributors, whatever they send, and about as far as planned', { tags: ['slow'] }, async () => {
     const cohort = cohortFor(2, 4, parameters);
     const plan = planOf('gaussian', parameters, factsOf(2, cohort, 4));
     expect(plan.guarantee.corruptionMax).toBe(0.02);
@@ -47,7 +47,7 @@ describe('gaussian from robust groups', () => {
     expect(normalOfRows({ count: 50, dimension: 2, values: data.normals(100).map((_, at, all) => all[at - (at % 2)]! * 2) })).toBeNull();
   });
 
-  it('is unbiased on honest rows, to a twentieth', { tags: ['long'] }, () => {
+  it('is unbiased on honest rows, to a twentieth', { tags: ['slow'] }, () => {
     const data = dataSource('unbiased');
     for (const dimension of [1, 2, 5]) {
       let trace = 0;

@@ -21,7 +21,7 @@ async function errorOf(name: string, scale: number, cohort: number): Promise<num
 }
 
 describe('heavy-tailed beside mean', () => {
-  it('says in advance where it wins: where clipping costs the mean more than the plan names', { tags: ['long'] }, async () => {
+  it('says in advance where it wins: where clipping costs the mean more than the plan names', { tags: ['slow'] }, async () => {
     const winners: string[] = [];
     for (const [scale, cohort] of [[20, 20_000], [40, 20_000]] as const) {
       const heavy = planOf('heavy-tailed', { scale }, factsOf(1, cohort, 1));

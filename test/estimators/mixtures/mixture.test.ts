@@ -120,7 +120,7 @@ describe('mixture', () => {
     normal(0.3, [0, 0], [1, 0, 0, 1]), normal(0.4, [8, 5], [4, 2, 2, 4]), normal(0.3, [-900, 9], [1e4, 60, 60, 1]),
   ];
 
-  it('finds three components in two columns, of scales far apart, without being told where', { tags: ['long'] }, async () => {
+  it('finds three components in two columns, of scales far apart, without being told where', { tags: ['slow'] }, async () => {
     const plan = planned({});
     if (plan.kind === 'infeasible') throw new Error(plan.reason);
     const values = rowsOf(parts, 100_000, dataSource('three'));
