@@ -16,6 +16,7 @@ const sections = [
   ['Guides', 'guides', [
     ['Choose an estimator', 'choose-an-estimator'], ['Choose epsilon', 'choose-epsilon'],
     ['Choose cohort and scale', 'choose-cohort-and-scale'],
+    ['Estimate in a program', 'estimate-in-a-program'],
     ['Embed the client', 'embed-the-client'], ['Embed the aggregator', 'embed-the-aggregator'],
     ['Respond to an incident', 'respond-to-an-incident'],
     ['Robust means compared', 'robust-means'],
