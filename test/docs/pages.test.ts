@@ -40,7 +40,7 @@ describe('every block of every page', () => {
     expect(named.filter((name) => !(name in manifest.scripts))).toEqual([]);
   });
 
-  it('has the types that it should, where it is TypeScript', () => {
+  it('has the types that it should, where it is TypeScript', { tags: ['slow'] }, () => {
     const texts = new Map(blocks.filter(({ language }) => language === 'ts')
       .map(({ text, place }) => [`${root}test/docs/${place.replaceAll(/[/:]/g, '-')}.ts`, text]));
     expect(faultsOfTypes(texts)).toEqual([]);
@@ -55,7 +55,8 @@ describe('a reader who follows', () => {
     const followed = page.blocks
       .filter(({ language, text }) => runs.includes(language) && !isOnlyNpm(text));
     // Pages wait for epochs that last as long as they say; they wait together.
-    it(page.path, { concurrent: true, skip: followed.length === 0 }, async () => {
+    const options = { concurrent: true, skip: followed.length === 0, tags: ['slow'] };
+    it(page.path, options, async () => {
       const run = new PageRun();
       open.push(run);
       for (const block of page.blocks) await run.follow(block);

@@ -21,7 +21,7 @@ async function loaded(path: string): Promise<Record<string, unknown>> {
 }
 
 describe('the site', () => {
-  it('is built from every page, and has no dead link', () => {
+  it('is built from every page, and has no dead link', { tags: ['slow'] }, () => {
     const words = ['node_modules/vitepress/bin/vitepress.js', 'build', 'docs', '--outDir', folder];
     const options = { cwd: root, encoding: 'utf8' } as const;
     const { status, stdout, stderr } = spawnSync(process.execPath, words, options);
