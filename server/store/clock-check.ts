@@ -4,25 +4,29 @@ import type { Logger } from '../base/logger.js';
 import type { Store } from './contract.js';
 
 const hourMs = 3_600_000;
-/** How far the clock may be behind the newest time stamp. More than a correction by NTP; less than a wrong time zone. */
+/**
+ * Most that the clock may be behind the newest time stamp: more than NTP corrects, less than a
+ * wrong time zone.
+ */
 const behindMostMs = hourMs;
 /**
- * How far the clock may be ahead of the newest time stamp: a server may stand still for months. Clocks that are wrong
- * are wrong by decades: an empty battery, a counter that wrapped, a mistyped year.
+ * Most that the clock may be ahead of the newest time stamp. A server may be off for months. Wrong
+ * clocks are usually off by decades: an empty battery, a counter that wrapped, a mistyped year.
  */
 const aheadMostMs = 366 * 24 * hourMs;
 
 /**
- * Refuses to start by a clock that cannot be right, before anything is stamped with it, and repairs the time stamps
- * that one has left behind.
+ * Refuses to start with a clock that cannot be right, before anything gets a time stamp from it.
+ * Also repairs the time stamps that an earlier wrong clock has left.
  *
- * A clock that is behind would hold budgets and retention back. One that is ahead gives renewing budgets back early and
- * deletes rows early. A folder that saw a clock ahead cannot be told from a clock that is behind now, so the operator
- * says what time it is: that moves nothing when the clock is wrong, and does no harm when it is said again.
- * @param confirmedTimeMs what time it is by the operator's own watch; undefined when it was not said.
- * @throws KeelsonError('clock-implausible') for a clock before 2020, or one that is not within an hour of
- *   `confirmedTimeMs`; without it for one that is more than an hour behind the newest time stamp of the folder, or
- *   more than 366 days ahead of it.
+ * A clock that is behind would keep budgets from renewing and rows from being deleted. A clock that
+ * is ahead renews budgets too early and deletes rows too early. The folder alone cannot show
+ * whether an earlier clock was ahead or this one is behind. So the operator states the time. A
+ * statement changes nothing when the clock is wrong, and can be repeated without harm.
+ * @param confirmedTimeMs the time that the operator stated; undefined when none was stated.
+ * @throws KeelsonError('clock-implausible') when the clock is before 2020. With `confirmedTimeMs`:
+ *   when the clock is more than an hour away from it. Without it: when the clock is more than an
+ *   hour behind the newest time stamp of the folder, or more than 366 days ahead of it.
  */
 export async function checkClock(
   store: Pick<Store, 'newestTime' | 'repairTimes'>, nowMs: number, logger: Logger, confirmedTimeMs?: number,
@@ -49,7 +53,7 @@ export async function checkClock(
   if (changed > 0) logger.warn({ changed, now: textOf(nowMs) }, 'time stamps of a wrong clock were set to the present');
 }
 
-/** As `--confirm-clock` takes it. */
+/** The format that `--confirm-clock` takes. */
 function textOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

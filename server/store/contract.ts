@@ -5,37 +5,37 @@ import type { WireCode } from '../../src/base/error-codes.js';
 
 /**
  * The durable record of a server: journal, replay windows, epochs, ledger and releases, in one
- * transaction domain. Every method is one whole named transaction; its promise resolves after the
- * transaction is durable (fsync) and rejects with StorageError when it is not. One writer.
- * test/support/store-suite.ts is the contract's test, run over every implementation.
+ * transaction domain. Every method is one whole named transaction. Its promise resolves after the
+ * transaction is durable (fsync), and rejects with StorageError when it is not. There is one
+ * writer. test/support/store-suite.ts tests this contract on every implementation.
  *
- * Study ids and contributor keys travel as lower-case hex of 32 bytes.
+ * Study ids and contributor keys are lower-case hex of 32 bytes.
  */
 export type StudyId = string;
 export type ContributorKey = string;
 
 export type StudyStateName = 'open' | 'exhausted' | 'ended';
 /**
- * open -> closing -> charged -> released. From `open` or `closing`: -> lapsed (no noise was taken;
- * the reservation is given back). From `charged` without a release after a crash, the release
- * stored is `refused: interrupted`.
+ * open -> closing -> charged -> released. From `open` or `closing`: -> lapsed (no noise was drawn;
+ * the reservation is given back). When a crash leaves an epoch `charged` without a release, the
+ * stored release is `refused: interrupted`.
  */
 export type EpochState = 'open' | 'closing' | 'charged' | 'released' | 'lapsed';
 
 export interface BudgetSpec {
-  /** `study:<name>` or `population:<name>`: a new version of a study goes on with the same budget. */
+  /** `study:<name>` or `population:<name>`: a new version of a study keeps the same budget. */
   readonly key: string;
   readonly scope: 'study' | 'contributor' | 'population';
   readonly rule: BudgetRule;
   /** Under zcdp: rho and delta caps. Under pure: rhoCap holds the epsilon cap, delta 0. */
   readonly rhoCap: Amount;
   readonly deltaCap: Amount;
-  /** The statement the caps came from, for reports. */
+  /** The stated epsilon that the caps came from, for reports. */
   readonly epsilon: number;
   readonly delta: number;
   /**
-   * The budget renews: a charge counts for this many milliseconds, then no longer. Fixed at creation. Absent: a charge
-   * counts for ever.
+   * Set for a budget that renews: a charge counts for this many milliseconds. Fixed at creation.
+   * Absent: a charge counts for ever.
    */
   readonly windowMs?: number;
 }
@@ -58,7 +58,9 @@ export interface StudyRecord {
   readonly releaseCount: number;
   /** SHA-512 of the last release body, hex; 128 zeros when none. */
   readonly lastDigest: string;
-  /** Highest epoch ever opened, also when it lapsed; 0n when none. The next one is larger. */
+  /**
+   * Highest epoch ever opened, even if it lapsed; 0n when none. The next epoch has a larger number.
+   */
   readonly lastEpoch: bigint;
 }
 
@@ -84,10 +86,13 @@ export interface OpenEpoch {
   readonly opensAtMs: number;
   /** 0 when the epoch closes on a count. */
   readonly closesAtMs: number;
-  /** The plan's cost under the budget's rule: reserved now. */
+  /** The plan's cost under the budget's rule, reserved when the epoch opens. */
   readonly rho: Amount;
   readonly delta: Amount;
-  /** Secret: the HMAC key that assigns contributors to groups. Kept so that replay rebuilds the same groups; empty once purged. */
+  /**
+   * Secret: the HMAC key that assigns contributors to groups. It is kept so that replay rebuilds
+   * the same groups. Empty once purged.
+   */
   readonly assignmentKey: Uint8Array;
   /** Seed of the epoch's work randomness. Not secret-critical. Empty once purged. */
   readonly workSeed: Uint8Array;
@@ -99,8 +104,9 @@ export interface OpenEpoch {
 export type OpenEpochResult =
   | { readonly kind: 'opened'; readonly balance: LedgerBalance }
   /**
-   * The budget does not fit: nothing was written but the ledger's note of it and, unless the budget renews, the study's
-   * state `exhausted`. `retryAtMs`: when enough of a budget that renews will have left its window.
+   * The budget does not pay for the epoch. Written are only a ledger entry and, unless the budget
+   * renews, the study's state `exhausted`. `retryAtMs`: when enough charges will have left the
+   * window of a budget that renews.
    */
   | {
     readonly kind: 'declined'; readonly balance: LedgerBalance; readonly rhoAsked: Amount; readonly deltaAsked: Amount;
@@ -118,7 +124,7 @@ export interface EpochRecord {
   readonly assignmentKey: Uint8Array;
   readonly workSeed: Uint8Array;
   readonly rowsMax: number;
-  /** Times recovery began to rebuild this epoch: the crash-loop guard. */
+  /** How often recovery began to rebuild this epoch. Guards against a crash loop. */
   readonly recoveries: number;
 }
 
@@ -135,30 +141,36 @@ export interface AdmissionRequest {
   readonly digest: Uint8Array;
   readonly body: Uint8Array;
   readonly signature: Uint8Array;
-  /** Set when the contents were already judged unusable (NaN, wrong dimension): the sequence is consumed, nothing is journalled. */
+  /**
+   * Set when the contents were already found unusable (NaN, wrong dimension). The sequence is then
+   * consumed, and nothing is journalled.
+   */
   readonly rejectAs?: WireCode;
 }
 
 export interface AdmissionResult {
-  /** accepted: journalled now. duplicate: it was accepted before, by the same digest. rejected: see code. */
+  /**
+   * accepted: journalled now. duplicate: accepted before, with the same digest. rejected: `code`
+   * says why.
+   */
   readonly verdict: 'accepted' | 'duplicate' | 'rejected';
-  /** The epoch the batch counts in; 0 when rejected. */
+  /** The epoch that the batch counts in; 0 when rejected. */
   readonly epoch: bigint;
   readonly code?: WireCode;
-  /** Position in the journal, increasing: the replay order. 0 unless accepted. */
+  /** Position in the journal. Positions increase; replay follows them. 0 unless accepted. */
   readonly position: bigint;
-  /** The contributor's contribution to that epoch is complete with this batch. */
+  /** This batch completes the contributor's contribution to the epoch. */
   readonly complete: boolean;
   /**
-   * Under contributor scope, with the first row of an epoch (also when it did not fit): what the contributor has now
-   * spent.
+   * Under contributor scope, with the first row of an epoch: what the contributor has spent
+   * afterwards. Also set when the cost did not fit.
    */
   readonly spend?: { readonly rho: Amount; readonly delta: Amount };
   /** With `too-many-new-keys`: the Unix time from which the study takes new keys again. */
   readonly retryAtMs?: number;
 }
 
-/** A contributor takes back what it gave to an epoch. Its signature is verified. */
+/** A contributor takes back its rows from an epoch. The signature was verified before. */
 export interface WithdrawalRequest {
   readonly studyId: StudyId;
   readonly contributor: ContributorKey;
@@ -170,8 +182,9 @@ export interface WithdrawalRequest {
 
 export type WithdrawalResult =
   /**
-   * Its rows of the epoch count nowhere. `undone`: there were rows that counted until now, and `complete`: their
-   * contribution was complete. Both false when it had been withdrawn before, or there was nothing.
+   * Its rows of the epoch do not count. `undone`: rows that counted until now were removed.
+   * `complete`: their contribution was complete. Both are false when the rows had been withdrawn
+   * before, or when there were none.
    */
   | { readonly kind: 'withdrawn'; readonly undone: boolean; readonly complete: boolean }
   | { readonly kind: 'refused'; readonly code: Extract<WireCode, 'too-late' | 'epoch-not-open'> };
@@ -181,7 +194,7 @@ export interface ContributorState {
   readonly nextSequence: bigint;
   /** Unsettled sequences below nextSequence. */
   readonly holes: readonly bigint[];
-  /** Something of this contributor was settled for the epoch that is open, whether it still counts there or not. */
+  /** A batch of this contributor was settled for the open epoch, whether or not it still counts. */
   readonly inOpenEpoch: boolean;
   /** Under contributor scope: what this contributor has spent. */
   readonly spend: { readonly rho: Amount; readonly delta: Amount } | null;
@@ -211,13 +224,16 @@ export interface StoreRelease extends ReleaseRecord {
   readonly nowMs: number;
 }
 
-/** A key that is left out of a study's epochs. Never withdrawn. */
+/** A key that is left out of a study's epochs. A quarantine is never lifted. */
 export interface Quarantine {
   readonly studyId: StudyId;
   readonly contributor: ContributorKey;
-  /** The first epoch without it. */
+  /** The first epoch that leaves the key out. */
   readonly fromEpoch: bigint;
-  /** What decided: the distance of its own rows, the study's bound, and the release that they were compared with. */
+  /**
+   * The evidence: the distance of the key's own rows, the study's bound, and the release that the
+   * rows were compared with.
+   */
   readonly distance: number;
   readonly beyond: number;
   readonly releaseIndex: number;
@@ -230,24 +246,27 @@ export interface LedgerEntry {
   readonly budgetKey: string;
   readonly studyId: StudyId;
   readonly epoch: bigint;
-  /** `rollback`: charged when a start accepted an older database, for charges that it had lost. */
+  /**
+   * `rollback`: charged when a start accepted an older database, in place of charges that it had
+   * lost.
+   */
   readonly kind: 'reserved' | 'charged' | 'lapsed' | 'declined' | 'rollback';
   readonly rho: Amount;
   readonly delta: Amount;
-  /** Canonical JSON of the plan's mechanism events; only for `charged`. */
+  /** Canonical JSON of the plan's mechanism events; set only for `charged`. */
   readonly events: string;
   readonly atMs: number;
 }
 
 /**
- * A start that went on although the database held less than was charged or released. Both counts
- * are public.
+ * A start that was accepted although the database held less than was charged or released. Both
+ * counts are public.
  */
 export interface Rollback {
   readonly atMs: number;
   /**
-   * Entries of the ledger: in the database that was accepted, and by the mark; null when there was
-   * no mark.
+   * Number of ledger entries: in the accepted database, and according to the mark; null when there
+   * was no mark.
    */
   readonly ledger: { readonly found: number; readonly marked: number | null };
   /** Releases of all studies together. */
@@ -257,8 +276,8 @@ export interface Rollback {
 export interface Store {
   // ---- studies
   /**
-   * Creates the study and its budget, or returns the ones there. A budget that exists keeps its
-   * rule and scope and may only shrink.
+   * Creates the study and its budget, or returns the existing ones. An existing budget keeps its
+   * rule and scope, and can only shrink.
    * @throws KeelsonError('invalid-study') when the budget would grow or change its rule or scope.
    */
   registerStudy(input: StudyRegistration): Promise<StudyRecord>;
@@ -267,12 +286,15 @@ export interface Store {
   setStudyState(studyId: StudyId, state: StudyStateName): Promise<void>;
 
   // ---- epochs and ledger
-  /** Reserves and opens, or declines and marks the study exhausted. Idempotent for an epoch that is open. */
+  /**
+   * Reserves the cost and opens the epoch, or declines it and marks the study exhausted. Idempotent
+   * for an open epoch.
+   */
   openEpoch(input: OpenEpoch): Promise<OpenEpochResult>;
-  /** open -> closing: `admit` puts later batches elsewhere. Idempotent. Returns the number of journalled batches. */
+  /** open -> closing: `admit` takes no later batch into this epoch. Idempotent. */
   beginClose(studyId: StudyId, epoch: bigint): Promise<void>;
   /**
-   * closing -> charged: reserved becomes spent. Idempotent.
+   * closing -> charged: the reserved cost becomes spent. Idempotent.
    * @param atMs Unix time from which the charge counts, where the budget renews: not before the
    *   scheduled close of the epoch. A public number: the ledger's balances show it.
    * @returns the balance at that time.
@@ -280,20 +302,27 @@ export interface Store {
   chargeEpoch(studyId: StudyId, epoch: bigint, events: string, atMs: number): Promise<LedgerBalance>;
   /** open or closing -> lapsed: the reservation is given back. Only when no noise was taken. */
   lapseEpoch(studyId: StudyId, epoch: bigint, nowMs: number): Promise<void>;
-  /** charged -> released; appends to the study's log. The index must be the next one. Idempotent for the same bytes. */
+  /**
+   * charged -> released; appends to the study's log. The index must be the next one. Idempotent for
+   * the same bytes.
+   */
   storeRelease(input: StoreRelease): Promise<void>;
-  /** Deletes the epoch's journal rows (secure_delete) and replay rows that no batch can name any more. Truncates the WAL. */
+  /**
+   * Deletes the epoch's journal rows (secure_delete), and the replay rows that no batch can refer
+   * to any more. Truncates the WAL.
+   */
   purgeEpoch(studyId: StudyId, epoch: bigint): Promise<void>;
   epoch(studyId: StudyId, epoch: bigint): Promise<EpochRecord | null>;
-  /** Epochs that are not released or lapsed, oldest first. */
+  /** Epochs that are neither released nor lapsed, oldest first. */
   unfinishedEpochs(): Promise<readonly EpochRecord[]>;
   /** Released epochs whose rows are still in the journal, oldest first: for retention by duration. */
   unpurgedEpochs(studyId: StudyId): Promise<readonly { readonly epoch: bigint; readonly releasedAtMs: number }[]>;
   /** Counts a recovery attempt; returns the new count. */
   noteRecovery(studyId: StudyId, epoch: bigint): Promise<number>;
   /**
-   * The epoch was rebuilt: forgets the attempts counted so far, so that clean restarts within one long epoch do not
-   * add up to a crash loop. Optional: without it every restart counts.
+   * Forgets the recovery attempts counted so far, because the epoch was rebuilt. Otherwise clean
+   * restarts within one long epoch would add up to a crash loop. Optional: without it every restart
+   * counts.
    */
   noteRecovered?(studyId: StudyId, epoch: bigint): Promise<void>;
   balance(budgetKey: string): Promise<LedgerBalance | null>;
@@ -302,10 +331,10 @@ export interface Store {
   ledgerEntries(budgetKey: string, limit: number): Promise<readonly LedgerEntry[]>;
 
   /**
-   * Charges what an older database lacks, stamped with `nowMs`, and ends epochs that had their
-   * release. Until then a store that was opened with an older database takes no write but
-   * `repairTimes`. Check the clock first. Does nothing where nothing is missing. Optional: as
-   * `rollbacks`.
+   * Charges what an older database lacks, with the time stamp `nowMs`, and ends epochs that had
+   * their release. Until then a store that was opened with an older database refuses every write
+   * except `repairTimes`. Check the clock first. Does nothing when nothing is missing. Optional,
+   * like `rollbacks`.
    */
   acceptRollback?(nowMs: number): Promise<void>;
   /** Oldest first. Optional: a store without it cannot be rolled back. */
@@ -313,95 +342,114 @@ export interface Store {
 
   // ---- quarantine
   /**
-   * Leaves keys of one study out of every epoch that opens from now on; the open one, and one that closes, keep their
-   * rows. One transaction for the whole list. Idempotent: an entry that exists is returned as it is. Optional: a store
-   * without it excludes nobody. With `fromEpoch` not before that epoch.
+   * Leaves keys of one study out of every epoch that opens from now on. Open and closing epochs
+   * keep the rows of these keys. The whole list is one transaction. Idempotent: an existing entry
+   * is returned unchanged. With `fromEpoch`, the keys are left out from that epoch at the earliest.
+   * Optional: a store without it excludes nobody.
    */
   quarantine?(inputs: readonly NewQuarantine[]): Promise<readonly Quarantine[]>;
-  /** The newest `limit`, the newest first. For the operator only. */
+  /** The newest `limit` entries, newest first. For the operator only. */
   quarantines?(studyId: StudyId, limit: number): Promise<readonly Quarantine[]>;
-  /** Of this key; null when it is not left out. */
+  /** The entry of this key; null when the key is not quarantined. */
   quarantineOf?(studyId: StudyId, contributor: ContributorKey): Promise<Quarantine | null>;
 
   // ---- the clock
   /**
-   * Unix time of the newest thing that was done; null when there is nothing, or a clock before 2020 did it. Optional: a
-   * store without it does not notice a wrong clock.
+   * Unix time of the newest recorded action; null when there is none, or when it is before 2020.
+   * Optional: a store without it does not notice a wrong clock.
    */
   newestTime?(): Promise<number | null>;
   /**
-   * Sets time stamps that a wrong clock left behind to `nowMs`: those before 2020, and with `confirmed` those that are
-   * still to come. Give `confirmed` only when somebody has said that the clock is right. Budgets that renew are counted
-   * again. @returns how many were changed.
+   * Sets the time stamps that a wrong clock left to `nowMs`: those before 2020 and, with
+   * `confirmed`, those in the future. Pass `confirmed` only when somebody has confirmed the clock.
+   * The totals of budgets that renew are computed again. @returns the number of changed time
+   * stamps.
    */
   repairTimes?(nowMs: number, confirmed: boolean): Promise<number>;
 
   // ---- the server's key
-  /** Changes of the server's key, oldest first: 192 bytes each. Optional: a store without it has one key for ever. */
+  /**
+   * Changes of the server's key, oldest first, 192 bytes each. Optional: a store without it never
+   * changes its key.
+   */
   rotations?(): Promise<readonly KeyRotation[]>;
-  /** Appends one. From then on its next key is the one in force. @throws InvariantError unless it continues the last one. */
+  /**
+   * Appends a change: its next key is in force from then on.
+   * @throws InvariantError unless it continues the last one.
+   */
   addRotation?(record: KeyRotation, nowMs: number): Promise<void>;
 
   // ---- journal
   /**
-   * The hot path. Judges and journals in order, one transaction for the whole list. Per batch:
-   * 1 unknown study -> rejected study-ended (retryable no).
-   * 2 sequence at or below the window: duplicate when it is behind the watermark and settled.
-   *   In the window: same digest -> the verdict it got before (accepted -> duplicate), also once the study has
-   *   stopped, so that a sender whose ack was lost is told the truth;
-   *   another digest -> rejected `mutated`, nothing changes. In the window, and the digest's key purged: a rejection is
-   *   repeated, whatever the digest, so that nobody is told that rows count which do not.
-   *   Otherwise, state not open -> rejected study-ended | budget-exhausted (retryable no), nothing is written;
-   *   more than limits.sequenceWindow above the highest sequence below which all are settled -> `sequence-too-far`.
-   * 3 rejectAs -> rejected for good, sequence consumed.
-   * 4 epoch: let `coming` be the open epoch or, where none is open, the one after the newest.
-   *   Named < coming, but with `late: next` < coming - 1 -> `stale-epoch` (permanent): no epoch takes it any more.
-   *   None open, or named > open -> `epoch-not-open` (retryable). Otherwise it is for the open epoch.
-   *   A key that is quarantined from that epoch or an earlier one -> `quarantined` (permanent).
-   * 5 contribution complete already, or rows would pass rowsMax -> `contribution-full` (permanent).
-   * 6 contributor scope and first row of the epoch: the cost is debited in this transaction, or, when it does not fit
-   *   -> `contributor-budget-exhausted` (permanent), for this and every later batch of the contributor in the epoch.
-   * 7 journal it; complete when `last` or rowsMax is reached.
+   * The hot path. Judges and journals in order, in one transaction for the whole list. Per batch:
+   * 1 The study is unknown -> rejected `study-ended` (not retryable).
+   * 2 The sequence is at or below the window. Behind the watermark and settled -> duplicate.
+   *   In the window, same digest -> the verdict it got before (accepted -> duplicate), even when
+   *   the study has stopped, so that a sender whose ack was lost gets the true answer.
+   *   In the window, another digest -> rejected `mutated`, nothing changes.
+   *   In the window, and the key of the digest is purged: a rejection is repeated for every digest,
+   *   so that no sender believes that rejected rows count.
+   *   Not settled, and the state is not open -> rejected `study-ended` or `budget-exhausted` (not
+   *   retryable), nothing is written.
+   *   More than limits.sequenceWindow above the highest sequence below which all are settled ->
+   *   `sequence-too-far`.
+   * 3 rejectAs is set -> rejected for good, sequence consumed.
+   * 4 Epoch: `coming` is the open epoch or, if none is open, the one after the newest.
+   *   Named < coming (with `late: next`: < coming - 1) -> `stale-epoch` (permanent): no epoch will
+   *   take it. None open, or named > open -> `epoch-not-open` (retryable). Otherwise it is for the
+   *   open epoch. The key is quarantined from that epoch or an earlier one -> `quarantined`
+   *   (permanent).
+   * 5 The contribution is complete, or its rows would pass rowsMax -> `contribution-full`
+   *   (permanent).
+   * 6 Contributor scope and first row of the epoch: the cost is debited in this transaction. If it
+   *   does not fit -> `contributor-budget-exhausted` (permanent), for this and every later batch of
+   *   the contributor in the epoch.
+   * 7 Journal it. The contribution is complete when `last` is set or rowsMax is reached.
    */
   admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]>;
   contributorState(studyId: StudyId, contributor: ContributorKey): Promise<ContributorState>;
   /**
-   * Takes back what the contributor gave to the open epoch: `journal` hands those rows out no more, and later batches of it
-   * for that epoch are `contribution-full`. Settled sequences stay settled. Idempotent: once withdrawn, the answer is
-   * `withdrawn` also after the close, until the epoch after the next is open. An epoch that is not open any more: `too-late`.
+   * Takes back the contributor's rows from the open epoch. `journal` no longer returns those rows,
+   * and later batches of the contributor for that epoch are `contribution-full`. Settled sequences
+   * stay settled. Idempotent: a repeated call answers `withdrawn`, even after the close, until the
+   * epoch after the next one opens. For an epoch that is no longer open: `too-late`.
    */
   withdraw(input: WithdrawalRequest): Promise<WithdrawalResult>;
   /**
-   * Entries of an epoch after `position`, in journal order, without those that were withdrawn: at most `limit`, and no
-   * further than the first one with which their bodies reach `bytesMost` (by default there is no such bound).
+   * Entries of an epoch after `position`, in journal order, without withdrawn ones. Returns at most
+   * `limit` entries, and stops after the entry with which the bodies reach `bytesMost` (default: no
+   * such bound).
    */
   journal(
     studyId: StudyId, epoch: bigint, afterPosition: bigint, limit: number, bytesMost?: number,
   ): Promise<readonly JournalEntry[]>;
-  /** Contributors with at least one accepted batch in the epoch, without those who withdrew. For the operator. */
+  /**
+   * Contributors with at least one accepted batch in the epoch, without those who withdrew. For the
+   * operator.
+   */
   contributorCount(studyId: StudyId, epoch: bigint): Promise<number>;
-  /** Contributors that the epoch left out because their own budget did not pay for it. For the operator. */
+  /** Contributors left out of the epoch because their own budget did not pay. For the operator. */
   leftOutCount(studyId: StudyId, epoch: bigint): Promise<number>;
 
   // ---- releases
   /**
-   * In the order of the log, at most `limit` of them, and no further than the first one with which their bodies reach
-   * `bytesMost` (by default there is no such bound).
+   * Releases in the order of the log. Returns at most `limit`, and stops after the one with which
+   * the bodies reach `bytesMost` (default: no such bound).
    */
   releases(
     studyId: StudyId, fromIndex: number, limit: number, bytesMost?: number,
   ): Promise<readonly ReleaseRecord[]>;
 
-  /** Latencies and sizes of the store itself, for metrics; no contributor data. */
+  /** Latencies and sizes of the store, for metrics; no contributor data. */
   health(): Promise<StoreHealth>;
-  /** Finishes what was begun, checkpoints, releases the folder. */
+  /** Finishes the calls in progress, checkpoints, and releases the folder. */
   close(): Promise<void>;
 }
 
 export interface StoreHealth {
   readonly commits: number;
   readonly batches: number;
-  /** Seconds, of recent commits. */
+  /** Seconds, over recent commits. */
   readonly commitSecondsMedian: number;
   readonly commitSeconds99: number;
   readonly fileBytes: number;

@@ -8,9 +8,9 @@ import { settledEntry, type ReplayWindow } from './replay-window.js';
 export interface AdmissionStudy {
   readonly state: StudyStateName;
   readonly open: OpenEpochFacts | null;
-  /** The newest epoch, open or not; 0 before the first. The one after it is the next to open. */
+  /** The newest epoch, open or not; 0 before the first. The next epoch is this one plus 1. */
   readonly newest: bigint;
-  /** As the newest epoch has it. */
+  /** The rule of the newest epoch. */
   readonly late: 'next' | 'drop';
 }
 
@@ -21,53 +21,60 @@ export interface OpenEpochFacts {
 }
 
 /**
- * What the rules need to know of a contributor in that study; `rows` and `complete` speak of the epoch `epochKey`.
+ * What the rules need to know of a contributor in that study. `rows` and `complete` are about the
+ * epoch `epochKey`.
  */
 export interface ContributionState {
   readonly window: ReplayWindow;
   readonly epochKey: bigint;
   readonly rows: number;
   readonly complete: boolean;
-  /** The first epoch that leaves the key out; null for one that none does. */
+  /** The first epoch that leaves the key out; null when none does. */
   readonly excludedFrom: bigint | null;
 }
 
-/** In place of a count of rows: the epoch left the contributor out, because its own budget did not pay for it. */
+/**
+ * Stored in place of a row count: the epoch left the contributor out, because its own budget did
+ * not pay for it.
+ */
 export const leftOutRows = -1;
 
 export type Judgement =
   /** Journal it in the open epoch; `rows` is the contribution's new count. */
   | { readonly kind: 'accept'; readonly rows: number; readonly complete: boolean; readonly first: boolean }
-  /** Settled earlier: answer again what was answered then. */
+  /** Settled earlier: give the same answer again. */
   | { readonly kind: 'repeat'; readonly code: WireCode | undefined; readonly epoch: bigint }
   /** Refused for good: the sequence is consumed. */
   | { readonly kind: 'consume'; readonly code: WireCode }
-  /** Refused without trace. */
+  /** Refused; nothing is stored about it. */
   | { readonly kind: 'refuse'; readonly code: WireCode };
 
 const refuse = (code: WireCode): Judgement => ({ kind: 'refuse', code });
 const consume = (code: WireCode): Judgement => ({ kind: 'consume', code });
 
-/** Why a study takes nothing more; null while it does. */
+/** Why a study takes no more batches; null while it takes them. */
 function stopOf(state: StudyStateName): WireCode | null {
   if (state === 'open') return null;
   return state === 'ended' ? 'study-ended' : 'budget-exhausted';
 }
 
-/** Fingerprint of the batch's digest under the key of `epoch`; undefined when that key was forgotten. */
+/**
+ * Fingerprint of the batch's digest under the key of `epoch`; undefined when the key is deleted.
+ */
 export type FingerprintAt = (epoch: bigint) => Uint8Array | undefined;
 
 /**
- * The admission rules of contract.ts, in their order. A settled sequence whose fingerprint can no longer be compared is
- * answered by what is remembered of it: a refusal stays a refusal, else its sender would believe that it counts.
- * One that was accepted, or is behind the window, is a duplicate.
+ * The admission rules of contract.ts, in their order. The fingerprint key of a settled sequence may
+ * be deleted. Then the stored verdict is repeated without a comparison: if a refusal became a
+ * duplicate, its sender would believe that it counts. A sequence that was accepted, or is behind
+ * the window, is a duplicate.
  */
 export function judge(
   batch: AdmissionRequest, study: AdmissionStudy | undefined, state: ContributionState, fingerprintAt: FingerprintAt,
 ): Judgement {
   if (study === undefined) return refuse('study-ended');
   const { window } = state;
-  // Sequences start at 1; the wire refuses 0, and here it must not look like one that was settled.
+  // Sequences start at 1. The wire refuses 0; here 0 would look like a settled sequence.
   if (batch.sequence < 1n) return refuse('malformed');
   const stopped = stopOf(study.state);
   if (batch.sequence > BigInt(window.contiguous + limits.sequenceWindow)) return refuse(stopped ?? 'sequence-too-far');
@@ -83,7 +90,8 @@ export function judge(
   if (batch.rejectAs !== undefined) return consume(batch.rejectAs);
   const { open } = study;
   const coming = open?.epoch ?? study.newest + 1n;
-  // Said also while no epoch is open: the sender would wait for one that does not take the batch.
+  // Also answered while no epoch is open: the next one would not take the batch, so waiting is
+  // useless.
   if (batch.epoch < (study.late === 'next' ? coming - 1n : coming)) return consume('stale-epoch');
   if (open === null || batch.epoch > open.epoch) return refuse('epoch-not-open');
   if (state.excludedFrom !== null && open.epoch >= state.excludedFrom) return consume('quarantined');

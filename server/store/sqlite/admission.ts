@@ -14,13 +14,16 @@ import { emptyWindow, holesOf, settle, type ReplayWindow } from './replay-window
 
 interface StudyFacts extends AdmissionStudy {
   readonly studyKey: bigint;
-  /** Set under contributor scope: what a contributor's first row of the open epoch is debited, and the cap. */
+  /**
+   * Set under contributor scope: the cost of a contributor's first row of the open epoch, and the
+   * cap.
+   */
   readonly debit: Debits | null;
   /** Set under contributor scope. */
   readonly own: OwnBudget | null;
-  /** Somebody is left out: only then is it looked up who. */
+  /** Whether the study has quarantined keys. If not, no key is looked up. */
   readonly excludes: boolean;
-  /** Set where the study bounds how many new keys it takes. */
+  /** Set when the study limits how many new keys it takes. */
   readonly rate: NewKeyRate | null;
 }
 
@@ -31,7 +34,7 @@ interface Debits {
   readonly closesAtMs: number;
 }
 
-/** One contributor in one study while a list is judged; written back once per list. */
+/** The state of one contributor in one study while a list is judged; written back once per list. */
 interface Contributor {
   readonly contributorId: bigint;
   readonly study: StudyFacts;
@@ -48,7 +51,7 @@ interface ReplayColumns {
   readonly complete: bigint;
 }
 
-/** Per open epoch and list: what is added to the epoch's counters. */
+/** Per open epoch and list: the numbers to add to the epoch's counters. */
 type EpochTally = Map<bigint, { contributors: number; leftOut: number }>;
 /** What the first row of an epoch did to the contributor's own spending. */
 interface Debit { readonly fits: boolean; readonly spend: Spend }
@@ -59,7 +62,10 @@ const noContribution: ContributionState = {
   window: emptyWindow, epochKey: 0n, rows: 0, complete: false, excludedFrom: null,
 };
 
-/** The hot path: prepared statements, one transaction per list, each contributor read and written once per list. */
+/**
+ * The hot path: prepared statements, one transaction per list, and each contributor is read and
+ * written once per list.
+ */
 export class Admission {
   readonly #queries: Queries;
   readonly #spending: ContributorSpending;
@@ -101,12 +107,14 @@ export class Admission {
     this.#lastPosition = lastPosition(database);
   }
 
-  /** The last position given out: noted durably before the rows that hold it are purged. */
+  /** The last position given out. A purge stores it before it deletes the rows that hold it. */
   get lastPosition(): bigint {
     return this.#lastPosition;
   }
 
-  /** Call after any transaction that changed studies, epochs or budgets: what is remembered of them is read again. */
+  /**
+   * Drops the cached facts. Call it after a transaction that changed studies, epochs or budgets.
+   */
   forgetStudies(): void {
     this.#studies.clear();
     this.#journals.clear();
@@ -211,15 +219,16 @@ export class Admission {
   }
 
   /**
-   * Under contributor scope: debits the epoch's cost if it fits. A refusal is for good: it concerns this epoch.
+   * Under contributor scope: debits the epoch's cost if it fits. A refusal is final for this epoch.
    *
-   * Where the budget renews, spending is that of a time v: the present, but not after the scheduled
-   * close of the epoch, which may stay open longer. Claim: the charges that a contributor is in, of
-   * one half-open period of the window's length W by their stamps (budget-window.ts), are within the
-   * cap. Proof: take the one of them whose debit j was made last, at v. Its stamp s is not before that
-   * close, nor before any earlier stamp, so s >= v. Every other epoch was not charged then, or had a
-   * stamp later than s - W >= v - W: it counted when j was debited under the check. An epoch that
-   * closes on a count is stamped at its close, after its rows.
+   * Where the budget renews, spending is computed at a time v: the present, but at most the
+   * scheduled close of the epoch, because an epoch may stay open longer. Claim: take the charges
+   * that a contributor takes part in, and a half-open period of the window's length W. Those of
+   * these charges with stamps in the period (budget-window.ts) are within the cap together. Proof:
+   * let j be the one of them that was debited last, at v. Its stamp s is not before that close, nor
+   * before any earlier stamp, so s >= v. Every other one was either not charged yet at that moment,
+   * or had a stamp later than s - W >= v - W. In both cases it counted when j was debited under the
+   * check. An epoch that closes on a count gets its stamp at its close, after its rows.
    */
   #debit(study: StudyFacts, contributorId: bigint): Debit | null {
     if (study.debit === null) return null;
@@ -242,7 +251,7 @@ export class Admission {
 
   #load(study: StudyFacts, key: string): Contributor {
     const found = this.#findContributor.get(Buffer.from(key, 'hex'));
-    // 0: not in the table yet. A batch that is refused without trace must not add its key.
+    // 0: not in the table yet. A batch that leaves no trace must not add its key.
     if (found === undefined) return { contributorId: 0n, study, state: noContribution, changed: false };
     const row = this.#readReplay.get(study.studyKey, found.contributor_id);
     const excludedFrom = study.excludes
@@ -251,7 +260,7 @@ export class Admission {
     return { contributorId: found.contributor_id, study, state, changed: false };
   }
 
-  /** Gives a contributor that is about to be written its number. */
+  /** Gives a contributor its number just before it is written. */
   #identify(contributor: Contributor, batch: AdmissionRequest, loaded: Map<string, Contributor>): Contributor {
     if (contributor.contributorId !== 0n) return contributor;
     const key = Buffer.from(batch.contributor, 'hex');
@@ -320,7 +329,7 @@ function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
   };
 }
 
-/** Facts that hold until the next charge, after which they are read again. */
+/** Facts that hold until the next charge. After a charge they are read again. */
 export function ownBudget(queries: Queries, budgetId: bigint): OwnBudget {
   const row = budgetById(queries, budgetId, 0);
   return {
@@ -329,7 +338,10 @@ export function ownBudget(queries: Queries, budgetId: bigint): OwnBudget {
   };
 }
 
-/** The highest position in a journal or noted by a purge: positions are never reused, also after a restart. */
+/**
+ * The highest position in a journal or stored by a purge. Positions are never reused, even after a
+ * restart.
+ */
 function lastPosition(database: Database.Database): bigint {
   const read = (text: string): bigint => database.prepare<[], { last: bigint | null }>(text).get()?.last ?? 0n;
   return journalKeys(database)

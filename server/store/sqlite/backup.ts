@@ -3,17 +3,19 @@ import { StorageError } from '../../../src/base/errors.js';
 import { databaseFile, openForReading } from './connection.js';
 import { asStoreError } from './failures.js';
 
-/** A copy that is on the disk. */
+/** A copy that is durable on the disk. */
 export interface Backup {
   readonly file: string;
   readonly bytes: number;
 }
 
 /**
- * Copies the store of a data folder into another folder (made when absent, mode 0700), whether or not a server has it
- * open: one read transaction, so the copy is the state after some commit, and the server goes on. The copy has no log
- * and no free pages; it appears under its name only when it is whole and synced. Keys and tokens are not copied.
- * @throws StorageError when there is no store, another schema, a copy already, or no room.
+ * Copies the store of a data folder into another folder (created when absent, mode 0700). A server
+ * may have the store open and continues to work: the copy is one read transaction, so it is the
+ * state after some commit. The copy has no log and no free pages. It gets its name only when it is
+ * complete and synced. Keys and tokens are not copied.
+ * @throws StorageError when there is no store, its schema is another version, a copy exists
+ *   already, or there is no room.
  */
 export function backupStore(directory: string, target: string): Backup {
   const file = databaseFile(target);
@@ -26,7 +28,7 @@ export function backupStore(directory: string, target: string): Backup {
   try {
     mkdirSync(target, { recursive: true, mode: 0o700 });
     rmSync(unfinished, { force: true });
-    // Rows and secrets are in it: nobody else may read it from its first byte on.
+    // The file will hold rows and secrets, so it is private before its first byte is written.
     closeSync(openSync(unfinished, 'wx', 0o600));
     chmodSync(unfinished, 0o600);
     database.prepare('VACUUM INTO ?').run(unfinished);

@@ -5,35 +5,36 @@ import type { BudgetRow } from './tables.js';
 /**
  * Budgets that renew.
  *
- * A charge counts from its stamp: the public time from which its release was planned, that is the
- * scheduled close of its epoch as a rule (server/studies/release-line.ts). The stamp is earlier than
- * the commit of the charge, and does not tell how long the work took.
+ * A charge counts from its stamp. The stamp is a public time, normally the scheduled close of the
+ * epoch (server/studies/release-line.ts). It is earlier than the commit of the charge, so it does
+ * not show how long the work took.
  *
- * Claim: for every half-open period of the budget's length W, the charges whose stamps are within it
- * are at most the cap together. Proof. Budget time is `budgetTime`. It never decreases from commit
- * to commit, whatever the wall clock does: it is at least the last stamp, and at least W after what
- * has left the window, both of which only grow. A row that was renewed at budget time t counts as
- * spent every charge with a stamp later than t - W. Take a period and the charges in it, and let
- * charge j be the one whose epoch was opened last, at budget time u. Its stamp s is a later budget
- * time, so s >= u. In the transaction of that opening each other charge of the period was
+ * Claim: for every half-open period of the budget's length W, the charges whose stamps are within
+ * it are at most the cap together. Proof. Budget time is `budgetTime`. It never decreases from
+ * commit to commit, whatever the wall clock does: it is at least the last stamp, and at least W
+ * after the last charge that has left the window, and both of these only grow. A row that was
+ * renewed at budget time t counts as spent every charge with a stamp later than t - W. Take a
+ * period and the charges in it. Let j be the charge whose epoch was opened last, at budget time u.
+ * Its stamp s is a later budget time, so s >= u. In the transaction of that opening each other
+ * charge of the period was
  *   - reserved and not charged yet: it was counted as reserved; or
  *   - charged, with a stamp within the same period, so later than s - W >= u - W: counted as spent.
  * The opening added the cost of j under the check that all of this is within the cap.
- * Stamps are budget times, so a charge is never counted out before it is counted.
+ * Stamps are budget times, so a charge does not leave the window before it has counted.
  *
  * Under contributor scope nothing is reserved at the opening; `Admission` has the proof.
  *
  * Under fixed caps the costs of one period form a privacy filter like those of a whole budget, with
  * everything published before the period as public knowledge. Times are the server's wall clock.
- * When it is set back, the latest budget time stands in for it: nothing leaves the window early, and
- * nothing comes back into it.
- * So after a clock that was ahead and was set right, nothing leaves the window until that time has
- * come. The server cannot tell this from a clock that is now behind, and would give charges back
- * early if it guessed wrong. Its operator can tell, and confirms the clock at a start
+ * When the clock is set back, the latest budget time replaces it: no charge leaves the window
+ * early, and no charge comes back into it.
+ * So after a clock was ahead and was corrected, no charge leaves the window until the clock reaches
+ * that time again. The server cannot distinguish this from a clock that is behind now, and would
+ * give charges back early if it guessed wrong. Its operator can, and confirms the clock at a start
  * (clock-repair.ts).
  */
 
-/** The present, for a budget: never before its last charge or the time of its last renewal. */
+/** The present, for a budget: never before its last charge or its last renewal. */
 export function budgetTime(queries: Queries, row: BudgetRow, nowMs: number): bigint {
   const last = queries.first(sql.selectFrom('ledger').select('at_ms')
     .where('budget_id', '=', row.budget_id).where('kind', '=', 'charged')
@@ -53,7 +54,7 @@ const chargesAfter = (row: BudgetRow) => sql.selectFrom('ledger').select(['rho',
   .where('budget_id', '=', row.budget_id).where('kind', '=', 'charged')
   .where('at_ms', '>', row.renewed_through_ms ?? 0n).orderBy('at_ms');
 
-/** The row as it stands at `nowMs`: without the charges that have left the window. Writes nothing. */
+/** The row at `nowMs`, without the charges that have left the window. Writes nothing. */
 export function renewed(queries: Queries, row: BudgetRow, nowMs: number): BudgetRow {
   if (row.window_ms === null) return row;
   const through = budgetTime(queries, row, nowMs) - row.window_ms;
@@ -68,9 +69,11 @@ export function renewed(queries: Queries, row: BudgetRow, nowMs: number): Budget
 }
 
 /**
- * When enough of what was charged will have left the window for `missing` to fit, if nothing else is charged until
- * then. The end of a whole window when that is not enough: reservations are in the way.
- * @param missing by how much spent, reserved and asked pass the cap; not above 0 where they do not.
+ * When enough charges will have left the window for `missing` to fit, if nothing else is charged
+ * until then. When all charges together are not enough, because reservations take the rest: the end
+ * of a whole window.
+ * @param missing how much spent, reserved and requested exceed the cap; at most 0 where they do
+ *   not.
  */
 export function renewalTime(
   queries: Queries, row: BudgetRow, missing: { readonly rho: bigint; readonly delta: bigint }, nowMs: number,

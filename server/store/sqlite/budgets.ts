@@ -9,21 +9,25 @@ import { sql, type Queries } from './query.js';
 import type { BudgetRow, LedgerTable } from './tables.js';
 
 /*
- * The ledger's arithmetic. Claim: in every committed state, for every budget, spent + reserved <= cap in rho and in
- * delta, unless charges that had left a window early were counted again (clock-repair.ts); then the sum only falls
- * until it is within the cap. Each function that moves an amount ends in `writeTotals`, which asserts it inside the same transaction, so a
- * state that breaks it is rolled back. Amounts are compared as integers, never as doubles. What counts as spent in a
- * budget that renews: budget-window.ts.
+ * The ledger's arithmetic. Claim: in every committed state, for every budget, spent + reserved <=
+ * cap in rho and in delta. One exception: charges that had left a window early were counted again
+ * (clock-repair.ts). Then the sum only falls until it is within the cap. Each function that moves
+ * an amount ends in `writeTotals`, which asserts the claim inside the same transaction, so a state
+ * that breaks it is rolled back. Amounts are compared as integers, never as doubles.
+ * budget-window.ts says what counts as spent in a budget that renews.
  *
- * Under contributor scope the claim is one about each contributor (contributor-spending.ts). The total here is the sum
- * over epochs. It passes the cap by design, so nothing compares the two. Reports show the smaller one.
+ * Under contributor scope the claim is about each contributor (contributor-spending.ts). The total
+ * here is the sum over epochs. It may exceed the cap, so nothing compares the two. Reports show the
+ * smaller one.
  *
- * A cap can shrink. Under the other scopes it cannot shrink below what is spent and reserved. Under contributor scope
- * it can always shrink: whether it may must not depend on what any contributor has spent. The new cap is compared with
- * each contributor's own debits, from the next first row on. A contributor that has spent more under the earlier cap
- * keeps what it spent, and every later epoch leaves it out. So the releases of the version with the new cap cost each
- * contributor at most the new cap, and all releases together at most the larger of the new cap and what the earlier
- * versions state. An epoch that is open while the cap shrinks was debited under the earlier cap.
+ * A cap can shrink. Under the other scopes it cannot shrink below what is spent and reserved. Under
+ * contributor scope it can always shrink: whether it may must not depend on what any contributor
+ * has spent. The new cap is compared with each contributor's own debits, from the next first row
+ * on. A contributor that has spent more under the earlier cap keeps what it spent, and every later
+ * epoch leaves it out. So the releases of the version with the new cap cost each contributor at
+ * most the new cap, and all releases together at most the larger of the new cap and what the
+ * earlier versions state. An epoch that is open while the cap shrinks was debited under the earlier
+ * cap.
  */
 
 export interface Spend {
@@ -85,7 +89,7 @@ function budgetByKey(queries: Queries, key: string): BudgetRow | undefined {
   return queries.first(budgetRows().where('budget_key', '=', key));
 }
 
-/** What the budget was made with. */
+/** The specification that the budget was created with. */
 export function specOf(row: BudgetRow): BudgetSpec {
   const caps = capsOf(row);
   return {
@@ -95,7 +99,7 @@ export function specOf(row: BudgetRow): BudgetSpec {
   };
 }
 
-/** Null when there is none of that key. */
+/** Null when no budget has that key. */
 export function readBalance(queries: Queries, key: string, nowMs: number): LedgerBalance | null {
   const row = budgetByKey(queries, key);
   return row === undefined ? null : balanceOf(renewed(queries, row, nowMs));
@@ -106,14 +110,14 @@ export function readBalances(queries: Queries, nowMs: number): LedgerBalance[] {
   return queries.all(budgetRows().orderBy('budgets.budget_id')).map((row) => balanceOf(renewed(queries, row, nowMs)));
 }
 
-/** The budget as it stands at `nowMs`. */
+/** The budget at `nowMs`. */
 export function budgetById(queries: Queries, id: bigint, nowMs: number): BudgetRow {
   const row = queries.first(budgetRows().where('budgets.budget_id', '=', id));
   assert(row !== undefined, 'every study has a budget');
   return renewed(queries, row, nowMs);
 }
 
-/** Writes new totals, and how far the row was renewed, after checking the claim above. */
+/** Writes new totals and the time of the renewal, after checking the claim above. */
 export function writeTotals(queries: Queries, row: BudgetRow, totals: Totals): LedgerBalance {
   const caps = capsOf(row);
   assert(within(noSpend, totals.spent) && within(noSpend, totals.reserved), 'a ledger total is not negative');
@@ -134,9 +138,9 @@ export function writeTotals(queries: Queries, row: BudgetRow, totals: Totals): L
 }
 
 /**
- * The budget of a study that registers: created, or the one there, shrunk to the new caps.
- * @throws KeelsonError invalid-study when rule, scope or window differ, or a cap grows, or (except under contributor
- * scope) a cap shrinks below what is spent and reserved.
+ * The budget of a study that registers: a new one, or the existing one, shrunk to the new caps.
+ * @throws KeelsonError invalid-study when rule, scope or window differ, or a cap grows, or (except
+ *   under contributor scope) a cap shrinks below what is spent and reserved.
  */
 export function ensureBudget(queries: Queries, spec: BudgetSpec, nowMs: number): bigint {
   const found = budgetByKey(queries, spec.key);
@@ -160,7 +164,7 @@ export function ensureBudget(queries: Queries, spec: BudgetSpec, nowMs: number):
   if (!within(caps, capsOf(row))) {
     refuse(`can only shrink: keep epsilon ${row.epsilon} and delta ${row.delta}, or ask for less of both`);
   }
-  // Caps that stay as they are ask for nothing that could be refused.
+  // Unchanged caps need no check.
   const shrinks = !within(capsOf(row), caps);
   const { spent, reserved } = totalsOf(row);
   if (shrinks && row.scope !== 'contributor' && !within(plus(spent, reserved), caps)) {
@@ -198,7 +202,10 @@ export interface NewEntry {
   readonly atMs: number;
 }
 
-/** Appends to the ledger; an epoch has at most one entry of a kind, and a second `declined` is dropped. */
+/**
+ * Appends to the ledger. An epoch has at most one entry of each kind; a second `declined` is
+ * dropped.
+ */
 export function addEntry(queries: Queries, entry: NewEntry): void {
   const insert = sql.insertInto('ledger').values({
     budget_id: entry.budgetId, study_key: entry.studyKey, epoch: entry.epoch, kind: entry.kind,
@@ -224,7 +231,7 @@ type EntryRow = Pick<Selectable<LedgerTable>, 'epoch' | 'kind' | 'rho' | 'delta'
 
 const entryOf = (row: EntryRow): LedgerEntry => ({
   budgetKey: row.budget_key, studyId: row.study_id, epoch: row.epoch,
-  // In every sum it is a charge like others.
+  // Every sum counts it as a charge.
   kind: row.rollback === null ? row.kind : 'rollback',
   rho: parseAmount(row.rho), delta: parseAmount(row.delta), events: row.events, atMs: Number(row.at_ms),
 });
@@ -234,16 +241,16 @@ export function ledgerEntries(queries: Queries, budgetKey: string, limit: number
   return queries.all(entryRows(budgetKey, limit)).map(entryOf);
 }
 
-/** The newest epoch that did not fit; null when every one did. */
+/** The newest epoch that did not fit; null when all did. */
 export function lastDeclined(queries: Queries, budgetKey: string): LedgerEntry | null {
   const row = queries.first(entryRows(budgetKey, 1).where('ledger.kind', '=', 'declined'));
   return row === undefined ? null : entryOf(row);
 }
 
 /**
- * Adds the entries up again and compares with the totals, for budgets where totals are sums (under contributor scope
- * they are a bound).
- * @throws StorageError when the file was changed by something else than this program.
+ * Adds the entries up and compares them with the totals, for budgets whose totals are sums (under
+ * contributor scope they are a bound).
+ * @throws StorageError when they differ: something other than this program changed the file.
  */
 export function verifyLedger(queries: Queries): void {
   const budgets = queries.all(budgetRows().where('scope', '!=', 'contributor'));
@@ -259,7 +266,7 @@ export function verifyLedger(queries: Queries): void {
       if (entry.kind === 'reserved') reserved = plus(reserved, cost);
       const isCounted = budget.renewed_through_ms === null || entry.at_ms > budget.renewed_through_ms;
       if (entry.kind === 'charged' && isCounted) spent = plus(spent, cost);
-      // What an accepted rollback charged was never reserved.
+      // The charges of an accepted rollback were never reserved.
       const wasReserved = entry.kind === 'lapsed'
         || (entry.kind === 'charged' && entry.rollback === null);
       if (wasReserved) reserved = minus(reserved, cost);

@@ -5,13 +5,15 @@ import { forgottenThrough, noteForgotten } from './contributor-spending.js';
 import { sql, type Queries } from './query.js';
 import type { BudgetRow } from './tables.js';
 
-/** Columns that hold the time at which something was done. What is planned (closes_at_ms) is not among them. */
+/** Columns that hold the time of an action. Planned times (closes_at_ms) are not among them. */
 const stamps = [
   ['studies', 'registered_at_ms'], ['epochs', 'opens_at_ms'], ['epochs', 'released_at_ms'], ['ledger', 'at_ms'],
   ['releases', 'stored_at_ms'], ['new_keys', 'from_ms'],
 ] as const;
 
-/** Unix time of the newest thing that was done by a clock that was not plainly wrong; null when there is none. */
+/**
+ * Unix time of the newest recorded action, ignoring stamps before 2020; null when there is none.
+ */
 export function newestTime(queries: Queries): number | null {
   const newest = stamps.map(([table, column]) => queries.database
     .prepare<[], { newest: bigint | null }>(`SELECT max(${column}) AS newest FROM ${table}`).get()!.newest ?? 0n)
@@ -20,22 +22,25 @@ export function newestTime(queries: Queries): number | null {
 }
 
 /**
- * Time stamps that a wrong clock left behind become `nowMs`: those before any possible one, and with `confirmed` also
- * those that are still to come. Budgets that renew are counted again from the new stamps.
+ * Sets the time stamps that a wrong clock left to `nowMs`: those before any possible one and, with
+ * `confirmed`, those in the future. The totals of budgets that renew are computed again from the
+ * new stamps.
  *
- * Claim: when `nowMs` is not before the true time of what was done, every charge of a budget that renews counts from
- * now on for at least its window W after it was truly made, also one that had left the window early because the clock
- * was ahead. Why: a stamp is moved only to `nowMs`, which is not before the true time. The total is counted again as
- * the sum of all charges stamped later than nowMs - W, whatever had left before. So nothing is given back early; what
- * was stamped a year ahead comes back after W instead of after a year and W. The clock had let more be charged than
- * fits, so the total can be above the cap afterwards. Nothing is then reserved until enough has left the window, and
- * no write raises the total further (`writeTotals`).
+ * Claim: when `nowMs` is not before the true times of all actions, every charge of a budget that
+ * renews counts from now on until at least its window W after the charge was truly made. This
+ * includes charges that had left the window early because the clock was ahead. Why: a stamp is
+ * moved only to `nowMs`, which is not before the true time. The total is computed again as the sum
+ * of all charges with stamps later than nowMs - W, including those that had left before. So nothing
+ * is given back early. A charge with a stamp a year ahead comes back after W instead of after a
+ * year and W. The wrong clock allowed more charges than fit, so the total can be above the cap
+ * afterwards. Nothing is then reserved until enough charges have left the window, and no write
+ * raises the total further (`writeTotals`).
  *
- * Under contributor scope debits that had left the window early may be deleted: contributor-spending.ts says what
- * counts in their place.
+ * Under contributor scope, debits that had left the window early may be deleted:
+ * contributor-spending.ts says what counts in their place.
  *
- * Without `confirmed` only stamps before 2020 move, and any later time is nearer to the truth than those.
- * @returns how many stamps were changed.
+ * Without `confirmed` only stamps before 2020 move. Any later time is nearer to the truth.
+ * @returns the number of changed stamps.
  */
 export function repairTimes(queries: Queries, nowMs: number, confirmed: boolean): number {
   return queries.transaction(() => {
@@ -43,7 +48,7 @@ export function repairTimes(queries: Queries, nowMs: number, confirmed: boolean)
     const upTo = confirmed ? now : null;
     let changed = 0;
     for (const [table, column] of stamps) {
-      // There 0 means that there is no release yet.
+      // In this column 0 means that there is no release yet.
       const isSet = column === 'released_at_ms' ? 'released_at_ms != 0 AND' : '';
       changed += queries.database.prepare(`UPDATE ${table} SET ${column} = @now
         WHERE ${isSet} (${column} < @earliest OR ${column} > @upTo)`)
@@ -65,6 +70,7 @@ function recount(queries: Queries, row: BudgetRow, now: bigint): void {
     .where('budget_id', '=', row.budget_id));
   queries.run(sql.updateTable('budget_windows').set({ renewed_through_ms: through })
     .where('budget_id', '=', row.budget_id));
-  // Charges that were stamped later than this moment are stamped with it now.
+  // Charges with later stamps were just moved to now. So is the time up to which debits are
+  // deleted.
   if (forgottenThrough(queries.database, row.budget_id) > now) noteForgotten(queries.database, row.budget_id, now);
 }

@@ -10,14 +10,18 @@ import { refuseOtherWriters, rememberLock, takeLock } from './folder-lock.js';
 import { markFile } from './mark.js';
 import { migrations } from './migrations/index.js';
 
-/** "KEEL": marks the file as ours, so that another program's database is not migrated by mistake. */
+/** "KEEL" marks the file as Keelson's, so that another program's database is never migrated. */
 const applicationId = 0x4b45454c;
 /**
- * Bytes per page. Every scattered replay update logs one whole page, which costs more than the overflow hops of large
- * bodies: with bench/store.js, 4 KiB beat 8 and 16 KiB on small bodies and lost nothing on 64 KiB ones.
+ * Bytes per page. Every scattered replay update logs one whole page, which costs more than the
+ * overflow pages of large bodies. In bench/store.js, 4 KiB beat 8 and 16 KiB on small bodies and
+ * lost nothing on bodies of 64 KiB.
  */
 const pageBytes = 4096;
-/** Log size at which a commit also copies pages back into the file: with 64 MiB a commit stalls four times as long. */
+/**
+ * Log size at which a commit also copies pages back into the file. With 64 MiB such a commit takes
+ * four times as long.
+ */
 const checkpointBytes = 8 * 1024 * 1024;
 /** How long a statement waits for a reader's or checkpoint's lock. */
 const busyMs = 2_000;
@@ -25,7 +29,7 @@ const busyMs = 2_000;
 export const databaseFile = (directory: string): string => join(directory, 'keelson.db');
 
 const notAFolder = 'a part of this path is not a folder: choose another';
-/** For what the system answers about a data folder. */
+/** What to do about an error code of the system for a data folder. */
 const remedies: Readonly<Record<string, string>> = {
   EEXIST: notAFolder,
   ENOTDIR: notAFolder,
@@ -68,7 +72,7 @@ export function openDataFolder(directory: string): DataFolder {
     configure(database);
     migrate(database, directory);
     rememberLock(database, lock);
-    // What an earlier run purged must not survive in its log.
+    // The log must not keep what an earlier run purged.
     database.pragma('wal_checkpoint(TRUNCATE)');
     const opened = database;
     return { database: opened, checkInPlace, close: () => { opened.close(); lock.release(); } };
@@ -110,7 +114,7 @@ function noStore(directory: string): StorageError {
   );
 }
 
-/** @throws StorageError when this user may not find out. */
+/** @throws StorageError when this user lacks the permission to look. */
 function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
@@ -124,9 +128,9 @@ function isThere(path: string): boolean {
 }
 
 /**
- * The file holds contributors' rows and secret keys; SQLite gives its log the same mode. A file
- * that is there is not opened here: closing it would drop the locks that SQLite holds on it in this
- * process.
+ * Creates the file with a private mode, because it holds contributors' rows and secret keys. SQLite
+ * gives its log the same mode. An existing file is not opened here: closing it would drop the locks
+ * that SQLite holds on it in this process.
  */
 function makeDatabaseFile(path: string): void {
   try {
@@ -138,8 +142,8 @@ function makeDatabaseFile(path: string): void {
 }
 
 /**
- * Others who may write the folder or its files could put another database there, and with it
- * another ledger.
+ * Refuses a folder or file that other users may write: they could replace the database, and the
+ * ledger with it.
  * @throws StorageError when the modes allow that. Windows has no modes.
  */
 function refuseOthersWriting(directory: string): void {
@@ -156,16 +160,16 @@ function refuseOthersWriting(directory: string): void {
   }
 }
 
-/** Finds out whether the open file is still the one under its name. */
+/** Checks whether the open file is still the one that its path names. */
 function watchedFile(path: string): () => void {
   const { dev, ino } = statSync(path, { bigint: true });
   return () => {
     const now = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (now?.dev === dev && now.ino === ino) return;
     throw new StorageError(
-      `${path} was ${now === undefined ? 'removed' : 'replaced'} while the server ran, which has `
-      + 'stopped: what it acknowledged is in the file that was there before. Put that one back, '
-      + 'or restore a copy (docs/operating/operations.md)',
+      `${path} was ${now === undefined ? 'removed' : 'replaced'} while the server ran. `
+      + 'The server has stopped. The batches that it acknowledged are in the earlier file: put '
+      + 'that file back, or restore a copy (docs/operating/operations.md)',
       'storage-failed', { details: { path } });
   };
 }
@@ -174,7 +178,7 @@ function configure(database: Database.Database): void {
   database.pragma(`page_size = ${pageBytes}`);
   const mode = database.pragma('journal_mode = WAL', { simple: true });
   if (mode !== 'wal') throw new StorageError('the data folder does not support a write-ahead log; use a local disk');
-  // With WAL, anything below FULL acknowledges commits that a power failure would take back.
+  // With WAL, any level below FULL acknowledges commits that a power failure would lose.
   database.pragma('synchronous = FULL');
   database.pragma('secure_delete = ON');
   database.pragma('foreign_keys = ON');
@@ -187,7 +191,7 @@ function configure(database: Database.Database): void {
 function schemaVersion(database: Database.Database, directory: string): number {
   const version = Number(database.pragma('user_version', { simple: true }));
   const owner = Number(database.pragma('application_id', { simple: true }));
-  // The databases of many programs carry no number of theirs: a file of ours without one is still empty.
+  // Many programs set no application id. A file of ours without one is still empty.
   const isEmpty = (): boolean => database.prepare('SELECT 1 FROM sqlite_master').get() === undefined;
   if (owner !== applicationId && (version !== 0 || owner !== 0 || !isEmpty())) {
     throw new StorageError(`${databaseFile(directory)} belongs to another program; choose another data folder`);

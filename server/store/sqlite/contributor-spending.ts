@@ -9,13 +9,13 @@ export interface OwnBudget {
   readonly budgetId: bigint;
   /** Null when a debit counts for ever. */
   readonly windowMs: bigint | null;
-  /** Of a budget that renews: its time never is before this (budget-window.ts). */
+  /** For a budget that renews: its time is never before this (budget-window.ts). */
   readonly notBeforeMs: bigint;
   /** Debits of epochs charged up to this time may be deleted. */
   readonly forgottenMs: bigint;
 }
 
-/** Debits deleted in one go, so that batches are admitted in between. */
+/** Debits deleted in one step, so that batches are admitted between steps. */
 const sweepRows = 1_024;
 
 interface Amounts {
@@ -24,23 +24,26 @@ interface Amounts {
 }
 
 /**
- * What each contributor has spent of a budget of contributor scope. Debited in the transaction that journals the
- * contributor's first row of an epoch, so a row that could influence a release is paid for before it is durable.
+ * What each contributor has spent of a budget of contributor scope. The debit is in the transaction
+ * that journals the contributor's first row of an epoch, so a row that could influence a release is
+ * paid for before it is durable.
  *
- * Claim: no contributor's spending passes the cap; where the budget renews, within every half-open period of its length
- * by the times of the charges. `admit` debits only what fits beside everything that counts. Without a window that is a
- * running sum. With one it is a debit per epoch, which counts from the first row until a whole window after the epoch
- * was *charged* (not after it was collected): an epoch that is not charged yet always counts, so the debits of any
- * period's releases were all counted when the last of them was made. Such debits say who was in which epoch; they are
- * deleted once they no longer count.
+ * Claim: no contributor's spending passes the cap; where the budget renews, within every half-open
+ * period of its length by the times of the charges. `admit` debits only what fits together with
+ * everything that counts. Without a window that is a running sum. With a window there is one debit
+ * per epoch. It counts from the first row until a whole window after the epoch was *charged* (not
+ * after it was collected). An epoch that is not charged yet always counts. So when the last debit
+ * of a period's releases was made, all of them counted. Debits show who took part in which epoch,
+ * so they are deleted once they no longer count.
  *
- * A clock that was ahead and was set right makes deleted debits count again. Who was in those epochs is not known any
- * more, so each of them counts for every contributor: `forgottenMs` is the newest charge whose debits were deleted, and
- * charges up to it that are still in the window are added whole. That is never less than what the contributor spent.
- * While the clock does not go back, no such charge is in the window.
+ * A clock that was ahead and was corrected makes deleted debits count again. Who took part in those
+ * epochs is no longer known, so each of them counts for every contributor. `forgottenMs` is the
+ * newest charge whose debits were deleted. Charges up to it that are still in the window are added
+ * whole. That is never less than what the contributor spent. While the clock is not set back, no
+ * such charge is in the window.
  *
- * Charges that an accepted rollback made (rollback.ts) count for every contributor, since nobody knows any more who was
- * in the epochs that they stand for.
+ * Charges that an accepted rollback made (rollback.ts) count for every contributor, because it is
+ * no longer known who took part in the lost epochs.
  */
 export class ContributorSpending {
   readonly #read: Database.Statement<[bigint, bigint], Amounts>;
@@ -81,7 +84,7 @@ export class ContributorSpending {
     this.#database = database;
   }
 
-  /** What counts at `nowMs`. */
+  /** The spending that counts at `nowMs`. */
   spent(budget: OwnBudget, contributorId: bigint, nowMs: number): Spend {
     const { budgetId, windowMs } = budget;
     if (windowMs === null) {
@@ -108,7 +111,9 @@ export class ContributorSpending {
     return plus(spent, cost);
   }
 
-  /** Gives back what an epoch cost its contributors; only for an epoch that lapsed, on which no noise was drawn. */
+  /**
+   * Gives an epoch's cost back to its contributors. Only for a lapsed epoch, which drew no noise.
+   */
   refund(epochKey: bigint, budgetId: bigint, windowed: boolean, cost: Spend): void {
     if (windowed) {
       this.#database.prepare('DELETE FROM contributor_debits WHERE budget_id = ? AND epoch_key = ?')
@@ -125,7 +130,10 @@ export class ContributorSpending {
     }
   }
 
-  /** Gives back what an epoch cost one contributor, who was debited for it; its rows then count in no release. */
+  /**
+   * Gives an epoch's cost back to one contributor that was debited for it. No release may use its
+   * rows.
+   */
   refundOne(budget: OwnBudget, contributorId: bigint, epochKey: bigint, cost: Spend): void {
     if (budget.windowMs !== null) {
       this.#database.prepare('DELETE FROM contributor_debits WHERE budget_id = ? AND contributor_id = ? AND epoch_key = ?')
@@ -137,7 +145,7 @@ export class ContributorSpending {
     this.#set(budget.budgetId, contributorId, left);
   }
 
-  /** Deletes debits that no longer count, a bounded number of them. @returns false when none was left. */
+  /** Deletes a bounded number of debits that no longer count. @returns false when none was left. */
   sweep(budget: OwnBudget, nowMs: number): boolean {
     if (budget.windowMs === null) return false;
     const oldest = this.#oldest.get(budget.budgetId);
@@ -162,7 +170,7 @@ export class ContributorSpending {
 
 const forgottenName = (budgetId: bigint): string => `forgotten_through_ms ${budgetId}`;
 
-/** The newest charge of a budget whose debits were deleted, all or some; 0 when none was. */
+/** The newest charge of a budget of which some or all debits were deleted; 0 when there is none. */
 export function forgottenThrough(database: Database.Database, budgetId: bigint): bigint {
   return database.prepare<[string], { value: bigint }>('SELECT value FROM meta WHERE name = ?')
     .get(forgottenName(budgetId))?.value ?? 0n;

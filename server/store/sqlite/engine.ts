@@ -20,7 +20,7 @@ import { FolderMark, readRollbacks } from './rollback.js';
 import * as studies from './studies.js';
 import { withdraw } from './withdrawals.js';
 
-/** The store's methods that are one call each; `admit` and `purgeEpoch` have their own path. */
+/** The store's methods that are one call each. `admit` and `purgeEpoch` have their own code. */
 export type PlainMethods = Omit<Required<Store>, 'admit' | 'purgeEpoch' | 'close' | 'health'>;
 
 type Synchronous<Methods> = {
@@ -28,7 +28,9 @@ type Synchronous<Methods> = {
     ? (...args: Arguments) => Result : never;
 };
 
-/** What runs on the thread that owns the file: every method is done, and durable, when it returns. */
+/**
+ * What runs on the thread that owns the file. Each method is complete and durable when it returns.
+ */
 export interface Engine extends Synchronous<PlainMethods> {
   admit(batches: readonly AdmissionRequest[]): AdmissionResult[];
   purgeStep(studyId: string, epoch: bigint): PurgeProgress;
@@ -37,8 +39,9 @@ export interface Engine extends Synchronous<PlainMethods> {
 }
 
 /**
- * Runs calls and keeps the rules that hold for all: typed errors, no writing after the disk's state
- * became unknown, and nothing answered that went into a file which is not the folder's any more.
+ * Runs calls under the rules that hold for all of them: errors are typed, nothing is written after
+ * the state of the disk became unknown, and no success is reported for a write to a file that is no
+ * longer the folder's.
  */
 class Guard {
   #failure: StorageError | undefined;
@@ -70,15 +73,15 @@ class Guard {
     return this.repair(() => this.#whenSettled(action));
   }
 
-  /** What the mark must know before it is answered. */
+  /** Runs an action that must be in the mark before the caller gets its answer. */
   charge<T>(action: () => T): T {
     return this.write(() => this.mark.advance(action));
   }
 
-  /** What brings the folder into order, before anything else is written. */
+  /** Runs an action that repairs the folder. Repairs come before all other writes. */
   repair<T>(action: () => T): T {
     return this.#inPlace(() => {
-      // Also after a failure: what the hot path remembers of studies must be read again.
+      // After a failure too: the hot path must read its cached facts of studies again.
       try { return action(); } finally { this.admission.forgetStudies(); }
     });
   }
@@ -102,8 +105,9 @@ class Guard {
 
 /**
  * Opens the data folder on this thread.
- * @param acceptsRollback opens also an older database than the folder has held (rollback.ts). It
- *   takes no writes before `acceptRollback`, except `repairTimes`. Default: it is refused.
+ * @param acceptsRollback whether to open a database that is older than the folder's mark
+ *   (rollback.ts). Until `acceptRollback` it refuses all writes except `repairTimes`. Default: such
+ *   a folder is refused.
  * @throws StorageError data-folder-in-use, data-folder-rolled-back, schema-too-new or
  *   storage-failed.
  */
@@ -188,7 +192,7 @@ function engineOver(
 const refundOf = (spending: ContributorSpending): epochs.Refund => (epochKey, budget, cost) =>
   spending.refund(epochKey, budget.budget_id, budget.window_ms !== null, cost);
 
-/** Nobody reads these rows. Where a reader of the file blocks it, the next start goes on. */
+/** Deletes rows of lapsed epochs. If a reader of the file blocks it, the next start continues. */
 function purgeLapses(queries: Queries, journal: Journal): void {
   for (const { studyId, epoch } of epochs.unpurgedLapses(queries)) {
     let progress: PurgeProgress;

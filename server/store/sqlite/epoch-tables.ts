@@ -5,16 +5,16 @@ import { assert } from '../../../src/base/assert.js';
 import { plainBytes, type Queries } from './query.js';
 
 /**
- * Each epoch has two tables of its own, which no other epoch's rows share a page with.
+ * Each epoch has two tables of its own. No other epoch's rows share a page with them.
  *
- * Why: `secure_delete` overwrites deleted rows and freed pages, but when SQLite moves rows between pages it can leave
- * stale copies in the unused middle of a page that stays in use. Dropping a table frees all its pages, and a freed page
- * is overwritten whole. So after `dropJournal` no byte of the epoch's rows is left in the file (nor, once it is
- * truncated, in the log).
+ * Why: `secure_delete` overwrites deleted rows and freed pages. But when SQLite moves rows between
+ * pages, it can leave stale copies in the unused middle of a page that stays in use. Dropping a
+ * table frees all its pages, and a freed page is overwritten whole. So after `dropJournal` the file
+ * holds no byte of the epoch's rows. The log holds none once it is truncated.
  *
- * `secrets` holds one row, too small for its table ever to have a second page, so nothing of it is ever moved. Its
- * `fingerprint_key` is what replay windows compare bodies with: a window holds only a keyed hash, which tells nothing
- * once the key is gone. Epoch 0 stands for the time before a study's first epoch.
+ * `secrets` holds one row. It is so small that its table never has a second page, so it is never
+ * moved. Replay windows compare bodies by a hash keyed with its `fingerprint_key`. Such a hash
+ * reveals nothing once the key is deleted. Epoch 0 means the time before a study's first epoch.
  */
 export const journalTable = (epochKey: bigint): string => `journal_${epochKey}`;
 const secretsTable = (studyKey: bigint, epoch: bigint): string => `secrets_${studyKey}_${epoch}`;
@@ -80,7 +80,9 @@ export function readSecrets(queries: Queries, studyKey: bigint, epoch: bigint): 
   return { assignmentKey: plainBytes(row!.assignment_key), workSeed: plainBytes(row!.work_seed) };
 }
 
-/** Makes the epoch's group assignment unreadable: nothing of the journal is left that it could be applied to. */
+/**
+ * Deletes the key of the epoch's group assignment. The rows that it assigned are deleted before.
+ */
 export function forgetGroups(queries: Queries, studyKey: bigint, epoch: bigint): void {
   const table = secretsTable(studyKey, epoch);
   if (!hasTable(queries.database, table)) return;
@@ -88,8 +90,9 @@ export function forgetGroups(queries: Queries, studyKey: bigint, epoch: bigint):
 }
 
 /**
- * Forgets the fingerprint keys of all epochs before `epoch`; drops the tables of those that `isPurged`.
- * Changes answers to repeated batches (see replay-window.ts), never whether one is counted.
+ * Deletes the fingerprint keys of all epochs before `epoch`; drops the tables of those that
+ * `isPurged`. This changes answers to repeated batches (see replay-window.ts), never whether a
+ * batch counts.
  */
 export function forgetFingerprints(
   queries: Queries, studyKey: bigint, epoch: bigint, isPurged: (epoch: bigint) => boolean,
@@ -105,7 +108,7 @@ export function forgetFingerprints(
   }
 }
 
-/** Fingerprints under the keys of a store's epochs; remembers the keys until told that they changed. */
+/** Fingerprints under the keys of a store's epochs. Caches the keys until `forgetKeys`. */
 export class Fingerprints {
   readonly #database: Database.Database;
   readonly #keys = new Map<string, Uint8Array | undefined>();
@@ -114,7 +117,7 @@ export class Fingerprints {
     this.#database = database;
   }
 
-  /** Call after any transaction that created or forgot keys. */
+  /** Call it after any transaction that created or deleted keys. */
   forgetKeys(): void {
     this.#keys.clear();
   }
@@ -123,7 +126,9 @@ export class Fingerprints {
     return this.#key(studyKey, epoch) !== undefined;
   }
 
-  /** The first 16 bytes of HMAC-SHA-256(the epoch's key, digest); undefined when the key was forgotten. */
+  /**
+   * The first 16 bytes of HMAC-SHA-256(the epoch's key, digest); undefined when the key is deleted.
+   */
   of(studyKey: bigint, epoch: bigint, digest: Uint8Array): Uint8Array | undefined {
     const key = this.#key(studyKey, epoch);
     if (key === undefined) return undefined;

@@ -16,7 +16,7 @@ import type { BudgetRow, EpochsTable } from './tables.js';
 
 export type EpochRow = Selectable<EpochsTable>;
 
-/** A transition that the state machine in contract.ts does not have: the caller's defect. */
+/** For a transition that the state machine in contract.ts does not have: a defect of the caller. */
 function wrongState(action: string, epoch: bigint, state: EpochState | 'absent'): never {
   throw new InvariantError(`cannot ${action} epoch ${epoch}: it is ${state}`,
     { details: { epoch: String(epoch), state } });
@@ -43,8 +43,9 @@ function setState(queries: Queries, row: EpochRow, state: EpochState): void {
 export const costOf = (row: EpochRow): Spend => ({ rho: parseAmount(row.rho), delta: parseAmount(row.delta) });
 
 /**
- * Reserves the epoch's cost and opens it. Under contributor scope nothing is reserved here: `admit` debits each
- * contributor with its first row; an epoch that no contributor could ever afford is declined.
+ * Reserves the epoch's cost and opens it. Under contributor scope nothing is reserved here: `admit`
+ * debits each contributor with its first row. An epoch whose cost exceeds every contributor's whole
+ * budget is declined.
  */
 export function openEpoch(queries: Queries, input: OpenEpoch): OpenEpochResult {
   return queries.transaction(() => {
@@ -111,9 +112,10 @@ export function beginClose(queries: Queries, studyId: StudyId, epoch: bigint): v
 }
 
 /**
- * Reserved becomes spent. Under contributor scope the total is the sum over epochs: with the cap, whichever is smaller,
- * the public bound on what any one contributor has spent.
- * @param atMs from when the charge counts. The balance that is returned is that of this time.
+ * Turns the reserved cost into spent cost. Under contributor scope the total is the sum over
+ * epochs. The smaller of this sum and the cap is the public bound on any one contributor's
+ * spending.
+ * @param atMs the time from which the charge counts, and the time of the returned balance.
  */
 export function chargeEpoch(
   queries: Queries, studyId: StudyId, epoch: bigint, events: string, atMs: number,
@@ -142,10 +144,12 @@ export function chargeEpoch(
   });
 }
 
-/** Gives contributors back what an epoch has debited them. */
+/** Gives contributors back what they were debited for an epoch. */
 export type Refund = (epochKey: bigint, budget: BudgetRow, cost: Spend) => void;
 
-/** Gives the reservation back; under contributor scope, what its contributors were debited (`refund`). */
+/**
+ * Gives the reservation back. Under contributor scope `refund` returns the contributors' debits.
+ */
 export function lapseEpoch(
   queries: Queries, studyId: StudyId, epoch: bigint, nowMs: number, refund: Refund,
 ): void {
@@ -175,7 +179,9 @@ export function abandonEpoch(queries: Queries, row: EpochRow): void {
   setState(queries, row, 'lapsed');
 }
 
-/** Lapsed epochs whose rows or secrets are still in the file: a crash came before their purge. */
+/**
+ * Lapsed epochs whose rows or secrets are still in the file, because a crash preceded the purge.
+ */
 export function unpurgedLapses(queries: Queries): { studyId: StudyId; epoch: bigint }[] {
   return queries.all(sql.selectFrom('epochs')
     .innerJoin('studies', 'studies.study_key', 'epochs.study_key')
@@ -223,7 +229,9 @@ export function noteRecovery(queries: Queries, studyId: StudyId, epoch: bigint):
   });
 }
 
-/** Counting begins anew: the epoch was rebuilt, so earlier attempts were not a crash loop. */
+/**
+ * Sets the count of attempts to 0: the epoch was rebuilt, so earlier attempts were no crash loop.
+ */
 export function noteRecovered(queries: Queries, studyId: StudyId, epoch: bigint): void {
   queries.transaction(() => {
     const { row } = existing(queries, studyId, epoch, 'recover');
@@ -231,7 +239,7 @@ export function noteRecovered(queries: Queries, studyId: StudyId, epoch: bigint)
   });
 }
 
-/** Where an epoch's secrets come from: a reader beside the server is given none. */
+/** Reads an epoch's secrets. A reader beside the server gets none. */
 export type ReadSecrets = (studyKey: bigint, epoch: bigint) => GroupSecrets;
 
 const recordOf = (studyId: StudyId, row: EpochRow, secrets: ReadSecrets): EpochRecord => ({

@@ -6,7 +6,9 @@ import type { GroupCommit } from './group-commit.js';
 import type { PurgeProgress } from './journal.js';
 import type { NamedMethod } from './messages.js';
 
-/** Where the engine runs: on this thread or on a worker. Calls are executed in the order made. */
+/**
+ * Runs the engine, on this thread or on a worker. Calls are executed in the order they were made.
+ */
 export interface Caller {
   call(method: NamedMethod, args: readonly unknown[]): Promise<unknown>;
   admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]>;
@@ -30,11 +32,11 @@ export class InlineCaller implements Caller {
   }
 }
 
-/** Between two looks at whether a reader still keeps the log from being truncated. */
+/** Time between two checks whether a reader still prevents the truncation of the log. */
 const purgeRetryMs = 100;
 const purgeRetries = 50;
 
-/** Methods that change nothing: they need not wait for batches that are waiting for company. */
+/** Methods that change nothing. They do not send the batches that wait in the group. */
 const readMethods: ReadonlySet<keyof PlainMethods> = new Set([
   'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances', 'ledgerEntries',
   'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'releases', 'quarantines',
@@ -42,8 +44,8 @@ const readMethods: ReadonlySet<keyof PlainMethods> = new Set([
 ]);
 
 /**
- * The Store over a caller. Batches wait for company when `group` is given; a call that writes is executed after the
- * batches that were handed over before it.
+ * The Store over a caller. With `group`, batches wait so that several share one commit. A call that
+ * writes is executed after all batches that were passed in before it.
  */
 export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): Store {
   let closing: Promise<void> | undefined;
@@ -94,7 +96,7 @@ export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): St
   };
 }
 
-/** Steps are separate calls, so that batches are admitted between them. */
+/** Each step is a call of its own, so that batches are admitted between steps. */
 async function purge(step: () => Promise<PurgeProgress>, clock: Clock): Promise<void> {
   let blocked = 0;
   for (let progress = await step(); progress !== 'done'; progress = await step()) {

@@ -4,11 +4,14 @@ import {
   InvariantError, KeelsonError, StorageError, type StorageCode,
 } from '../../../src/base/errors.js';
 
-/** SQLite codes after which the same call may succeed: another process held a lock, or the disk was full. */
+/** SQLite codes of passing causes: another process held a lock, or the disk was full. */
 const passing = /^SQLITE_(BUSY|LOCKED|FULL)/;
-/** SQLite codes after which what is on disk is not known: the store refuses to write until it is opened again. */
+/**
+ * SQLite codes after which the disk's contents are unknown. The store writes nothing until
+ * reopened.
+ */
 const fatal = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
-/** SQLite codes that speak of the records of one call, such as a missing table of one epoch. */
+/** SQLite codes about the records of one call, for example a missing table of one epoch. */
 const ofOneCall = /^SQLITE_(ERROR|CONSTRAINT|MISMATCH|RANGE|TOOBIG)/;
 
 const storageCodes: ReadonlySet<ErrorCode> = new Set<StorageCode>([
@@ -16,17 +19,20 @@ const storageCodes: ReadonlySet<ErrorCode> = new Set<StorageCode>([
 ]);
 
 const restore = 'restore a copy (docs/operations.md)';
-/** What an operator can do, by the primary code. */
+/** What an operator can do, by primary code. */
 const remedies: Readonly<Record<string, string>> = {
   SQLITE_FULL: 'free space on the disk of the data folder',
   SQLITE_NOTADB: `keelson.db of the data folder is another file: check the folder, or ${restore}`,
   SQLITE_CORRUPT: `keelson.db of the data folder is damaged: ${restore}`,
-  SQLITE_IOERR: `check the disk of the data folder; where keelson.db is lost, ${restore}`,
+  SQLITE_IOERR: `check the disk of the data folder; if keelson.db is lost, ${restore}`,
   SQLITE_CANTOPEN: 'check the data folder, and that this user may read and write all files in it',
   SQLITE_READONLY: 'check that this user may write all files in the data folder',
 };
 
-/** Turns what better-sqlite3 threw into the house's errors. SQLite's texts name tables and columns, never values. */
+/**
+ * Turns an error of better-sqlite3 into a Keelson error. SQLite's texts name tables and columns,
+ * never values.
+ */
 export function asStoreError(error: unknown): KeelsonError {
   if (error instanceof KeelsonError) return error;
   if (error instanceof Database.SqliteError) {
@@ -43,7 +49,7 @@ export function asStoreError(error: unknown): KeelsonError {
   });
 }
 
-/** True when nothing more may be written through this connection. */
+/** True when nothing may be written through this connection any more. */
 export function isFatal(error: unknown): boolean {
   return error instanceof Database.SqliteError && fatal.test(error.code);
 }

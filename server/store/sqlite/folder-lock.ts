@@ -7,16 +7,16 @@ import { asStoreError } from './failures.js';
 /*
  * One writer per database.
  *
- * The writer holds an exclusive transaction on `keelson.lock`, an otherwise empty database. That is
- * a lock of the operating system on the file's inode: it dies with its holder, two paths to one
- * folder meet in it, and a second opener in the same process is refused as well. Readers (`keelson
+ * The writer holds an exclusive transaction on `keelson.lock`, an otherwise empty database. This is
+ * an operating system lock on the file's inode. It ends with its process, it is the same for every
+ * path to the folder, and it also refuses a second opener in the same process. Readers (`keelson
  * ledger`, `keelson backup`) do not take it.
  *
- * A lock file can be removed, and its holder keeps a lock that nobody meets any more. So the
- * database remembers the inode of the lock file that its last writer held. A start that holds
- * another one cannot know whether that writer still runs, and asks the database itself: every
- * connection to a database with a write-ahead log holds a shared lock on the file until it closes,
- * so an exclusive lock on it shows that nobody else is there. The same test finds a second folder
+ * Somebody can remove the lock file. Its holder then keeps a lock that no other process can see. So
+ * the database stores the inode of the lock file of its last writer. A start that holds another
+ * inode cannot know whether that writer still runs. It asks the database instead: every connection
+ * to a database with a write-ahead log holds a shared lock on the file until it closes, so an
+ * exclusive lock on it shows that no other process has it open. The same test finds a second folder
  * whose keelson.db is a link to this one.
  */
 
@@ -24,7 +24,7 @@ export const lockFile = (directory: string): string => join(directory, 'keelson.
 
 /** A held lock. */
 export interface FolderLock {
-  /** Names the lock file as long as anybody has it open. */
+  /** Identifies the lock file as long as any process has it open. */
   readonly inode: bigint;
   release(): void;
 }
@@ -48,9 +48,10 @@ export function takeLock(directory: string): FolderLock {
 }
 
 /**
- * Makes sure that nobody else has the database open, unless its last writer held this same lock.
+ * Makes sure that no other process has the database open, unless its last writer held this same
+ * lock.
  * @param waitMs how long to wait for readers.
- * @throws StorageError data-folder-in-use when somebody has.
+ * @throws StorageError data-folder-in-use when another process has it open.
  */
 export function refuseOtherWriters(
   directory: string, path: string, lock: FolderLock, waitMs: number,
@@ -72,14 +73,14 @@ export function refuseOtherWriters(
   }
 }
 
-/** Remembers whose lock the database is written under. */
+/** Stores in the database which lock file its writer holds. */
 export function rememberLock(database: Database.Database, lock: FolderLock): void {
   database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('lock_inode', ?)")
     .run(lock.inode);
 }
 
 function lastLockOf(path: string): bigint | undefined {
-  // May write, so that it can undo what a power cut has left half done.
+  // Opened for writing, so that SQLite can roll back what a power failure left incomplete.
   const database = new Database(path);
   try {
     database.defaultSafeIntegers(true);
@@ -92,7 +93,7 @@ function lastLockOf(path: string): bigint | undefined {
   }
 }
 
-/** As a number that SQLite can hold. */
+/** The inode as a number that SQLite can store. */
 function inodeOf(path: string): bigint {
   return BigInt.asIntN(64, statSync(path, { bigint: true }).ino);
 }

@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.js';
 import { limits } from '../../../src/base/limits.js';
 import type { AdmissionRequest, AdmissionResult } from '../contract.js';
 
-/** Commits one list and answers when it is durable. */
+/** Commits one list. Resolves when it is durable. */
 export type CommitList = (batches: readonly AdmissionRequest[]) => Promise<readonly AdmissionResult[]>;
 
-/** A list that has reached one of these does not wait for more company. */
+/** A list with this many batches, or this many bytes, is sent at once. */
 export const groupBatches = 512;
 export const groupBytes = 4 * 1024 * 1024;
 
@@ -17,8 +17,9 @@ interface Waiting {
 }
 
 /**
- * Collects calls so that many share one fsync. One list is in flight at a time; the next leaves when that one is
- * durable and its own oldest call has waited groupCommitMs, or at once when it is large. Calls keep their order.
+ * Collects calls so that many share one fsync. One list is in flight at a time. The next one leaves
+ * when that one is durable and its own oldest call has waited groupCommitMs, or at once when it is
+ * large. Calls keep their order.
  */
 export class GroupCommit {
   readonly #clock: Clock;
@@ -47,7 +48,7 @@ export class GroupCommit {
     });
   }
 
-  /** Sends what waits without waiting, so that a call made next is executed after it. */
+  /** Sends the waiting calls now, so that a call made next is executed after them. */
   flush(): void {
     while (this.#waiting.length > 0) this.#send();
   }
@@ -60,7 +61,7 @@ export class GroupCommit {
     } else {
       this.#cancelTimer ??= this.#clock.after(leftMs, () => {
         this.#cancelTimer = undefined;
-        // The timer may be early by a fraction: it decides, not the clock.
+        // The clock may show slightly less than the delay. The timer decides, not the clock.
         if (this.#inFlight === 0 && this.#waiting.length > 0) this.#send();
       });
     }

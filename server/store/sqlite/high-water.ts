@@ -9,14 +9,14 @@ export interface Progress {
   /** The newest entry of the ledger that was read; 0 when there is none. */
   readonly ledger: bigint;
   /**
-   * Of each study that was charged, by its short name: the newest epoch, and all charges added up.
+   * For each charged study, by its database key: its newest epoch, and the sum of all its charges.
    */
   readonly charged: ReadonlyMap<bigint, { readonly epoch: bigint; readonly total: Spend }>;
 }
 
 export const noProgress: Progress = { ledger: 0n, charged: new Map() };
 
-/** Reads the entries of the ledger that came after `before`. */
+/** Reads the ledger entries after `before`. */
 export function progressSince(queries: Queries, before: Progress): Progress {
   const charged = new Map(before.charged);
   let { ledger } = before;
@@ -35,7 +35,7 @@ export function progressSince(queries: Queries, before: Progress): Progress {
   return { ledger, charged };
 }
 
-/** What the database holds, in the form of a mark. */
+/** What the database holds, as a mark. */
 export function markOf(queries: Queries, { ledger, charged }: Progress): Mark {
   const budgets = new Map<string, BudgetSpec>();
   const known = new Map(queries.all(budgetRows()).map((row) => [row.budget_id, row]));
@@ -61,10 +61,10 @@ export class HighWater {
   constructor(private readonly queries: Queries, private readonly directory: string) {}
 
   /**
-   * Runs a transaction, and returns when both it and the mark of what it left are durable. The
-   * steps, and what holds when they are cut short: mark.ts.
-   * @throws StorageError when the mark cannot be written; at its draft, the transaction is rolled
-   *   back.
+   * Runs a transaction. Returns when the transaction and the new mark are both durable. mark.ts has
+   * the steps, and what holds when a crash interrupts them.
+   * @throws StorageError when the mark cannot be written. When its draft fails, the transaction is
+   *   rolled back.
    */
   advance<T>(action: () => T): T {
     const { queries, directory } = this;

@@ -10,12 +10,12 @@ import { existingStudy, studyRow } from './studies.js';
 import { forgetWithdrawals } from './withdrawals.js';
 
 /**
- * 'more': call again, rows are left. 'blocked': all is deleted, but a reader's snapshot keeps the log from being
- * truncated; call again later. 'done': no row bytes are left in the files.
+ * 'more': rows are left, call again. 'blocked': all rows are deleted, but a reader's snapshot
+ * prevents the truncation of the log; call again later. 'done': the files hold no byte of the rows.
  */
 export type PurgeProgress = 'more' | 'blocked' | 'done';
 
-/** Most rows and bytes that one step of a purge deletes, so that batches are admitted in between. */
+/** Most rows and bytes that one purge step deletes, so that batches are admitted between steps. */
 const stepRows = 1_024;
 const stepBytes = 4 * 1024 * 1024;
 /** How long a step may wait for a reader before the log can be truncated. */
@@ -31,15 +31,15 @@ interface JournalRow {
 }
 
 /**
- * `purged` of an epoch: all its rows are in the file; some are being deleted, or may be in the log;
- * all are gone. Rows of an epoch are handed out whole or not at all: with some of its rows missing a
- * contributor may look far from all others.
+ * Values of `purged` of an epoch: all its rows are in the file; or some are deleted, or may still
+ * be in the log; or all are gone. The rows of an epoch are read whole or not at all: if some were
+ * missing, a contributor could look far away from all others.
  */
 const kept = 0n;
 const leaving = 1n;
 const gone = 2n;
 
-/** Reading an epoch's rows back, and making them leave the file. */
+/** Reads the rows of an epoch, and deletes them from the file. */
 export class Journal {
   readonly #queries: Queries;
   readonly #admission: Admission;
@@ -79,9 +79,9 @@ export class Journal {
   }
 
   /**
-   * One bounded step of a purge; each is a transaction of its own and the whole may be begun again at any time.
-   * Order: rows, the epoch's table and secrets, debits that no longer count, truncating the log; only then the epoch
-   * counts as purged.
+   * One bounded step of a purge. Each step is a transaction of its own, and a purge can be started
+   * again at any time. Order: rows; the epoch's table and secrets; debits that no longer count; the
+   * truncation of the log. Only then the epoch counts as purged.
    * @throws InvariantError for an epoch whose rows are still needed.
    */
   purgeStep(studyId: StudyId, epoch: bigint): PurgeProgress {
@@ -100,7 +100,7 @@ export class Journal {
       dropJournal(this.#queries, row.epoch_key);
       this.#setPurged(row, leaving);
       forgetGroups(this.#queries, study.study_key, epoch);
-      // A batch is stale when it names an epoch before open - 1; in an ended study none is looked at.
+      // A batch is stale when it names an epoch before open - 1. An ended study reads no batch.
       const forgetBefore = study.state === 'ended' ? study.last_epoch : study.last_epoch - 1n;
       forgetFingerprints(this.#queries, study.study_key, forgetBefore,
         (at) => epochRow(this.#queries, study.study_key, at)?.purged !== kept);

@@ -1,4 +1,4 @@
-/** Durations of the last commits, in a ring; quantiles are computed only when asked. */
+/** Durations of the last commits, in a ring. Quantiles are computed only when they are read. */
 export class Latencies {
   readonly #seconds = new Float64Array(1_024);
   #commits = 0;

@@ -9,21 +9,23 @@ import type { Spend } from './budgets.js';
 
 /**
  * The high-water mark: a small file beside the database that says how far the ledger and the logs
- * had come. It is what a start compares the database with (rollback.ts).
+ * had come. A start compares the database with it (rollback.ts).
  *
- * Each charge and each stored release takes these steps: the new mark is written to a draft and
- * synced; the database commits; the draft replaces the mark in one rename, and the folder is
- * synced; then the caller is answered.
+ * Each charge and each stored release takes these steps:
+ * - the new mark is written to a draft and synced;
+ * - the database commits;
+ * - a rename replaces the mark by the draft, and the folder is synced;
+ * - the caller gets its answer.
  *
  * Claim 1: the mark is never ahead of the database, so an honest start is never refused. The rename
  * comes after the commit is durable, and a draft is never read.
- * Claim 2: no charge of which noise was drawn, and no release that was published, is missing in the
- * mark: both happen after the answer. A charge that a crash kept out of the mark has drawn nothing.
- * Claim 3: a crash leaves the old mark or the new one, whole: the draft was synced before the
+ * Claim 2: the mark has every charge whose noise was drawn, and every published release: both
+ * happen after the answer. If a crash keeps a charge out of the mark, no noise was drawn for it.
+ * Claim 3: a crash leaves the old mark or the new one, complete: the draft was synced before the
  * rename.
  *
- * A full disk is met at the draft, before the commit, so nothing is charged then. Cost: two syncs
- * and a file of about 2 KB per study, for each charge and each release.
+ * A full disk fails the draft, before the commit, so nothing is charged then. Cost: two syncs and a
+ * file of about 2 KB per study, for each charge and each release.
  */
 export interface Mark {
   /** The newest entry of the ledger; 0 when there is none. */
@@ -52,7 +54,7 @@ export interface StudyMark {
 export const markFile = (directory: string): string => join(directory, 'keelson.mark');
 const draftFile = (directory: string): string => `${markFile(directory)}.draft`;
 
-/** Replaced when the meaning of the file changes. */
+/** Changes whenever the meaning of the file changes. */
 const format = 'keelson mark 1';
 
 /** Releases of all studies together. */
@@ -60,7 +62,7 @@ export const releasesIn = (mark: Mark): number =>
   mark.studies.reduce((sum, { releases }) => sum + releases, 0);
 
 /**
- * Writes a mark that does not count yet.
+ * Writes a mark that is not in force yet.
  * @throws StorageError when the disk is full or fails.
  */
 export function draftMark(directory: string, mark: Mark): void {
@@ -77,7 +79,7 @@ export function draftMark(directory: string, mark: Mark): void {
   }
 }
 
-/** Makes the draft the mark, durably. @throws StorageError when the disk fails. */
+/** Puts the draft in the place of the mark, durably. @throws StorageError when the disk fails. */
 export function publishMark(directory: string): void {
   try {
     renameSync(draftFile(directory), markFile(directory));
@@ -88,7 +90,8 @@ export function publishMark(directory: string): void {
 }
 
 /**
- * Null when there is none. @throws StorageError for a file that is damaged, or of a newer program.
+ * Null when there is none.
+ * @throws StorageError when the file is damaged, or was written by a newer program.
  */
 export function readMark(directory: string): Mark | null {
   let text: string;
@@ -112,8 +115,8 @@ function markFailure(directory: string, cause: unknown): StorageError {
 const digestOf = (body: string): string => createHash('sha256').update(body).digest('hex');
 
 /**
- * Three lines: the format, the SHA-256 of the third, and the mark as JSON with whole numbers as
- * text.
+ * Three lines: the format, the SHA-256 of the third line, and the mark as JSON. Whole numbers in
+ * the JSON are text.
  */
 function encodeMark(mark: Mark): string {
   const body = JSON.stringify(mark,
@@ -128,11 +131,11 @@ function decodeMark(text: string, path: string): Mark {
       `${path} was written by a newer keelson: use that one`, 'schema-too-new');
   }
   if (kind !== format || digest !== digestOf(body)) {
-    throw new StorageError(`${path} is damaged: put a copy of it back; where there is none, `
-      + 'move it away, and do as for a database that was restored without its mark '
+    throw new StorageError(`${path} is damaged: put a copy of it back. If there is no copy, `
+      + 'move it away, and follow the steps for a database that was restored without its mark '
       + '(docs/operating/operations.md)');
   }
-  // Nobody but this program writes a body whose digest is right.
+  // The digest is right, so this program wrote the body.
   const read = JSON.parse(body) as {
     readonly ledger: string;
     readonly budgets: readonly (Omit<BudgetSpec, 'rhoCap' | 'deltaCap'>

@@ -2,19 +2,21 @@ import type { AdmissionRequest, AdmissionResult } from '../contract.js';
 import type { Engine } from './engine.js';
 import type { ErrorMessage } from './failures.js';
 
-/** Calls that travel by name; `admit` travels packed. */
+/** Calls that are sent by name. `admit` is sent packed. */
 export type NamedMethod = Exclude<keyof Engine, 'admit'>;
 
 export type Request =
   | { readonly id: number; readonly kind: 'call'; readonly method: NamedMethod; readonly args: readonly unknown[] }
   | { readonly id: number; readonly kind: 'admit'; readonly list: PackedList };
 
-/** `opened` and `refused` answer the start of the worker, once; the others answer a request. */
+/**
+ * `opened` and `refused` answer the start of the worker, once. The other kinds answer a request.
+ */
 export type Response =
   | { readonly kind: 'opened' }
   | { readonly kind: 'refused'; readonly error: ErrorMessage }
   | { readonly kind: 'value'; readonly id: number; readonly value: unknown }
-  /** `bytes` is the list's memory, given back. */
+  /** `bytes` is the memory of the list, returned for reuse. */
   | { readonly kind: 'admitted'; readonly id: number; readonly results: readonly AdmissionResult[]; readonly bytes: ArrayBuffer }
   | { readonly kind: 'error'; readonly id: number; readonly error: ErrorMessage };
 
@@ -24,17 +26,20 @@ type PackedBatch = Omit<AdmissionRequest, 'digest' | 'body' | 'signature'> & {
   readonly bodyBytes: number;
 };
 
-/** A list of batches with all their bytes, in order, at the front of one buffer: copied once here, then transferred. */
+/**
+ * A list of batches. All their bytes are at the front of one buffer, in order: copied once, then
+ * transferred.
+ */
 export interface PackedList {
   readonly batches: readonly PackedBatch[];
   readonly bytes: ArrayBuffer;
 }
 
-/** Lists up to this size use one buffer again and again; larger ones are rare. */
+/** A buffer up to this size is reused for the next list. Larger lists are rare. */
 export const reusedBytes = 8 * 1024 * 1024;
 
 /**
- * Bodies are many and small, so they are copied, once, instead of transferred one by one.
+ * Packs a list. Bodies are many and small, so one copy is cheaper than many transfers.
  * @param spare memory of an earlier list, used when it is large enough.
  */
 export function packList(batches: readonly AdmissionRequest[], spare?: ArrayBuffer): PackedList {
@@ -54,12 +59,12 @@ export function packList(batches: readonly AdmissionRequest[], spare?: ArrayBuff
   return { batches: packed, bytes: joined.buffer };
 }
 
-/** A power of two, so that the next list fits as well, unless that would be kept for too long. */
+/** The size is a power of two, so that the next list fits too, unless it is too large to keep. */
 function freshBuffer(bytes: number): ArrayBuffer {
   return new ArrayBuffer(bytes > reusedBytes ? bytes : 2 ** Math.ceil(Math.log2(Math.max(bytes, 65_536))));
 }
 
-/** The batches again, as views of the list's buffer. */
+/** The batches of a packed list, as views of its buffer. */
 export function unpackList(list: PackedList): AdmissionRequest[] {
   let offset = 0;
   const take = (length: number): Uint8Array => {

@@ -1,32 +1,40 @@
 import type Database from 'better-sqlite3';
 
-/** How many new keys a study takes, and in which time. */
+/** How many new keys a study takes per period. */
 export interface NewKeyRate {
-  /** The study's name: a key that one public version knows is known to all, and each counts the keys of all. */
+  /**
+   * The study's name. The public versions of a study share their known keys, and each counts the
+   * new keys of all.
+   */
   readonly study: string;
   readonly keys: number;
   readonly perMs: number;
 }
 
-/** The period of one length that is counted. */
+/** The counted period of one length. */
 interface Period {
   readonly from_ms: bigint;
   readonly keys: bigint;
 }
 
 /**
- * Counts the keys whose first batch a study settles, in the transaction that settles it: so the count survives crashes, and
- * what is rolled back is not counted. Periods begin at whole multiples of their length in Unix time, so that at most `keys` are
- * taken in each, and at most twice as many in any stretch of that length. A clock that is set back begins no period anew.
- * Versions of a study may have periods of different lengths. Each length has its own count, and a key that one version takes
- * counts in all of them. The first period of a length also counts the keys of periods that lie within it.
+ * Counts the keys whose first batch a study settles. The count is in the same transaction, so it
+ * survives crashes, and a batch that is rolled back is not counted. Periods begin at whole
+ * multiples of their length in Unix time. So each period takes at most `keys`, and any stretch of
+ * that length at most twice as many. A clock that is set back starts no new period. Versions of a
+ * study may have periods of different lengths. Each length has its own count, and a key that one
+ * version takes counts in all of them. The first period of a length also counts the keys of shorter
+ * periods that lie within it.
  *
- * Claim: the rate costs no privacy where participation is public, and only there may a study have one.
- * Neighbours: the values that one contributor sent replaced by others; who sends, when, and how many rows, is the same.
- * Why: which keys are taken is a function of the order in which batches of new keys reach the store, of the clock, and of which
- * keys were known. Values enter in one place, whether they are finite, and a key counts all the same when its first batch is
- * refused for that. So both sides take the same keys in the same epochs, and differ in one contributor's values as before.
- * Where presence is secret this would be false: one key less lets another in, and two contributors would differ.
+ * Claim: the rate costs no privacy where participation is public. Only such a study may have a
+ * rate. Neighbours: the values that one contributor sent are replaced by others; who sends, when,
+ * and how many rows, stays the same.
+ * Why: which keys are taken depends only on the order in which batches of new keys reach the store,
+ * on the clock, and on which keys were known. Values matter in one place, whether they are finite,
+ * and a key also counts when its first batch is refused because they are not. So both sides take
+ * the same keys in the same epochs, and still differ in one contributor's values only. Where
+ * presence is secret this would be false: without one key another key gets in, so two contributors
+ * would differ.
  */
 export class NewKeys {
   readonly #known: Database.Statement<[string, bigint], unknown>;
@@ -37,7 +45,8 @@ export class NewKeys {
 
   /** @param nowMs Unix time. */
   constructor(database: Database.Database, private readonly nowMs: () => number) {
-    // A version with secret presence must not be asked: that a key gets past a full period would tell that it was there.
+    // A version with secret presence is not read: a key that passes a full period would reveal that
+    // it was there.
     this.#known = database.prepare(`SELECT 1 FROM studies JOIN replay USING (study_key)
       WHERE studies.name = ? AND replay.contributor_id = ?
         AND json_extract(studies.document, '$.participation') = 'public' LIMIT 1`);
@@ -51,9 +60,10 @@ export class NewKeys {
   }
 
   /**
-   * Takes a key, and counts it if no version of the study with public participation has settled a batch of it before.
+   * Takes a key. Counts it if no version of the study with public participation has settled a batch
+   * of it before.
    * @param contributorId 0 for a key that no study has seen.
-   * @returns null when it is taken; else the Unix time from which the next key is.
+   * @returns null when the key is taken, otherwise the Unix time from which the next key is taken.
    */
   take({ study, keys, perMs }: NewKeyRate, contributorId: bigint): number | null {
     if (contributorId !== 0n && this.#known.get(study, contributorId) !== undefined) return null;
@@ -64,7 +74,7 @@ export class NewKeys {
     return null;
   }
 
-  /** The period of this length that `nowMs` is in, begun if need be. */
+  /** The period of this length that contains `nowMs`. Starts it if necessary. */
   #period(study: string, perMs: number, nowMs: number): { readonly fromMs: number; readonly taken: number } {
     const last = this.#read.get(study, perMs);
     if (last !== undefined && nowMs < Number(last.from_ms) + perMs) {

@@ -10,8 +10,8 @@ export interface SqliteStoreOptions {
   readonly directory: string;
   readonly clock: Clock;
   /**
-   * Opens also a database that holds less than was charged or released from this folder, to call
-   * `acceptRollback` on it. Default: such a folder is refused.
+   * Also opens a database that holds less than was charged or released from this folder, so that
+   * `acceptRollback` can be called on it. Default: such a folder is refused.
    */
   readonly acceptRollback?: boolean;
 }
@@ -27,7 +27,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 /**
- * Opens the store on the calling thread, every `admit` its own commit and no timers: for tests and simulation.
+ * Opens the store on the calling thread, for tests and simulation. Every `admit` is its own commit,
+ * and there are no timers.
  * @throws StorageError as openSqliteStore.
  */
 export async function openInlineSqliteStore(options: SqliteStoreOptions): Promise<Store> {

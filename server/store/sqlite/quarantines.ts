@@ -6,9 +6,10 @@ import { existingStudy, studyRow } from './studies.js';
 import type { QuarantinesTable } from './tables.js';
 
 /**
- * Writes who is left out of a study from its next epoch on, in one transaction with the choice of that epoch: a crash
- * leaves either no entry or all, which hold for every epoch that opens afterwards.
- * @throws InvariantError when a key never sent anything: the caller has measured its rows.
+ * Leaves keys out of a study from its next epoch on. One transaction chooses that epoch and writes
+ * all entries. So a crash leaves either no entry or all of them, and they hold for every later
+ * epoch.
+ * @throws InvariantError when a key never sent anything: the caller must have measured its rows.
  */
 export function addQuarantines(queries: Queries, inputs: readonly NewQuarantine[]): Quarantine[] {
   return queries.transaction(() => inputs.map((input) => addQuarantine(queries, input)));
@@ -29,7 +30,7 @@ function addQuarantine(queries: Queries, input: NewQuarantine): Quarantine {
   return quarantineOf(input.studyId, row!);
 }
 
-/** The newest first. */
+/** Newest first. */
 export function readQuarantines(queries: Queries, studyId: StudyId, limit: number): Quarantine[] {
   const study = studyRow(queries, studyId);
   if (study === undefined) return [];

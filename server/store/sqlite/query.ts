@@ -5,9 +5,9 @@ import {
 import type { Tables } from './tables.js';
 
 /**
- * Kysely as a typed SQL writer. Its own SQLite driver answers through promises, between which another call could
- * slip into an open transaction; better-sqlite3 is synchronous, so the compiled text is run on it directly and a
- * transaction is one uninterrupted function call.
+ * Kysely only writes typed SQL here. Its own SQLite driver answers through promises, so another
+ * call could run inside an open transaction. better-sqlite3 is synchronous: the compiled text runs
+ * on it directly, and a transaction is one uninterrupted function call.
  */
 export const sql = new Kysely<Tables>({
   dialect: {
@@ -18,7 +18,9 @@ export const sql = new Kysely<Tables>({
   },
 });
 
-/** Runs compiled queries on one connection; statements are prepared once per text (the texts are a fixed set). */
+/**
+ * Runs compiled queries on one connection. Each text is prepared once; the set of texts is fixed.
+ */
 export class Queries {
   readonly #statements = new Map<string, Database.Statement>();
 
@@ -34,7 +36,9 @@ export class Queries {
     return this.#statement(text).get(...parameters) as Row | undefined;
   }
 
-  /** Reads a row when it is asked for: for rows that may be large. Nothing else may use the connection meanwhile. */
+  /**
+   * Reads rows one at a time, because they may be large. No other call may use the connection then.
+   */
   iterate<Row>(query: Compilable<Row>): IterableIterator<Row> {
     const { sql: text, parameters } = query.compile();
     return this.#statement(text).iterate(...parameters) as IterableIterator<Row>;
@@ -45,7 +49,7 @@ export class Queries {
     return this.#statement(text).run(...parameters);
   }
 
-  /** One write transaction: committed and durable when this returns, rolled back when `action` throws. */
+  /** One write transaction. Committed and durable on return; rolled back when `action` throws. */
   transaction<T>(action: () => T): T {
     return this.database.transaction(action).immediate();
   }

@@ -10,13 +10,13 @@ import { readRollbacks } from './rollback.js';
 import { readReleases, readStudies, readStudy } from './studies.js';
 
 /**
- * What the operator may read beside a running server: records and counts; never rows or secrets, and of contributors only
- * the keys that are left out.
+ * What the operator may read beside a running server: records and counts. It never reads rows or
+ * secrets. Of contributors it reads only the quarantined keys.
  */
 export interface SqliteReader extends Pick<Store,
   'study' | 'studies' | 'epoch' | 'unfinishedEpochs' | 'balance' | 'balances' | 'ledgerEntries' | 'leftOutCount'
   | 'releases' | 'close'>, Required<Pick<Store, 'quarantines' | 'rollbacks'>> {
-  /** The newest epoch that did not fit the budget; null when every one did. */
+  /** The newest epoch that did not fit the budget; null when all did. */
   lastDeclined(budgetKey: string): Promise<LedgerEntry | null>;
 }
 

@@ -4,19 +4,24 @@ import { limits } from '../../../src/base/limits.js';
 import { fingerprintBytes } from './epoch-tables.js';
 
 /**
- * What is remembered of one contributor's sequences in one study.
+ * What is stored about one contributor's sequences in one study.
  *
- * `contiguous`: everything up to here is settled. `high`: the highest settled sequence, at most sequenceWindow past
- * `contiguous`. `entries`: one 26-byte record for each remembered sequence above `high - sequenceWindow`, in the
- * order of settling:
- *   byte 0       the sequence modulo 256, which names it: the window is narrower than 256
+ * `contiguous`: all sequences up to here are settled. `high`: the highest settled sequence, at most
+ * sequenceWindow past `contiguous`. `entries`: one 26-byte record for each stored sequence above
+ * `high - sequenceWindow`, in the order of settling:
+ *   byte 0       the sequence modulo 256, which identifies it: the window is narrower than 256
  *   byte 1       0 accepted, else the rejection's place in `wireCodes`
- *   bytes 2-9    the study's newest epoch when it was settled (for accepted: the epoch it counts in), little-endian
- *   bytes 10-25  fingerprint of the body: its SHA-512 hashed again under that epoch's key, cut to 16 bytes
- * 128 bits suffice: to pass off other bytes the sender would need a second preimage under a key it does not know, and
- * would gain a repeated answer, never a second counting.
+ *   bytes 2-9    the study's newest epoch when it was settled (if accepted: the epoch it counts
+ *   in),
+ *                little-endian
+ *   bytes 10-25  fingerprint of the body: its SHA-512 hashed again under that epoch's key, cut to
+ *   16
+ *                bytes
+ * 128 bits suffice. To pass off other bytes, the sender would need a second preimage under a key
+ * that it does not know. It would gain a repeated answer; no row would count twice.
  *
- * A sequence at or below `contiguous`, or with an entry, is settled: whatever else is forgotten, nothing counts twice.
+ * A sequence at or below `contiguous`, or with an entry, is settled. So nothing counts twice,
+ * whatever else is deleted.
  */
 export interface ReplayWindow {
   readonly contiguous: number;
@@ -50,7 +55,7 @@ function offsetOf(window: ReplayWindow, sequence: number): number {
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** The entry of `sequence`; undefined when none is remembered. */
+/** The entry of `sequence`; undefined when none is stored. */
 export function settledEntry(window: ReplayWindow, sequence: number): SettledEntry | undefined {
   const offset = offsetOf(window, sequence);
   if (offset < 0) return undefined;
@@ -62,9 +67,10 @@ export function settledEntry(window: ReplayWindow, sequence: number): SettledEnt
 }
 
 /**
- * Settles `sequence`, which must not be settled yet and at most sequenceWindow past `contiguous`. Drops entries that
- * leave the window, and accepted ones at or below `contiguous` whose epoch's key `isForgotten`: they say nothing any
- * more. Rejections stay, so that a sender whose answer was lost is not told later that its rows count.
+ * Settles `sequence`, which must be unsettled and at most sequenceWindow past `contiguous`. Drops
+ * entries that leave the window. Also drops accepted entries at or below `contiguous` whose epoch's
+ * key `isForgotten`: they carry no information any more. Rejections stay, so that a sender whose
+ * answer was lost does not later hear that its rows count.
  */
 export function settle(
   window: ReplayWindow, sequence: number, entry: SettledEntry, isForgotten: (epoch: bigint) => boolean,

@@ -16,47 +16,47 @@ import { sql, type Queries } from './query.js';
 import { existingStudy, registerStudy, studyRow, type StudyRow } from './studies.js';
 
 /*
- * Rollbacks: a start that finds an older database than the folder has held. The charges made since
- * are not in its ledger, so the same budget could be spent twice. Such a start is refused, or
- * accepted by the operator, once.
+ * Rollbacks: a start finds an older database than the folder has held. Its ledger lacks the later
+ * charges, so the same budget could be spent twice. Such a start is refused, unless the operator
+ * accepts it for this one start.
  *
  * Claim: after an acceptance with a mark, every budget has at least as much spent as was ever
- * charged to it and still counts. For each study the mark has the sum of all its charges; what the
- * ledger lacks of it is charged again, now, in the transaction that records the acceptance. A
- * charge made now leaves a budget's window after the one that it stands for, because the clock was
- * checked before (server/store/clock-check.ts). Where the missing
- * charges do not fit the cap, those that still count do: charges within one window never passed the
- * cap (budget-window.ts), so the budget is then full, and that is at least what counts. Under
- * contributor scope every contributor is debited what is missing (contributor-spending.ts), whoever
- * was in the epochs that were lost.
+ * charged to it and still counts. The mark has the sum of all charges of each study. What the
+ * ledger lacks of this sum is charged again, now, in the transaction that records the acceptance. A
+ * charge made now leaves a budget's window after the charge that it replaces, because the clock was
+ * checked before (server/store/clock-check.ts). The missing charges may not fit the cap. Those that
+ * still count do fit: charges within one window never passed the cap (budget-window.ts). So the
+ * budget is then filled to its cap, and that is at least what counts. Under contributor scope every
+ * contributor is debited what is missing (contributor-spending.ts), whether or not it took part in
+ * the lost epochs.
  *
- * Claim: no epoch gets a second release. An epoch of which the mark knows a charge that the ledger
- * lacks is closed without a release, and so is a charged one without a release where releases are
- * missing. Later epochs have larger numbers than any in the mark.
+ * Claim: no epoch gets a second release. If the mark has a charge of an epoch and the ledger lacks
+ * it, the epoch is closed without a release. If releases are missing, a charged epoch without a
+ * release is closed in the same way. Later epochs have larger numbers than any in the mark.
  *
- * What cannot be seen: a mark that was set back together with the database, what was lost since
- * the last charge or release (rows, withdrawals, quarantines), and when the missing charges were
- * made: the clock is compared with the newest time stamp of the older database only.
+ * What cannot be detected: a mark that was set back together with the database; what was lost since
+ * the last charge or release (rows, withdrawals, quarantines); and when the missing charges were
+ * made: the clock is compared only with the newest time stamp of the older database.
  */
 
 export interface RollbackOptions {
   /** Unix time of the acceptance, and the stamp of its charges. The clock has been checked. */
   readonly nowMs: number;
-  /** Gives contributors back what an epoch that lapses has cost them. */
+  /** Gives contributors back what they were debited for an epoch that lapses. */
   readonly refund: Refund;
 }
 
-/** The mark of an open folder: compared with the database once, then kept in step with it. */
+/** The mark of an open folder. Compares it with the database once, then keeps both in step. */
 export class FolderMark {
   readonly #mark: Mark | null;
   readonly #found: Mark;
-  /** Null while an older database waits for its acceptance. */
+  /** Null while an older database is not accepted yet. */
   #highWater: HighWater | null = null;
 
   /**
-   * @param acceptsRollback the operator's word that an older database is to be used.
-   * @throws StorageError data-folder-rolled-back when the database holds less than the mark, or
-   *   may, and that is not accepted.
+   * @param acceptsRollback whether the operator accepts an older database.
+   * @throws StorageError data-folder-rolled-back when the database holds less than the mark, or may
+   *   hold less, and the operator did not accept that.
    */
   constructor(
     private readonly queries: Queries, private readonly directory: string,
@@ -74,12 +74,12 @@ export class FolderMark {
     }
   }
 
-  /** Whether the database lacks nothing that the mark knows. Until then nothing may be written. */
+  /** Whether the database has everything that the mark has. Until then nothing may be written. */
   get isSettled(): boolean {
     return this.#highWater !== null;
   }
 
-  /** Charges what an older database lacks. Does nothing where nothing is missing. */
+  /** Charges what an older database lacks. Does nothing when nothing is missing. */
   acceptRollback(options: RollbackOptions): void {
     if (this.isSettled) return;
     const { queries } = this;
@@ -87,7 +87,7 @@ export class FolderMark {
     this.#keep();
   }
 
-  /** As `HighWater.advance`. */
+  /** See `HighWater.advance`. */
   advance<T>(action: () => T): T {
     assert(this.#highWater !== null, 'an older database is accepted before anything is charged');
     return this.#highWater.advance(action);
@@ -96,7 +96,8 @@ export class FolderMark {
   #keep(): void {
     this.#highWater = new HighWater(this.queries, this.directory);
     this.#highWater.advance(() => undefined);
-    // Only now: a crash before it leaves a folder that is taken for one of an older version.
+    // Last: if a crash comes before it, the folder looks like one of an older version without a
+    // mark.
     this.queries.database.exec("INSERT OR IGNORE INTO meta (name, value) VALUES ('marked', 1)");
   }
 }
@@ -118,7 +119,7 @@ function positions(mark: Mark | null, found: Mark): Readonly<Record<string, stri
   };
 }
 
-/** A folder that an older version made has no mark either: it gets one. */
+/** A folder of an older version has no mark either. It is not refused, and gets one. */
 function whyUnmarked(queries: Queries, directory: string): string | null {
   const known = queries.database.prepare("SELECT 1 FROM meta WHERE name = 'marked'").get();
   const wasMarked = known !== undefined;
@@ -129,8 +130,8 @@ function whyUnmarked(queries: Queries, directory: string): string | null {
   const what = wasMarked
     ? `${markFile(directory)} is missing, and the database knows that there was one`
     : `the database in ${directory} is empty or new, and there is a server.key from before`;
-  return `${what}: nothing tells how much was charged and released meanwhile, so budgets could be `
-    + 'spent twice. Put keelson.mark, or the newest database, back. If both are lost, read '
+  return `${what}: nobody can know how much was charged and released meanwhile, so budgets could `
+    + 'be spent twice. Put keelson.mark, or the newest database, back. If both are lost, read '
     + '"Restore" in docs/operating/operations.md, then start once with --accept-rollback';
 }
 
@@ -147,11 +148,11 @@ function whyBehind(queries: Queries, directory: string, mark: Mark, found: Mark)
 
 interface Loss {
   readonly missing: Spend;
-  /** A release is not there, or is another one. */
+  /** A release is missing, or differs from the mark's. */
   readonly releases: boolean;
 }
 
-/** What the database lacks of a study; null when it has everything. */
+/** What the database lacks of a study; null when it lacks nothing. */
 function lossOf(queries: Queries, marked: StudyMark, found: Mark): Loss | null {
   const own = found.studies.find(({ studyId }) => studyId === marked.studyId);
   const charged = own?.charged ?? noSpend;
@@ -174,7 +175,7 @@ function digestAt(queries: Queries, { studyId, releases }: StudyMark): string | 
     .where('release_index', '=', BigInt(releases) - 1n))?.digest;
 }
 
-/** @param mark null when nothing is known: then only the acceptance is recorded. */
+/** @param mark null when there is none: then only the acceptance is recorded. */
 function acceptRollback(
   queries: Queries, mark: Mark | null, found: Mark, options: RollbackOptions,
 ): void {
@@ -190,8 +191,8 @@ function acceptRollback(
     const study = registered(queries, mark!, marked, options.nowMs);
     const own = found.studies.find(({ studyId }) => studyId === marked.studyId);
     const isCharged = !within(loss.missing, noSpend);
-    // A charge stands at an epoch that has none. It is the mark's, except in a history that went
-    // another way.
+    // The charge goes to an epoch that has none. That is the mark's epoch, unless the database went
+    // on to other epochs.
     const isTaken = isCharged && own !== undefined && own.epoch >= marked.epoch;
     const epoch = isTaken ? own.epoch + 1n : marked.epoch;
     closeEpochs(queries, study, { upTo: epoch, alsoCharged: loss.releases }, options);
@@ -204,7 +205,7 @@ function acceptRollback(
   }
 }
 
-/** The study of the mark, made anew where the database does not know it. */
+/** The study of the mark. Registered again when the database does not have it. */
 function registered(queries: Queries, mark: Mark, marked: StudyMark, nowMs: number): StudyRow {
   const present = studyRow(queries, marked.studyId);
   if (present !== undefined) return present;
@@ -215,8 +216,7 @@ function registered(queries: Queries, mark: Mark, marked: StudyMark, nowMs: numb
 }
 
 /**
- * Ends epochs that may have had their release already. Their rows are purged like those of any
- * epoch that lapsed.
+ * Ends epochs that may have had their release. Their rows are purged like those of a lapsed epoch.
  */
 function closeEpochs(
   queries: Queries, study: StudyRow,
@@ -267,8 +267,8 @@ function roomOf(queries: Queries, study: StudyRow, nowMs: number): Spend {
 }
 
 /**
- * Of every study on the budget: an epoch that was not charged may give way to charges that were
- * made.
+ * Gives back the reservations of every study on the budget: charges that were made take precedence
+ * over epochs that are not charged.
  */
 function giveReservationsBack(queries: Queries, study: StudyRow, options: RollbackOptions): void {
   const sharing = queries.all(sql.selectFrom('studies').selectAll()

@@ -14,7 +14,7 @@ export function studyRow(queries: Queries, studyId: StudyId): StudyRow | undefin
   return queries.first(sql.selectFrom('studies').selectAll().where('study_id', '=', studyId));
 }
 
-/** @throws InvariantError when the study was never registered: the caller's defect. */
+/** @throws InvariantError when the study was never registered: a defect of the caller. */
 export function existingStudy(queries: Queries, studyId: StudyId): StudyRow {
   const row = studyRow(queries, studyId);
   if (row === undefined) throw new InvariantError('a study is registered before it is used', { details: { studyId } });

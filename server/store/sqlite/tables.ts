@@ -1,7 +1,7 @@
 import type { Generated, Selectable } from 'kysely';
 import type { BudgetSpec, EpochState, LedgerEntry, StudyStateName } from '../contract.js';
 
-/** Integers are read as bigint, so that none is silently rounded. Column meanings: migrations. */
+/** Integers are read as bigint, so that none is rounded. The migrations explain the columns. */
 export interface Tables {
   readonly meta: { readonly name: string; readonly value: bigint };
   readonly budgets: BudgetsTable;
@@ -111,7 +111,7 @@ export interface ReleasesTable {
   readonly stored_at_ms: bigint;
 }
 
-/** A budget as it is read: with its window, where it has one. */
+/** A budget as it is read, together with its window if it has one. */
 export type BudgetRow = Selectable<BudgetsTable> & {
   /** Null for a budget that never renews. */
   readonly window_ms: BudgetWindowsTable['window_ms'] | null;

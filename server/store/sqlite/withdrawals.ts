@@ -11,19 +11,21 @@ import { existingStudy, type StudyRow } from './studies.js';
 interface Contribution { readonly epoch_key: bigint; readonly row_count: bigint; readonly complete: bigint }
 
 /**
- * Takes a contribution to the open epoch back, in one transaction with everything that follows from it: the journal hands
- * its rows out no more, the epoch counts one contributor less, later batches for the epoch find it complete, and what the
- * contributor was debited of its own budget is given back.
+ * Takes back a contribution to the open epoch, with all consequences, in one transaction: the
+ * journal no longer returns its rows, the epoch counts one contributor less, later batches for the
+ * epoch find it complete, and the contributor gets back what it was debited of its own budget.
  *
- * Claim about the budget: the refund is sound. Under contributor scope the promise is for one contributor, absent from all
- * epochs, or present in the same ones with other values. A withdrawn contribution is handed to no summary that is released:
- * the release is computed as if it had never come (ReleaseLine), so this release is the same function of the others' rows
- * whatever it held, and costs its contributor nothing. Nothing of the epoch was published before its close, and after the
- * close nothing is withdrawn, so the choice to withdraw cannot depend on the epoch's noise. Withdrawing is final for the
- * epoch, so one debit is given back once. Budgets of the study or a population are charged for the epoch as a whole,
- * whoever came, and keep their reservation.
+ * Claim about the budget: the refund is sound. Under contributor scope the promise is for one
+ * contributor, absent from all epochs, or present in the same ones with other values. A withdrawn
+ * contribution reaches no summary that is released: the release is computed as if the contribution
+ * had never come (ReleaseLine). So this release is the same function of the others' rows whatever
+ * the contribution held, and costs its contributor nothing. Nothing of the epoch is published
+ * before its close, and after the close nothing is withdrawn, so the choice to withdraw cannot
+ * depend on the epoch's noise. Withdrawing is final for the epoch, so one debit is given back once.
+ * Budgets of the study or a population are charged for the epoch as a whole, whoever took part, and
+ * keep their reservation.
  *
- * Final also means that a recorded message is worth nothing to who sends it again. Cost: a few point queries.
+ * Because it is final, sending a recorded message again has no effect. Cost: a few point queries.
  */
 export function withdraw(
   queries: Queries, spending: ContributorSpending, input: WithdrawalRequest,
@@ -31,7 +33,8 @@ export function withdraw(
   return queries.transaction(() => {
     const { database } = queries;
     const study = existingStudy(queries, input.studyId);
-    // Before anything is looked up by it: a client may name any of 2^64 epochs, and SQLite has only half as many numbers.
+    // Checked before any query with it: a client may name any of 2^64 epochs, and SQLite's integers
+    // have half that range.
     if (input.epoch > study.last_epoch) return { kind: 'refused', code: 'epoch-not-open' };
     const row = epochRow(queries, study.study_key, input.epoch);
     if (row === undefined) return { kind: 'refused', code: 'too-late' };
@@ -42,7 +45,8 @@ export function withdraw(
     }
     if (row.state !== 'open') return { kind: 'refused', code: 'too-late' };
     const before = found === undefined ? undefined : contributionOf(database, study, found);
-    // A key that sent nothing yet leaves no trace: it would fill tables, and count as known where new keys are limited.
+    // A key that sent nothing yet leaves no trace. Otherwise it would fill tables, and would count
+    // as known where new keys are limited.
     if (found === undefined || before === undefined) return { kind: 'withdrawn', undone: false, complete: false };
     const isHere = before.epoch_key === row.epoch_key;
     const undone = isHere && before.row_count > 0n;
@@ -54,7 +58,7 @@ export function withdraw(
   });
 }
 
-/** Forgets withdrawals from epochs before `epoch`: by then nobody asks any more whether one came in time. */
+/** Deletes withdrawals from epochs before `epoch`: nothing asks for them any more. */
 export function forgetWithdrawals(queries: Queries, studyKey: bigint, epoch: bigint): void {
   queries.database.prepare(`DELETE FROM withdrawals WHERE epoch_key IN
     (SELECT epoch_key FROM epochs WHERE study_key = ? AND epoch < ?)`).run(studyKey, epoch);
@@ -70,7 +74,7 @@ function isWithdrawn(database: Database.Database, epochKey: bigint, id: bigint):
     .get(epochKey, id) !== undefined;
 }
 
-/** What the contributor gave to the study last; undefined when it never sent anything. */
+/** The contributor's latest contribution to the study; undefined when it never sent anything. */
 function contributionOf(database: Database.Database, study: StudyRow, id: bigint): Contribution | undefined {
   return database.prepare<[bigint, bigint], Contribution>(
     'SELECT epoch_key, row_count, complete FROM replay WHERE study_key = ? AND contributor_id = ?',
@@ -83,7 +87,7 @@ function takeOut(queries: Queries, spending: ContributorSpending, study: StudyRo
   spending.refundOne(ownBudget(queries, study.budget_id), id, row.epoch_key, costOf(row));
 }
 
-/** Nothing of the contributor is taken into the epoch from now on. What its sequences settled stays. */
+/** The epoch takes nothing more from the contributor. Its settled sequences stay settled. */
 function closeContribution(database: Database.Database, study: StudyRow, row: EpochRow, id: bigint): void {
   database.prepare(`UPDATE replay SET epoch_key = ?, row_count = 0, complete = 1
     WHERE study_key = ? AND contributor_id = ?`).run(row.epoch_key, study.study_key, id);

@@ -11,12 +11,15 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-/** Sends calls to the worker that owns the data folder and matches its answers. */
+/** Sends calls to the worker that owns the data folder, and matches its answers with them. */
 export class WorkerCaller implements Caller {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
-  /** Memory of the last list, for the next one. Let go at every other call: it holds rows, and none outlive their release. */
+  /**
+   * Memory of the last list, for the next one. Any other call drops it: it holds rows, and no row
+   * may outlive its release.
+   */
   #spare: ArrayBuffer | undefined;
   #ended: KeelsonError | undefined;
 
@@ -26,7 +29,7 @@ export class WorkerCaller implements Caller {
 
   /** @throws StorageError when the folder cannot be opened. */
   static open(directory: string, acceptRollback: boolean): Promise<WorkerCaller> {
-    // Not the process's own flags: `node --input-type=module -e ...` would make the worker refuse its file.
+    // The worker gets no flags of the process: `--input-type=module` would make it refuse its file.
     const workerData = { directory, acceptRollback };
     const entry = workerUrl(import.meta.url, './worker.js');
     const worker = new Worker(entry, { workerData, execArgv: [] });

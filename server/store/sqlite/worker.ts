@@ -6,8 +6,8 @@ import { asStoreError, errorToMessage } from './failures.js';
 import { unpackList, type Request, type Response } from './messages.js';
 
 /**
- * The thread that owns the data folder. Requests are executed one after the other in the order sent, each is durable
- * before it is answered, so an answer that has arrived is a fact.
+ * The thread that owns the data folder. Requests run one after the other, in the order they were
+ * sent. Each is durable before it is answered.
  */
 assert(parentPort !== null, 'this module is the entry of a worker thread');
 const port = parentPort;
@@ -20,7 +20,7 @@ function execute(engine: Engine, request: Request): void {
       send({ kind: 'admitted', id: request.id, results: engine.admit(unpackList(request.list)), bytes }, [bytes]);
       return;
     }
-    // The facade has the types of both sides; here only the name travels.
+    // The facade has the types of both sides. Here only the method's name arrives.
     const methods = engine as unknown as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
     const value = methods[request.method]!(...request.args);
     send({ kind: 'value', id: request.id, value }, request.method === 'journal' ? bodiesOf(value) : []);
@@ -30,7 +30,7 @@ function execute(engine: Engine, request: Request): void {
   }
 }
 
-/** Buffers that journal entries own alone, and which can therefore be given away instead of copied. */
+/** Buffers that hold one journal entry only, so they can be transferred instead of copied. */
 function bodiesOf(value: unknown): ArrayBuffer[] {
   return (value as readonly { readonly body: Uint8Array }[]).map((entry) => entry.body)
     .filter((body) => body.byteLength > 0 && body.byteLength === body.buffer.byteLength)

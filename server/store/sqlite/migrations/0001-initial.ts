@@ -1,7 +1,7 @@
 /**
- * The first schema. Comments inside the statements are kept by SQLite in its own catalogue, so the file explains
- * itself to whoever opens it. Privacy amounts are TEXT: decimal integers in units of 2^-64, too wide for INTEGER.
- * Journals and secrets are in tables per epoch: epoch-tables.ts.
+ * The first schema. SQLite keeps the comments inside the statements in its catalogue, so the file
+ * documents itself. Privacy amounts are TEXT: decimal integers in units of 2^-64, too wide for
+ * INTEGER. Journals and secrets have their own tables for each epoch: epoch-tables.ts.
  */
 export const initialSchema = `
 CREATE TABLE meta (

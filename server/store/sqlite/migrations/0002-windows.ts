@@ -1,6 +1,6 @@
 /**
- * Budgets that renew, and who was left out. New tables only: what 0001 wrote keeps its meaning, and a budget without a
- * row in `budget_windows` is one that never renews.
+ * Budgets that renew, and contributors that were left out. It only adds tables: what 0001 wrote
+ * keeps its meaning. A budget without a row in `budget_windows` never renews.
  */
 export const windowsSchema = `
 CREATE TABLE budget_windows (

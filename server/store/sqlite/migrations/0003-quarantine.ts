@@ -1,4 +1,4 @@
-/** Keys that are left out: the ledger's log of exclusions. A new table only; entries are added, never changed. */
+/** The log of quarantined keys. It only adds a table; entries are added, never changed. */
 export const quarantineSchema = `
 CREATE TABLE quarantines (
   study_key INTEGER NOT NULL REFERENCES studies (study_key), -- of which study

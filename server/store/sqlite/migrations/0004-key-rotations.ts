@@ -1,4 +1,4 @@
-/** Changes of the server's key: a new table only; entries are added, never changed. */
+/** Changes of the server's key. It only adds a table; entries are added, never changed. */
 export const keyRotationsSchema = `
 CREATE TABLE key_rotations (
   rotation INTEGER PRIMARY KEY, -- order of the changes, from 1

@@ -1,4 +1,4 @@
-/** Of studies that bound how many new keys they take: the count. A new table only. */
+/** The count of new keys, for studies that limit them. It only adds a table. */
 export const newKeysSchema = `
 CREATE TABLE new_keys (
   study_name TEXT PRIMARY KEY, -- all versions of the study of that name count together

@@ -1,4 +1,7 @@
-/** Contributions that were taken back: a new table only. Rows leave it when no answer depends on them any more. */
+/**
+ * Contributions that were taken back. It only adds a table. A row is deleted when no answer depends
+ * on it any more.
+ */
 export const withdrawalsSchema = `
 CREATE TABLE withdrawals (
   epoch_key INTEGER NOT NULL REFERENCES epochs (epoch_key), -- of which epoch

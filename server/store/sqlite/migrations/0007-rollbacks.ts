@@ -1,6 +1,6 @@
 /**
- * Starts that went on with an older database than the folder had held. New tables only; rows are
- * added, never changed.
+ * Starts that were accepted with an older database. It only adds tables; rows are added, never
+ * changed.
  */
 export const rollbacksSchema = `
 CREATE TABLE rollbacks (

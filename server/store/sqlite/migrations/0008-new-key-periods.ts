@@ -1,6 +1,6 @@
 /**
- * One count of new keys for each length of period that a version of the study has. A shorter period of another version began
- * the longer one anew.
+ * A count of new keys for each period length that a version of a study has. With one count for all
+ * lengths, a shorter period of another version restarted the longer one.
  */
 export const newKeyPeriodsSchema = `
 ALTER TABLE new_keys RENAME TO new_keys_before;

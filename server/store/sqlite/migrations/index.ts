@@ -8,8 +8,8 @@ import { rollbacksSchema } from './0007-rollbacks.js';
 import { newKeyPeriodsSchema } from './0008-new-key-periods.js';
 
 /**
- * Schema steps in order; step i brings `user_version` from i to i + 1. A step that was released is never edited:
- * a change is a new numbered file at the end.
+ * Schema steps in order. Step i raises `user_version` from i to i + 1. A released step is never
+ * edited: a change is a new numbered file at the end.
  */
 export const migrations: readonly string[] = [
   initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema, newKeysSchema, withdrawalsSchema,
