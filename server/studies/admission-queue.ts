@@ -9,15 +9,16 @@ interface Waiting {
 }
 
 /**
- * Between sockets and journal. Batches that are submitted in one turn of the event loop go to the store in one call,
- * and verdicts are handled in the order of the calls, so that summaries see rows in journal order whatever the store
- * does with its promises. Counts what is accepted but not durable, for back-pressure.
+ * The queue between sockets and journal. Batches that are submitted in one turn of the event loop
+ * go to the store in one call. Verdicts are handled in the order of the calls, so that summaries
+ * see rows in journal order, whatever the order in which the store's promises resolve. It counts
+ * what is accepted but not durable, for backpressure.
  */
 export class AdmissionQueue {
   #waiting: Waiting[] = [];
   #bytes = 0;
   #batches = 0;
-  /** Ends when the verdicts of every call made so far are handled. Never rejects. */
+  /** Resolves when the verdicts of all calls so far are handled. Never rejects. */
   #handled: Promise<void> = Promise.resolve();
   #lastPosition = 0n;
 
@@ -35,8 +36,9 @@ export class AdmissionQueue {
   }
 
   /**
-   * Resolves to what `handle` makes of the verdict, which runs after the batch is durable and in journal order.
-   * @param bytes that the batch holds in memory until then.
+   * Resolves to the result of `handle`, which is called with the verdict after the batch is
+   * durable, in journal order.
+   * @param bytes memory that the batch uses until then.
    */
   submit<T>(request: AdmissionRequest, bytes: number, handle: (result: AdmissionResult) => T): Promise<T> {
     this.#batches += 1;
@@ -74,7 +76,8 @@ export class AdmissionQueue {
     this.#waiting = [];
     const before = this.#handled;
     const verdicts = this.store.admit(calls.map((call) => call.request));
-    // Its rejection is handled below, after the calls before it; until then it must not count as unhandled.
+    // A rejection is handled below, after the calls before it. Until then it must not count as
+    // unhandled.
     verdicts.catch(() => undefined);
     this.#handled = before.then(() => verdicts).then(
       (results) => this.#settle(calls, results),
@@ -93,7 +96,8 @@ export class AdmissionQueue {
         calls[i]!.settle(result);
       });
     } catch (error) {
-      // Never a client's bytes: a defect. Settled calls ignore a second answer.
+      // A client's bytes never cause this: it is a defect. A call that is settled ignores the
+      // rejection.
       this.onFailure(error);
       for (const call of calls) call.fail(error);
     }

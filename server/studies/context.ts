@@ -15,15 +15,20 @@ export interface HubContext {
   readonly signer: Signer;
   readonly logger: Logger;
   readonly findEstimator: FindEstimator;
-  /** The ticks at which releases show, and their planned time, in milliseconds; 0: when they are ready. */
+  /**
+   * Period of the ticks at which releases show, and their planned duration, in milliseconds. 0:
+   * releases show when ready.
+   */
   readonly releaseTickMs: number;
-  /** Who asks for an epoch of a shared budget first. */
+  /** Decides which study asks first for an epoch of a shared budget. */
   readonly turns: BudgetTurns;
-  /** Tells everybody; a listener that throws is logged. */
+  /** Calls every listener. A listener that throws is logged. */
   readonly emit: (event: HubEvent) => void;
-  /** Resolves when every batch that was submitted before is journalled and handed to the runner, or refused. */
+  /**
+   * Resolves when every batch submitted before is refused, or journalled and passed to the runner.
+   */
   readonly drained: () => Promise<void>;
-  /** The store failed or an invariant broke: stops everything, once. */
+  /** Stops everything, once. For a failed store or a broken invariant. */
   readonly fatal: (error: unknown) => void;
   readonly stopped: () => boolean;
 }

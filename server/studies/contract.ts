@@ -41,14 +41,17 @@ export interface VerifiedBatch {
   readonly digest: Uint8Array;
   readonly body: Uint8Array;
   readonly signature: Uint8Array;
-  /** Contents are unusable: settle the sequence with this code. */
+  /** Set when the contents are unusable: the sequence is settled with this code. */
   readonly rejectAs?: WireCode;
 }
 
 export interface SubmitResult {
   readonly verdict: 'accepted' | 'duplicate' | 'rejected';
   readonly code?: WireCode;
-  /** Under contributor scope, with the first row of an epoch: what the contributor has now spent. For its eyes only. */
+  /**
+   * Under contributor scope, with the first row of an epoch: what the contributor has spent. Sent
+   * to that contributor only.
+   */
   readonly ownSpend?: Spend;
   /** With `too-many-new-keys`: the Unix time from which the study takes new keys again. */
   readonly retryAtMs?: number;
@@ -57,54 +60,69 @@ export interface SubmitResult {
 export type HubEvent =
   | { readonly kind: 'epoch-opened'; readonly studyId: string; readonly epoch: bigint; readonly closesAtMs: number }
   | { readonly kind: 'release'; readonly studyId: string; readonly release: ReleaseRecord }
-  /** A newer version of the study runs; this one goes on until its open epoch ends. */
+  /** A newer version of the study runs. This one continues until its open epoch ends. */
   | { readonly kind: 'study-replaced'; readonly studyId: string }
   | { readonly kind: 'study-stopped'; readonly studyId: string; readonly state: StudyStateName };
 
-/** What the listener, the operator pages and embedding code may do with the studies of a server. */
+/** What the listener, the operator pages and embedding code can do with the studies of a server. */
 export interface StudyHub {
   /** The server's Ed25519 public key. */
   readonly serverKey: Uint8Array;
-  /** How that key came about: one record for each change of it, oldest first. */
+  /** The changes that led to that key, one record each, oldest first. */
   readonly rotations: readonly KeyRotation[];
-  /** Of several versions of one name the newest comes first. */
+  /** Of several versions of one name, the newest comes first. */
   studies(): readonly StudyView[];
   study(studyId: string): StudyView | undefined;
-  /** Resolves after the batch is durable, or refused. Never rejects on account of a client's bytes. */
+  /** Resolves after the batch is durable, or refused. A client's bytes never make it reject. */
   submit(batch: VerifiedBatch): Promise<SubmitResult>;
   /**
-   * Takes back what a contributor gave to the open epoch: durable when this resolves, counted in no release. The signature was
-   * verified. Never rejects on account of a client's bytes.
+   * Takes back a contributor's rows from the open epoch. When it resolves, this is durable, and no
+   * release will count them. The signature was verified before. A client's bytes never make it
+   * reject.
    */
   withdraw(request: Omit<WithdrawalRequest, 'nowMs'>): Promise<WithdrawalResult>;
-  /** True when the journal queue is past its bound: pause the socket, answer `overloaded`. */
+  /**
+   * True when the journal queue exceeds its bound. The caller then pauses the socket and answers
+   * `overloaded`.
+   */
   overloaded(): boolean;
-  /** True when no list of keys keeps the key out of the study. Enrolment tokens are checked by who takes the Hello. */
+  /**
+   * False when the study has a list of keys without this one. The listener checks enrolment tokens.
+   */
   admits(studyId: string, contributor: Uint8Array): boolean;
   contributorState(studyId: string, contributor: Uint8Array): Promise<ContributorState>;
-  /** As `Store.releases`. */
+  /** See `Store.releases`. */
   releases(
     studyId: string, fromIndex: number, limit: number, bytesMost?: number,
   ): Promise<readonly ReleaseRecord[]>;
-  /** Signed head of the log as it stands: encoded SignedHead parts. */
+  /** The signed head of the log at this moment: encoded SignedHead parts. */
   head(studyId: string): Promise<{ readonly body: Uint8Array; readonly signature: Uint8Array }>;
-  /** Signs for the handshake: label "ready" over both nonces. */
+  /** Signs both nonces for the handshake, with the label "ready". */
   signReady(studyId: string, contributor: Uint8Array, serverNonce: Uint8Array, clientNonce: Uint8Array): Uint8Array;
   balances(): Promise<readonly LedgerBalance[]>;
-  /** Older databases that starts of this server accepted, the oldest first. Public. */
+  /** Older databases that starts of this server accepted, oldest first. Public. */
   rollbacks?(): Promise<readonly Rollback[]>;
   progress(studyId: string): Promise<EpochProgress | null>;
-  /** Contributors that the open epoch left out because their own budget did not pay for it. For the operator only. */
+  /**
+   * Number of contributors left out of the open epoch because their own budget did not pay. For the
+   * operator only.
+   */
   leftOut?(studyId: string): Promise<number>;
-  /** How far a contributor's own rows are from published answers. For the operator only; it decides nothing. */
+  /**
+   * How far a contributor's own rows are from published answers. For the operator only; nothing is
+   * decided by it.
+   */
   evidence?(studyId: string, contributor: Uint8Array): Promise<ContributorEvidence>;
-  /** Excludes a key from the next epoch on where the study's rule and the key's own rows allow it. For the operator only. */
+  /**
+   * Excludes a key from the next epoch on, if the study's rule and the key's own rows allow it. For
+   * the operator only.
+   */
   quarantine?(studyId: string, contributor: Uint8Array): Promise<QuarantineOutcome>;
-  /** The newest exclusions, at most `limit` of them, the newest first. For the operator only. */
+  /** The newest exclusions, at most `limit`, newest first. For the operator only. */
   quarantines?(studyId: string, limit: number): Promise<readonly Quarantine[]>;
-  /** The open epoch ends as planned, then the study is ended for good. For the operator only. */
+  /** Lets the open epoch end as planned, then ends the study for good. For the operator only. */
   endStudy?(studyId: string): Promise<void>;
-  /** Studies that were asked for and do not run. For the operator only. */
+  /** Studies that are configured and do not run. For the operator only. */
   refused?(): readonly RefusedStudy[];
   onEvent(listener: (event: HubEvent) => void): () => void;
 }

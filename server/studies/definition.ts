@@ -7,7 +7,7 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import type { BudgetSpec } from '../store/contract.js';
 
-/** A study that can run: its facts, and what follows from them alone. */
+/** A study that can run: its facts, and what can be computed from them alone. */
 export interface StudyDefinition {
   readonly document: StudyDocument;
   readonly estimator: Estimator;
@@ -16,17 +16,23 @@ export interface StudyDefinition {
   readonly budget: BudgetSpec;
   /** What one epoch costs, in the unit of the budget's rule. */
   readonly charge: Charge;
-  /** Epochs that the whole budget pays for (of one that renews: in one window), and the cap that stops the next one. */
+  /**
+   * Number of epochs that the whole budget (or one window of it) pays for, and the cap that stops
+   * the next one.
+   */
   readonly releases: number;
   readonly binds: 'rho' | 'delta';
-  /** Keys that may contribute, lower-case hex; null where no list says so. Not part of the facts, which hold its digest. */
+  /**
+   * Keys that may contribute, lower-case hex; null when there is no list. The facts hold only the
+   * digest of the list.
+   */
   readonly enrolled: ReadonlySet<string> | null;
 }
 
 /**
- * Works out plan, target and budget from a study's facts.
- * @param enrolled the keys behind the document's digest; null when admission is by no list.
- * @param order of a Renyi budget that exists, as for `planStudy`.
+ * Computes plan, target and budget from a study's facts.
+ * @param enrolled the keys behind the document's digest; null when admission uses no list.
+ * @param order the order of an existing Renyi budget, as for `planStudy`.
  * @throws KeelsonError as `planStudy` does.
  */
 export function defineStudy(

@@ -1,35 +1,43 @@
-/** One epoch of which the server still holds the contributor's rows. */
+/** An epoch whose journal still holds rows of the contributor. */
 export interface EpochEvidence {
   readonly epoch: bigint;
-  /** Released, its rows not deleted yet; otherwise it is the open one. */
+  /** True: released, and the rows are not deleted yet. False: the open epoch. */
   readonly released: boolean;
   readonly rows: number;
   /** The contribution takes no more rows. */
   readonly complete: boolean;
-  /** Of the mean of the contributor's rows from the published answer, 2 significant digits; null without an answer. */
+  /**
+   * Distance of the mean of the contributor's rows from the published answer, 2 significant digits;
+   * null without an answer.
+   */
   readonly distance: number | null;
-  /** The same of its farthest single row. */
+  /** Distance of its farthest single row, in the same way. */
   readonly farthest: number | null;
 }
 
-/** How far a contributor's own rows are from published answers: a function of its rows and of public values only. */
+/**
+ * How far a contributor's own rows are from published answers. It depends on its rows and on public
+ * values only.
+ */
 export interface ContributorEvidence {
   readonly study: string;
   /** Lower-case hex. */
   readonly contributor: string;
-  /** The newest answer that is a point with one number per column; null when there is none among the newest releases. */
+  /**
+   * The newest answer with one number per column; null when none of the newest releases has one.
+   */
   readonly answer: { readonly index: number; readonly epoch: bigint } | null;
-  /** What distances are counted in: the study's scale in every column, or the columns' own units. */
+  /** Unit of distances: the study's scale in every column, or the columns' own units. */
   readonly unit: 'scale' | 'columns';
   /** Oldest first. */
   readonly epochs: readonly EpochEvidence[];
   /** The first epoch that leaves the key out; null when none does. */
   readonly excludedFrom: bigint | null;
-  /** Journal entries were left out: the epochs hold more of them than are looked through for one question. */
+  /** The epochs hold more journal entries than are read for one question, so some were left out. */
   readonly truncated: boolean;
 }
 
-/** What became of the wish to exclude a key. */
+/** The result of a request to exclude a key. */
 export type QuarantineOutcome =
   | { readonly kind: 'excluded'; readonly fromEpoch: bigint; readonly distance: number; readonly beyond: number }
   /** The study's facts have no such rule. */

@@ -5,24 +5,25 @@ import type { ContributorEvidence, EpochEvidence } from './evidence-contract.js'
 import { journalPages } from './journal-pages.js';
 import { newestPoint, OwnRows, scaleOf } from './own-rows.js';
 
-/** Epochs looked at, newest first; journal entries looked through in all. */
+/** Most epochs that are read, newest first, and most journal entries in all. */
 const epochsMax = 8;
 const entriesMax = 200_000;
 
-/** What is shown of a contributor's rows, and what a study's rule goes by. */
+/** What is shown of a contributor's rows, and the number that a study's rule compares. */
 export interface Measured {
   readonly evidence: ContributorEvidence;
-  /** The greatest distance of the mean of an epoch, not rounded; null without an answer or rows. */
+  /** The largest distance of the mean of an epoch, not rounded; null without an answer or rows. */
   readonly distance: number | null;
 }
 
 /**
- * Reads the contributor's rows out of the journal and measures them against the newest answer. Distances are Euclidean
- * over columns, and one number per epoch: rows themselves stay where they are. Cost: one pass over what the journal holds
- * of the epochs, in pages, so that batches are admitted in between.
- * @param until for a rule: no bound on entries, and only epochs that stay whole and in the journal
- *   until this Unix time, by the schedule. A bound, or rows that leave meanwhile, would let what others
- *   sent decide.
+ * Reads the contributor's rows from the journal and measures them against the newest answer.
+ * Distances are Euclidean over columns. The result has distances for each epoch, never rows. Cost:
+ * one pass over the journal of the epochs, in pages, so that batches are admitted between pages.
+ * @param until set when a rule decides by the result. Then there is no bound on entries, and only
+ *   epochs are read that, by the schedule, stay complete and in the journal until this Unix time.
+ *   With a bound, or with rows deleted during the pass, the rows of others would influence the
+ *   decision.
  */
 export async function gatherEvidence(
   store: Store, view: StudyView, contributor: Uint8Array, until?: number,
@@ -41,7 +42,7 @@ export async function gatherEvidence(
   let left = until === undefined ? entriesMax : Infinity;
   const epochs: EpochEvidence[] = [];
   let distance: number | null = null;
-  // The open epoch first: it is what an operator asks about.
+  // The open epoch comes first: operators ask mostly about it.
   for (const { epoch, released } of wanted.toReversed()) {
     const own = new OwnRows(document.columns.length, answer?.point ?? null, scale);
     for await (const page of journalPages(store, studyId, epoch, left)) {

@@ -7,18 +7,21 @@ import { newestPoint, OwnRows, rounded, scaleOf } from './own-rows.js';
 type Study = Pick<StudyView, 'studyId' | 'document'>;
 
 /**
- * Leaves out of later epochs, where the study's facts say `automatic`, every key whose rows of a released epoch have a mean
- * farther than `beyond` from the newest answer up to that release. Called before anything deletes these rows.
+ * For studies whose facts say `automatic`: leaves a key out of later epochs when the mean of its
+ * rows in a released epoch is farther than `beyond` from the newest answer up to that release.
+ * Called before anything deletes these rows.
  *
- * Claim, neighbours and proof are those of quarantineIfFar, and here nobody chooses whom to measure: all keys of the
- * epoch are, each by its own sums. It remains that also *when* an entry takes effect is no function of anybody's rows.
- * Entries of an epoch are written in one transaction, and the study opens no further epoch before that
- * (LiveStudy lets none wait behind a release here), so all take effect at the same epoch: the one after
- * those that were open or closed at this release, a function of the schedule. After a crash in between the same decisions
- * are made again from the same rows and the same release.
+ * Claim, neighbours and proof are those of quarantineIfFar. Here nobody chooses which keys are
+ * measured: all keys of the epoch are, each by its own sums. It remains to show that *when* an
+ * entry takes effect depends on nobody's rows. All entries of an epoch are written in one
+ * transaction, and the study opens no further epoch before it (LiveStudy lets no epoch wait behind
+ * a release here). So all take effect at the same epoch: the one after those that were open or
+ * closed at this release, which the schedule determines. After a crash in between, the same rows
+ * and the same release lead to the same decisions.
  *
- * Nothing of it is logged or counted in metrics: how many were excluded is for the operator's page and `keelson ledger`.
- * Cost: a pass over the epoch's journal per release; memory of one row per contributor of the epoch.
+ * Nothing about it is logged or counted in metrics: only the operator's page and `keelson ledger`
+ * show how many keys were excluded. Cost: a pass over the epoch's journal per release; memory of
+ * one row per contributor of the epoch.
  * @param index of the epoch's release in the study's log.
  * @throws StorageError when the store fails.
  */
@@ -53,8 +56,9 @@ export async function excludeFar(
 }
 
 /**
- * What a crash between a release and its exclusions left to do: those of the newest release whose rows are still there.
- * Older ones were done before it, since releases of a study follow one another.
+ * Makes up for exclusions that a crash after a release prevented: those of the newest release whose
+ * rows are still there. Those of older releases are complete, since the releases of a study follow
+ * one another.
  */
 export async function excludeAfterRestart(context: HubContext, study: Study, releaseCount: number): Promise<void> {
   const { store } = context;

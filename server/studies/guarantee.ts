@@ -1,8 +1,8 @@
 import type { StudyDefinition } from './definition.js';
 
 /**
- * What the ledger's position in a release promises, and to whom, in words for the reader of the release. From public
- * facts only, so it is the same in every release of a study.
+ * Says in words what the ledger's position in a release promises, and to whom, for the reader of
+ * the release. It uses public facts only, so it is the same in every release of a study.
  */
 export function guaranteeOf({ document, budget }: StudyDefinition): string {
   const { epsilon, delta, rule, windowMs } = { ...budget, rule: budget.rule.rule };

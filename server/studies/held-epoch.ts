@@ -5,24 +5,27 @@ import type { EpochRecord, OpenEpoch } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
 import type { EpochTimes } from './schedule.js';
 
-/** An epoch that is open, or closed and not yet released, in this process. */
+/** An epoch of this process that is open, or closed and not yet released. */
 export interface HeldEpoch {
   readonly epoch: bigint;
   readonly opensAtMs: number;
-  /** Scheduled; 0 when the epoch closes on a count. */
+  /** Scheduled close; 0 when the epoch closes on a count. */
   readonly closesAtMs: number;
   readonly rho: Amount;
   readonly delta: Amount;
   /** Secret. */
   readonly assignmentKey: Uint8Array;
   readonly workSeed: Uint8Array;
-  /** Complete contributions: what an epoch that closes on a count counts. */
+  /** Number of complete contributions. An epoch that closes on a count closes by it. */
   complete: number;
-  /** Somebody took rows back, or tried: the summaries are made anew from the journal before the release. */
+  /**
+   * A contributor took rows back, or tried to. The summaries are then rebuilt from the journal
+   * before the release.
+   */
   withdrawn: boolean;
 }
 
-/** A fresh epoch: its assignment key has never been seen by anyone, so nobody can choose a group. */
+/** A new epoch. Its assignment key is new and secret, so no contributor can choose its group. */
 export function freshEpoch(definition: StudyDefinition, epoch: bigint, times: EpochTimes): HeldEpoch {
   const { rho, delta } = definition.charge;
   return {

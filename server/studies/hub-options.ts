@@ -11,66 +11,77 @@ import type { RefusedStudy } from './refused-study.js';
 
 export interface StudyHubOptions {
   readonly store: Store;
-  /** @param onDeath for the runner to call when its epochs are lost. */
+  /** @param onDeath the runner calls it when it has lost its epochs. */
   readonly runnerFactory: (onDeath: (error: KeelsonError) => void) => EpochRunner;
   readonly clock: Clock;
   /** The server's key. */
   readonly signer: Signer;
-  /** How the key came about, oldest first, when it is not the server's first. Default: none. */
+  /**
+   * The changes that led to the key, oldest first, if it is not the server's first. Default: none.
+   */
   readonly rotations?: readonly KeyRotation[];
-  /** Studies with the same name are versions; give the current one only. */
+  /** Studies with the same name are versions of one study. Give only the current version. */
   readonly studies: readonly StudyDefinition[];
-  /** Studies that could not be defined: shown to the operator beside those that the store refuses. Default: none. */
+  /**
+   * Studies that could not be defined. The operator sees them beside those that the store refuses.
+   * Default: none.
+   */
   readonly refused?: readonly RefusedStudy[];
   /**
-   * A study that the store refuses ends the start. Default: it is logged and left out, and the others run; only
-   * when all are refused does the start fail.
+   * True: one study that the store refuses makes the start fail. Default: the refused study is
+   * logged and left out, and the others run; the start fails only when all are refused.
    */
   readonly strict?: boolean;
   readonly logger: Logger;
   /**
-   * The store failed, or an invariant broke. Nothing is acknowledged any more; stop the process and start again:
-   * recovery decides what holds. Called once.
+   * Called once when the store failed or an invariant broke. No batch is acknowledged any more.
+   * Stop the process and start again: recovery finds out what is durable.
    */
   readonly onFatal: (error: unknown) => void;
   /**
-   * Releases are stored and published at whole multiples of this many milliseconds of Unix time, a
-   * public grid, and this is also their planned time: see `Deadline`. From 0 to 60,000. Default 0:
-   * releases show when they are ready, so their times tell what the work took.
+   * Releases are stored and published at whole multiples of this many milliseconds of Unix time.
+   * This public grid step is also their planned duration: see `Deadline`. From 0 to 60,000. Default
+   * 0: releases show when they are ready, so their times reveal how long the work took.
    */
   readonly releaseTickMs?: number;
   /**
-   * True: no study opens an epoch before `startStudy`. Studies are listed and contributors connect meanwhile, and nothing
-   * is charged. An epoch that an earlier process left open still closes and is released. Default false.
+   * True: no study opens an epoch before `startStudy`. Until then studies are listed, contributors
+   * can connect, and nothing is charged. An epoch that an earlier process left open still closes
+   * and is released. Default false.
    */
   readonly held?: boolean;
   /** Default: the registry. */
   readonly findEstimator?: FindEstimator;
 }
 
-/** A hub with the controls of who runs it. */
+/** A hub with the controls for its owner. */
 export interface RunningHub extends StudyHub {
   /**
-   * Runs one more study; a running one of the same name is ended when its open epoch ends.
-   * @throws KeelsonError('invalid-study') when it would change its budget in a way that is not allowed.
+   * Runs one more study. A running study of the same name ends when its open epoch ends.
+   * @throws KeelsonError('invalid-study') when it would change its budget in a way that is not
+   *   allowed.
    */
   addStudy(definition: StudyDefinition): Promise<void>;
-  /** Studies that were asked for and do not run. */
+  /** Studies that are configured and do not run. */
   refused(): readonly RefusedStudy[];
-  /** After a reload: what `refused` says from now on. */
+  /** Replaces the list that `refused` returns, after a reload. */
   noteRefused(refused: readonly RefusedStudy[]): void;
   /**
-   * Opens the first epoch of a study that was held; does nothing for a study that runs. The moment is public: under
-   * `participation: secret` it must not depend on who is connected. @throws WireError('unknown-study').
+   * Opens the first epoch of a study that was held. Does nothing for a study that runs. The moment
+   * is public: under `participation: secret` it must not depend on who is connected. @throws
+   * WireError('unknown-study').
    */
   startStudy(studyId: string): Promise<void>;
-  /** The open epoch ends as planned, then the study is ended for good. @throws WireError('unknown-study'). */
+  /**
+   * Lets the open epoch end as planned, then ends the study for good. @throws
+   * WireError('unknown-study').
+   */
   endStudy(studyId: string): Promise<void>;
   /** Resolves when no epoch is being opened or released. */
   settled(): Promise<void>;
   /**
-   * Refuses batches from now on, waits for those that were submitted and for releases in progress. Epochs that are
-   * open stay open in the store. Closes the runner, not the store.
+   * Refuses batches from now on, and waits for submitted batches and for releases in progress. Open
+   * epochs stay open in the store. Closes the runner, not the store.
    */
   close(): Promise<void>;
 }

@@ -25,11 +25,12 @@ import { StudySet } from './study-set.js';
 export type { RunningHub, StudyHubOptions } from './hub-options.js';
 
 /**
- * Runs studies over a store: takes up what an earlier process left, opens epochs on schedule, takes batches, releases.
- * Resolves when every study has an open epoch, or cannot have one. A study that contradicts what the store holds, or
- * cannot go on with it, is logged and left out (`refused`), so that one broken study never keeps the others from running.
- * @throws KeelsonError('invalid-study') when every study is refused, or with `strict` when one is; StorageError when
- *   the store fails.
+ * Runs studies over a store: continues what an earlier process left, opens epochs on schedule,
+ * takes batches, releases. Resolves when every study has an open epoch, or cannot have one. A study
+ * that contradicts the store, or cannot be continued from it, is logged and left out (`refused`).
+ * So one broken study never stops the others.
+ * @throws KeelsonError('invalid-study') when every study is refused, or with `strict` when one is;
+ *   StorageError when the store fails.
  */
 export async function createStudyHub(options: StudyHubOptions): Promise<RunningHub> {
   const hub = new Hub(options);
@@ -86,7 +87,7 @@ class Hub implements RunningHub {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** After a start that failed: leaves nothing running. */
+  /** After a failed start: stops everything that runs. */
   async abandon(): Promise<void> {
     this.#failure ??= new KeelsonError('closed', 'the hub did not start');
     await this.#studies.close();
@@ -120,7 +121,7 @@ class Hub implements RunningHub {
     if (this.#failure !== undefined) {
       throw new KeelsonError('internal', 'the server stopped after a failure', { cause: this.#failure });
     }
-    // What was submitted before goes to the store before.
+    // Batches that were submitted earlier reach the store earlier.
     const earlier = this.#queue.drained();
     const [result] = await Promise.all([
       study.withdraw({ ...request, nowMs: this.options.clock.nowMs() }).catch((error: unknown) => {
@@ -255,7 +256,7 @@ class Hub implements RunningHub {
       ? error
       : new KeelsonError('internal', 'the server failed', { cause: error });
     this.options.logger.error(
-      { err: error }, 'the server stops: what is durable stays, and the next start goes on from it',
+      { err: error }, 'the server stops: what is durable stays, and the next start continues from it',
     );
     this.options.onFatal(this.#failure);
   }
@@ -275,12 +276,12 @@ function requestOf(batch: VerifiedBatch, definition: StudyDefinition): Admission
   };
 }
 
-/** Rows that are read in place share the body's memory. */
+/** Rows that are read in place share the body's memory, so they are not counted again. */
 function bytesHeld({ body, values }: VerifiedBatch): number {
   return body.length + (values === undefined || values.buffer === body.buffer ? 0 : values.byteLength);
 }
 
-/** What the listener has checked; an embedder may not have. */
+/** Repeats checks of the listener: embedding code may not have made them. */
 function fits({ values, rows, columns }: VerifiedBatch, definition: StudyDefinition): boolean {
   const { length: dimension } = definition.document.columns;
   return values !== undefined && rows > 0 && columns === dimension && values.length === rows * columns;

@@ -1,16 +1,18 @@
 import type { JournalEntry, Store, StudyId } from '../store/contract.js';
 
 /**
- * Entries of a page at most, and bytes of bodies with which it ends: batches are admitted between two pages. Sizes of
- * bodies are the contributors' choice, so only a bound in bytes keeps the memory of a page small.
+ * Most entries of a page, and the bytes of bodies at which it ends. Batches are admitted between
+ * two pages. Contributors choose the sizes of bodies, so only a bound in bytes keeps the memory of
+ * a page small.
  */
 const pageEntries = 1_024;
 const pageBytes = 8 * 1024 * 1024;
 
 /**
- * The journal of an epoch in its order, in pages, none of them empty. The next page is read when it is asked for, so memory
- * does not grow with the epoch, and nothing more is read when the caller stops.
- * @param entriesMost after which to stop, 0 and up.
+ * The journal of an epoch, in order, in pages that are never empty. A page is read when the caller
+ * asks for it. So memory does not grow with the epoch, and a caller that stops causes no further
+ * reads.
+ * @param entriesMost number of entries after which it stops, at least 0.
  * @throws StorageError when the journal cannot be read.
  */
 export async function* journalPages(

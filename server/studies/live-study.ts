@@ -18,9 +18,12 @@ import { ReleaseLine, type ClosedEpoch } from './release-line.js';
 import type { Retention } from './retention.js';
 import { closeTime, delayUntilClose, dueTime, lastTick, nextTimes } from './schedule.js';
 
-/** Closed epochs that may wait for their release; past it the open one stays open longer instead of adding to them. */
+/**
+ * Closed epochs that may wait for their release. At this number, the open epoch is extended instead
+ * of closed.
+ */
 const waitingMax = 2;
-/** Where each release decides who is left out of the epochs that open after it. */
+/** The same limit for studies in which each release decides which keys later epochs leave out. */
 const waitingMaxExcluding = 1;
 
 /** A study's identity: its facts as signed bytes. */
@@ -32,7 +35,8 @@ export interface StudyIdentity {
 
 /**
  * `run`: epochs follow one another until the budget or the operator ends the study.
- * `drain`: epochs that hold acknowledged rows are released, none is opened. `end` also ends the study then.
+ * `drain`: epochs with acknowledged rows are released, and none is opened. `end`: the same, and
+ * then the study ends.
  */
 export type StudyMode = 'run' | 'drain' | 'end';
 
@@ -41,7 +45,7 @@ export interface LiveStudyOptions {
   /** No epoch opens before `begin`. */
   readonly held: boolean;
   readonly retention: Retention;
-  /** Called when the study has nothing more to do; perhaps more than once. */
+  /** Called when the study has nothing more to do, possibly more than once. */
   readonly onDone: () => void;
 }
 
@@ -49,19 +53,22 @@ export interface LiveStudyOptions {
 export class LiveStudy implements Waiting {
   readonly #line: ReleaseLine;
   readonly #retention: Retention;
-  /** Epochs that batches can still count in or that wait for their release. */
+  /** Epochs in which batches can still count, or that wait for their release. */
   readonly #held = new Map<bigint, HeldEpoch>();
   #state: StudyStateName;
   #exhausted: boolean;
   #open: HeldEpoch | null = null;
   #lastEpoch: bigint;
-  /** When the next epoch should open: the scheduled close before it, or when the budget renews; 0: no plan. */
+  /**
+   * When the next epoch should open: at the scheduled close of the last one, or when the budget
+   * renews. 0: not planned.
+   */
   #nextOpenMs = 0;
   #cancelTimer: (() => void) | undefined;
   #turning: Promise<void> | null = null;
   #overdue = false;
   #closing = false;
-  /** `recovering`: takes nothing before the rows of its open epochs are counted. */
+  /** `recovering`: no batch is taken until the rows of open epochs are counted. */
   #phase: 'recovering' | 'running' | 'abandoned' = 'recovering';
   #mode: StudyMode;
   #isHeld: boolean;
@@ -112,12 +119,13 @@ export class LiveStudy implements Waiting {
   }
 
   /**
-   * Takes up what an earlier process left, oldest first, then opens an epoch or goes on with the one that is open.
-   * @throws what went wrong; `abandon` the study then.
+   * Continues what an earlier process left, oldest first. Then opens an epoch, or keeps the one
+   * that is open.
+   * @throws what went wrong. The caller must then `abandon` the study.
    */
   async start(unfinished: readonly EpochRecord[]): Promise<void> {
     const { clock, releaseTickMs } = this.context;
-    // What follows takes a time that depends on rows: what is scheduled now counts from here.
+    // The work below takes a time that depends on rows. So the schedule counts from here.
     const startedMs = lastTick(clock.nowMs(), releaseTickMs);
     await excludeAfterRestart(this.context, this.view, this.#line.count);
     for (const record of unfinished) await this.#resume(record, startedMs + releaseTickMs);
@@ -129,8 +137,8 @@ export class LiveStudy implements Waiting {
   }
 
   /**
-   * After a start that failed: opens nothing and counts nothing. Releases in progress are finished; the rest stays in
-   * the store as it is, for the next start.
+   * After a failed start: opens nothing and counts nothing. Releases in progress are finished. The
+   * rest stays unchanged in the store, for the next start.
    * @returns when no release is in progress.
    */
   async abandon(): Promise<void> {
@@ -141,7 +149,7 @@ export class LiveStudy implements Waiting {
   }
 
   /**
-   * What a durable verdict means. Called in journal order.
+   * Applies a durable verdict. Called in journal order.
    * @returns the answer for the sender.
    */
   settle(batch: VerifiedBatch, result: AdmissionResult): SubmitResult {
@@ -155,8 +163,9 @@ export class LiveStudy implements Waiting {
   }
 
   /**
-   * Takes rows back. The epoch is marked before the store is asked: whatever the store decides before it closes the epoch is
-   * then seen when its release is made; a mark without a withdrawal costs one look at the journal.
+   * Takes rows back. The epoch is marked before the store is asked. So its release takes into
+   * account every withdrawal that the store accepts before it closes the epoch. A mark without a
+   * withdrawal costs one pass over the journal.
    */
   async withdraw(request: WithdrawalRequest): Promise<WithdrawalResult> {
     const held = this.#held.get(request.epoch);
@@ -178,7 +187,7 @@ export class LiveStudy implements Waiting {
     if (this.#open === null) await this.#turnOver();
   }
 
-  /** The open epoch ends as planned, and none follows it. An epoch that would wait for a count ends now. */
+  /** Lets the open epoch end as planned; none follows. An epoch that closes on a count ends now. */
   async end(): Promise<void> {
     this.#mode = 'end';
     this.#leaveLine();
@@ -186,9 +195,9 @@ export class LiveStudy implements Waiting {
     if (this.#open.closesAtMs === 0) await this.#turnOver();
   }
 
-  /** The studies before it have the budget's room that they waited for. */
+  /** Called when no study before this one waits for the budget any more. */
   onTurn(atMs: number): void {
-    // A turn under way may have found others before it.
+    // A turn in progress may have seen other studies before this one.
     void (this.#turning ?? Promise.resolve()).then(() => {
       this.#nextOpenMs = atMs;
       this.#askAgain();
@@ -201,13 +210,16 @@ export class LiveStudy implements Waiting {
     await this.#line.settled();
   }
 
-  /** Stops the schedule; a release in progress is finished, an open epoch stays open for the next start. */
+  /**
+   * Stops the schedule. A release in progress is finished. An open epoch stays open for the next
+   * start.
+   */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#turning;
     await this.#line.settled();
     this.#leaveLine();
-    // Now: a turn that was under way has armed the next one's.
+    // Not earlier: a turn that was in progress has set the timer of the next one.
     this.#cancelTimer?.();
   }
 
@@ -216,7 +228,7 @@ export class LiveStudy implements Waiting {
     const { studyId } = this.identity;
     const { document } = this.definition;
     const held = this.#held.get(result.epoch);
-    // Once stopped, summaries are not used any more: the next start rebuilds them from the journal.
+    // A stopped process needs no summaries: the next start rebuilds them from the journal.
     if (stopped() || this.#phase === 'abandoned') return;
     assert(held !== undefined && batch.values !== undefined, 'rows are accepted into an epoch that is held');
     const part = reduceBatch(document.contribution.reduce, document.columns.length, held.assignmentKey, {
@@ -241,7 +253,7 @@ export class LiveStudy implements Waiting {
     }
     const held = attempts > recoveriesMax ? null : await this.#rebuilt(record);
     if (held === null) {
-      logger.error({ study: this.view.name, epoch, attempts }, 'an epoch is given up; it ends as interrupted');
+      logger.error({ study: this.view.name, epoch, attempts }, 'an epoch could not be rebuilt; it ends as interrupted');
       await store.beginClose(studyId, epoch);
       return this.#enqueue(heldEpochOf(record), 'interrupt', dueMs);
     }
@@ -251,12 +263,16 @@ export class LiveStudy implements Waiting {
     else this.#enqueue(held, 'release', dueMs);
   }
 
-  /** Null when it cannot be rebuilt by this program; the other epochs and studies are not concerned. */
+  /**
+   * Returns null when this program cannot rebuild the epoch. Other epochs and studies are not
+   * affected.
+   */
   async #rebuilt(record: EpochRecord): Promise<HeldEpoch | null> {
     const { runner, logger } = this.context;
     const { studyId } = this.identity;
     const { charge } = this.definition;
-    // A newer program may plan another noise for the same facts. What was reserved must cover what would be drawn.
+    // A newer program may plan other noise for the same facts. The reservation must cover what
+    // would be drawn.
     if (charge.rho > record.rho || charge.delta > record.delta) return null;
     try {
       return await rebuildEpoch(this.context, this.definition, studyId, record);
@@ -294,8 +310,10 @@ export class LiveStudy implements Waiting {
   }
 
   /**
-   * Its rows stay until it has left the line: who is left out later may depend on them.
-   * @param fromMs Unix time of the close, or the tick after the start of the server: a public number.
+   * Puts the epoch in line for its release. Its rows stay until it has left the line: exclusions
+   * may be decided by them.
+   * @param fromMs Unix time of the close, or the tick after the start of the server: a public
+   *   number.
    */
   #enqueue(held: HeldEpoch, kind: ClosedEpoch['kind'], fromMs: number): void {
     this.#retention.spare(held.epoch);
@@ -310,8 +328,9 @@ export class LiveStudy implements Waiting {
   }
 
   /**
-   * Closes the open epoch and opens the next, if there may be one. Never rejects.
-   * @param startedMs of a turn at the start of the server: the tick before that, a public number.
+   * Closes the open epoch and opens the next one if possible. Never rejects.
+   * @param startedMs for a turn at the start of the server: the tick before the start, a public
+   *   number.
    */
   #turnOver(startedMs = 0, onError: (error: unknown) => void = this.context.fatal): Promise<void> {
     this.#turning ??= this.#turn(startedMs)
@@ -327,8 +346,9 @@ export class LiveStudy implements Waiting {
     const atMs = startedMs > 0 ? startedMs + releaseTickMs : lastTick(clock.nowMs(), releaseTickMs);
     const next = this.#nextEpoch(startedMs);
     this.#overdue = false;
-    // Both are posted in one go, so the store lets nothing between them: contributors find the next epoch open as soon
-    // as the old one is closed. The old one's reservation is still there, so the next one's must fit beside it.
+    // Both calls are posted together, so the store executes nothing between them: contributors
+    // always find the next epoch open when the old one closes. The reservation of the old one is
+    // still there, so the next one must fit beside it.
     const [, opened] = await Promise.all([
       old === null ? undefined : store.beginClose(studyId, old.epoch),
       next === null ? undefined : store.openEpoch(openingOf(studyId, this.definition, next)),
@@ -339,12 +359,15 @@ export class LiveStudy implements Waiting {
     if (stopped()) return;
     this.#open = null;
     if (next !== null) this.#opened(next, opened!);
-    // An epoch that closes on a count says when it was reached: after every row that counts.
+    // An epoch that closes on a count states when the count was reached: after every row that
+    // counts.
     if (old !== null) this.#enqueue(old, 'release', old.closesAtMs === 0 ? clock.nowMs() : atMs);
     await this.#stopIfDone();
   }
 
-  /** Held, and open in the runner, before the store can let a batch into it. */
+  /**
+   * The next epoch, held here and open in the runner before the store can accept a batch for it.
+   */
   #nextEpoch(startedMs: number): HeldEpoch | null {
     if (this.#isHeld || this.#mode !== 'run' || this.#state !== 'open' || this.#exhausted) return null;
     const { clock, runner, logger, turns } = this.context;
@@ -352,7 +375,8 @@ export class LiveStudy implements Waiting {
     if (!turns.isFirst(budget.key, this)) {
       turns.join(budget.key, this);
       logger.info(
-        { study: document.study, budget: budget.key }, 'no epoch before studies that have waited longer for the budget',
+        { study: document.study, budget: budget.key },
+        'the study waits for its epoch: others have waited longer for the budget',
       );
       return null;
     }
@@ -360,7 +384,7 @@ export class LiveStudy implements Waiting {
     const times = nextTimes(document.epoch, clock.nowMs(), planned, this.context.releaseTickMs);
     const next = freshEpoch(this.definition, this.#lastEpoch + 1n, times);
     this.#held.set(next.epoch, next);
-    // An epoch that the runner cannot hold says so again at its release.
+    // If the runner cannot hold the epoch, its release will fail with the same error.
     runner.open(setupOf(this.identity.studyId, this.definition, next)).catch((error: unknown) => {
       if (this.#closing) return;
       logger.error({ study: document.study, epoch: next.epoch, err: error }, 'an epoch has no summaries');
@@ -397,7 +421,10 @@ export class LiveStudy implements Waiting {
     this.context.runner.drop(this.identity.studyId, held.epoch);
   }
 
-  /** Asks for an epoch again when the budget will have renewed. Never at once: the clock may have been set back. */
+  /**
+   * Asks for an epoch again when the budget will have renewed. Never at once, because the clock may
+   * have been set back.
+   */
   #waitUntil(retryAtMs: number): void {
     const { clock, turns } = this.context;
     turns.join(this.definition.budget.key, this);
@@ -410,7 +437,7 @@ export class LiveStudy implements Waiting {
     if (!this.context.stopped() && !this.#closing && this.#open === null) void this.#turnOver();
   }
 
-  /** It does not wait for its budget, or not any more. */
+  /** Leaves the budget's line. Does nothing if the study is not in it. */
   #leaveLine(atMs = lastTick(this.context.clock.nowMs(), this.context.releaseTickMs)): void {
     this.context.turns.leave(this.definition.budget.key, this, atMs);
   }
@@ -423,7 +450,10 @@ export class LiveStudy implements Waiting {
     await this.#stopIfDone();
   }
 
-  /** The state changes for everybody after the last release is out, so that the head that follows is the last one. */
+  /**
+   * The state changes after the last release is published, so that the head that follows is the
+   * last one.
+   */
   async #stopIfDone(): Promise<void> {
     if (this.#open !== null || this.#line.pending > 0 || this.#phase === 'abandoned') return;
     if (this.#state !== 'open') return this.#onDone();
@@ -439,7 +469,7 @@ export class LiveStudy implements Waiting {
   }
 }
 
-/** What a contributor is told of its own spending. */
+/** A contributor's own spending, as it is reported to it. */
 function ownSpendOf({ budget }: StudyDefinition, spend: { readonly rho: Amount; readonly delta: Amount }): Spend {
   return {
     rho: amountToNumber(spend.rho), rhoCap: amountToNumber(budget.rhoCap),

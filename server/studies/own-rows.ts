@@ -7,10 +7,13 @@ import { clipped } from '../epochs/reduction.js';
 import type { Store } from '../store/contract.js';
 import type { EpochEvidence } from './evidence-contract.js';
 
-/** Releases searched for an answer. */
+/** How many releases are searched for an answer. */
 const releasesMax = 32;
 
-/** A contributor's rows of one epoch, as far as distances need them: what counts of them, as in releases. */
+/**
+ * Sums of a contributor's rows of one epoch, enough for distances. The same rows count as in
+ * releases.
+ */
 export class OwnRows {
   rows = 0;
   #complete = false;
@@ -44,7 +47,7 @@ export class OwnRows {
     };
   }
 
-  /** Of the mean of the rows from the point; 0 without a point. */
+  /** Distance of the mean of the rows from the point; 0 without a point. */
   distance(): number {
     const { point, rows } = this;
     return point === null ? 0 : this.#distance(this.#sums.map((sum) => sum / rows), point);
@@ -55,9 +58,9 @@ export class OwnRows {
   }
 }
 
-/** A published answer that is a row like those of contributors. */
+/** A published answer that has the form of a contributor's row. */
 export interface PublishedPoint {
-  /** Of its release in the study's log. */
+  /** Index of its release in the study's log. */
   readonly index: number;
   readonly epoch: bigint;
   /** One number per column. */
@@ -65,8 +68,8 @@ export interface PublishedPoint {
 }
 
 /**
- * The newest of the study's first `count` releases whose answer is a row like those of contributors; null where the last
- * 32 of them have none.
+ * Of the study's first `count` releases, the newest answer that has the form of a contributor's
+ * row; null when none of the last 32 of them has one.
  */
 export async function newestPoint(
   store: Store, { studyId, document }: Pick<StudyView, 'studyId' | 'document'>, count: number,
@@ -86,8 +89,9 @@ export async function newestPoint(
 }
 
 /**
- * Whether a study's answers can be compared with rows: one number for each column, about that
- * column. A covariance has parts, and the count of one column is near no row of it.
+ * Whether a study's answers can be compared with rows: an answer needs one number for each column,
+ * about that column. A covariance has several parts, and the count of one column says nothing about
+ * where its rows are.
  */
 export function answersAreRows(
   document: StudyDocument, estimator: Estimator, { outputShape, parts }: Plan,
@@ -96,13 +100,13 @@ export function answersAreRows(
   return isRow && parts === undefined && namesColumns(document, estimator);
 }
 
-/** Whether the numbers of an answer go by the names of the columns, in their order. */
+/** Whether the numbers of an answer have the names of the columns, in their order. */
 function namesColumns({ parameters, columns }: StudyDocument, estimator: Estimator): boolean {
   const labels = estimator.outputLabels?.(parameters, columns) ?? columns;
   return labels.length === columns.length && labels.every((label, i) => label === columns[i]);
 }
 
-/** The public scale of each column, where the estimator has one. */
+/** The public scale of each column, if the estimator has one. */
 export function scaleOf({ parameters, columns }: StudyDocument): readonly number[] | null {
   const { scale } = parameters;
   if (typeof scale === 'number') return columns.map(() => scale);
@@ -110,7 +114,7 @@ export function scaleOf({ parameters, columns }: StudyDocument): readonly number
   return scale.every((each) => typeof each === 'number') ? scale : null;
 }
 
-/** 2 significant digits. */
+/** Rounds to 2 significant digits. */
 export function rounded(value: number): number {
   return Number(value.toPrecision(2));
 }

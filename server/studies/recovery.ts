@@ -8,13 +8,18 @@ import type { StudyDefinition } from './definition.js';
 import { heldEpochOf, setupOf, type HeldEpoch } from './held-epoch.js';
 import { journalPages } from './journal-pages.js';
 
-/** Attempts to rebuild an epoch before it is given up: one that stops the server each time must not do so for ever. */
+/**
+ * Most attempts to rebuild an epoch. Without a limit, an epoch that stops the server each time
+ * would do so for ever.
+ */
 export const recoveriesMax = 2;
 
 /**
- * Rebuilds an epoch's summaries from the journal: the same assignment key, work seed and order as the first time, hence
- * the same summaries. Reads in pages and waits for the runner after each, so memory does not grow with the epoch.
- * @throws StorageError when the journal cannot be read; anything else means that this epoch cannot be rebuilt.
+ * Rebuilds an epoch's summaries from the journal. Assignment key, work seed and order are the same
+ * as the first time, so the summaries are too. It reads in pages and waits for the runner after
+ * each, so memory does not grow with the epoch.
+ * @throws StorageError when the journal cannot be read. Any other error means that this epoch
+ *   cannot be rebuilt.
  */
 export async function rebuildEpoch(
   context: HubContext,
@@ -28,7 +33,7 @@ export async function rebuildEpoch(
 }
 
 /**
- * Opens the epoch in the runner and hands it the journal, in pages.
+ * Opens the epoch in the runner and adds the journal to it, in pages.
  * @throws as rebuildEpoch.
  */
 export async function summarise(
@@ -45,7 +50,10 @@ export async function summarise(
   }
 }
 
-/** Bodies were verified and decoded before they were journalled; they are read again by the same code. */
+/**
+ * Bodies were verified and decoded before they were journalled. The same code reads them again
+ * here.
+ */
 function partOf(definition: StudyDefinition, held: HeldEpoch, entry: JournalEntry): RowPart {
   const { document } = definition;
   const body = decodeBatchBody(entry.body);

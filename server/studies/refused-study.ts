@@ -1,9 +1,12 @@
 import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import type { ErrorCode } from '../../src/base/error-codes.js';
 
-/** A study that was asked for and does not run. For the operator only: the reason may quote its file. */
+/**
+ * A study that is configured and does not run. For the operator only: the reason may quote its
+ * file.
+ */
 export interface RefusedStudy {
-  /** Its name, or its file where the name cannot be read. */
+  /** Its name, or its file when the name cannot be read. */
   readonly study: string;
   readonly error: Error;
 }
@@ -17,16 +20,16 @@ export function isOwnFault(error: unknown): error is KeelsonError {
 }
 
 /**
- * Whether what went wrong in one study's start concerns that study alone. What concerns all: a store
- * that failed as a whole (its disk is full, its database is corrupt), or that is closed. A
- * StorageError with the scope `call` is about the records of one call.
+ * Whether an error in one study's start concerns that study alone. A failure of the whole store
+ * (its disk is full, its database is corrupt, or it is closed) concerns all. A StorageError with
+ * the scope `call` is about the records of one call.
  */
 export function concernsOneStudy(error: unknown): boolean {
   if (error instanceof StorageError) return error.details['scope'] === 'call';
   return !(error instanceof KeelsonError && error.code === 'closed');
 }
 
-/** The error of a start or a reload in which every study is refused. */
+/** The error of a start or a reload that refuses every study. */
 export function noStudyStarts(refused: readonly RefusedStudy[]): Error {
   if (refused.length === 1) return refused[0]!.error;
   const reasons = refused.map(({ study, error }) => `\n  ${study}: ${error.message}`).join('');

@@ -14,7 +14,7 @@ import { guaranteeOf } from './guarantee.js';
 
 export { epsilonOfSpent as epsilonOf } from '../../src/privacy/accounting/spent.js';
 
-/** What a release says besides the facts of its study. All of it public. */
+/** What a release states besides the facts of its study. All of it is public. */
 export interface ReleaseFacts {
   readonly studyId: string;
   readonly index: number;
@@ -23,13 +23,13 @@ export interface ReleaseFacts {
   /** What was charged, in the unit of the budget's rule. */
   readonly rho: Amount;
   readonly delta: Amount;
-  /** After the charge. */
+  /** The balance after the charge. */
   readonly balance: LedgerBalance;
-  /** SHA-512 of the body before, hex; zeros for the first. */
+  /** SHA-512 of the previous body, hex; zeros for the first. */
   readonly previousDigest: string;
   /** Canonical JSON of the events that were charged. */
   readonly mechanisms: string;
-  /** Scheduled, so that it says nothing about who came. */
+  /** The scheduled close, so that it reveals nothing about who contributed. */
   readonly closedAtMs: number;
 }
 
@@ -61,7 +61,7 @@ export function signRelease(definition: StudyDefinition, signer: Signer, facts: 
   return { studyId: facts.studyId, index: facts.index, epoch: facts.epoch, body, signature, digest: toHex(digest) };
 }
 
-/** The end of a log, as it stands: how many releases, and the digest of the last. */
+/** Signs the head of a log: the number of releases, and the digest of the last one. */
 export function signHead(
   signer: Signer,
   log: { readonly studyId: string; readonly count: number; readonly digest: string; readonly state: WireStudyState },
@@ -85,8 +85,9 @@ function costOf(definition: StudyDefinition, facts: ReleaseFacts): ReleaseCost {
 }
 
 /**
- * Of this release alone. A Renyi budget's order suits the whole budget, not one release, whose zCDP cost says less: it
- * is taken where the plan is the one that was charged. Both hold for every data set, so the smaller one does.
+ * The epsilon of this release alone. A Renyi budget's order suits the whole budget, not one
+ * release, for which the zCDP cost gives a smaller epsilon. The zCDP cost is used when the charged
+ * costs are the plan's. Both bounds hold for every data set, so the smaller one does too.
  */
 function ownEpsilon(definition: StudyDefinition, { rho, delta }: ReleaseFacts): number {
   const { plan, charge, budget, document } = definition;

@@ -11,36 +11,38 @@ import { summarise } from './recovery.js';
 import { signRelease } from './release-body.js';
 import { Deadline, earlyMs, lastTick, plannedDuration } from './schedule.js';
 
-/** A closed epoch on its way out. */
+/** A closed epoch that waits for its release. */
 export interface ClosedEpoch {
   readonly held: HeldEpoch;
   /**
-   * `release`: closing in the store, summaries in the runner. `interrupt`: closing, but cannot be released.
-   * `interrupted`: charged before a crash, and its noise is lost.
+   * `release`: closing in the store, summaries in the runner. `interrupt`: closing, but it cannot
+   * be released. `interrupted`: charged before a crash, and its noise is lost.
    */
   readonly kind: 'release' | 'interrupt' | 'interrupted';
-  /** Unix time. Scheduled where the epoch closes on time. */
+  /** Unix time. The scheduled close if the epoch closes on time. */
   readonly closedAtMs: number;
   /**
-   * Unix time from which its release is planned and its charge counts, a public number: the
-   * scheduled close, or, where the server came to it later, the tick or the start at which it did.
+   * Unix time from which its release is planned and its charge counts: the scheduled close, or the
+   * tick or the start at which the server came to it, if that was later. A public number.
    */
   readonly dueFromMs: number;
 }
 
-/** Entries of the ledger looked through for the events of a charge that was made before a crash. */
+/** How many ledger entries are searched for the events of a charge that preceded a crash. */
 const ledgerPage = 10_000;
 
 /**
  * Releases of one study, one after the other, in the order of their epochs.
  *
- * The order of steps for one epoch is what keeps the two promises of the ledger:
- *   reserved (at the opening) -> closing -> CHARGED, durable -> noise is drawn -> BYTES STORED, durable -> published.
- * Claim 1: what is published was charged. Noise is drawn only after chargeEpoch resolved, from mechanisms built of the
- * events whose cost was charged; and a charge is never undone.
- * Claim 2: no epoch has two answers. Before the bytes are stored nobody saw anything; a restart that finds the charge
- * without the bytes publishes `refused: interrupted`, a constant, instead of drawing again; once they are stored, the
- * store takes no others and a restart publishes the same ones.
+ * For each epoch the order of steps keeps the two promises of the ledger:
+ *   reserved (at the opening) -> closing -> CHARGED, durable -> noise is drawn -> BYTES STORED,
+ *   durable -> published.
+ * Claim 1: what is published was charged. Noise is drawn only after chargeEpoch resolved, from
+ * mechanisms built from the events whose cost was charged, and a charge is never undone.
+ * Claim 2: no epoch has two answers. Before the bytes are stored, no reader saw anything. A restart
+ * that finds the charge without the bytes publishes `refused: interrupted`, a constant, and does
+ * not draw again. Once bytes are stored, the store accepts no others, and a restart publishes the
+ * same bytes.
  */
 export class ReleaseLine {
   #count: number;
@@ -76,13 +78,13 @@ export class ReleaseLine {
   }
 
   enqueue(closed: ClosedEpoch): void {
-    // The work on one that waits begins when the one before it has left the line, at a tick.
+    // An epoch that waits begins its work when the one before it has left the line, at a tick.
     const deadline = this.#pending > 0 ? undefined : this.#deadline(closed.dueFromMs);
     this.#pending += 1;
     this.#tail = this.#tail.then(() => this.#take(closed, deadline));
   }
 
-  /** Resolves when the line was empty once. Never rejects. */
+  /** Resolves at a moment when the line is empty. Never rejects. */
   async settled(): Promise<void> {
     while (this.#pending > 0) await this.#tail;
   }
@@ -99,7 +101,8 @@ export class ReleaseLine {
     try {
       if (!this.context.stopped()) await this.#finish(closed, deadline);
     } catch (error) {
-      // Only the store throws here. What it holds is then decided by the restart, not by this process.
+      // Only the store throws here. The next start then finds out what the store holds; this
+      // process does not.
       this.context.fatal(error);
     } finally {
       this.#pending -= 1;
@@ -118,7 +121,8 @@ export class ReleaseLine {
       logger.info({ study, epoch }, 'an epoch lapsed: nobody came, nothing is charged');
       return this.#forget(epoch);
     }
-    // Before anything whose time depends on rows: everybody may ask for the ledger's totals.
+    // The charge precedes all work whose time depends on rows: every reader may ask for the
+    // ledger's totals.
     const { balance, mechanisms } = await this.#charge(closed);
     const isReady = await this.#withoutWithdrawn(closed);
     const drawn = closed.kind === 'release' && isReady ? await this.#draw(epoch) : interrupted;
@@ -133,15 +137,15 @@ export class ReleaseLine {
   }
 
   /**
-   * Waits until the release may show. Before the bytes are stored, because a reader of the log
-   * sees what is stored.
+   * Waits until the release may show. This precedes the storing of the bytes, because readers of
+   * the log see what is stored.
    * @returns the planned Unix time that was reached.
    */
   async #untilDue(deadline: Deadline, epoch: bigint): Promise<number> {
     const { atMs, fits } = await deadline.reached();
     const { study } = this.definition.document;
     if (!fits) {
-      // Whoever follows the study sees as much.
+      // The log reveals no more than the release times that every reader sees.
       this.context.logger.warn(
         { study, epoch }, 'a release did not fit its planned time: give a longer --release-tick',
       );
@@ -150,8 +154,9 @@ export class ReleaseLine {
   }
 
   /**
-   * Decides who is left out later. That takes a time that depends on rows, and the next epoch, the
-   * next release or the end of the study may wait for it: so it has a planned time of its own.
+   * Decides which keys later epochs leave out. The work takes a time that depends on rows. The next
+   * epoch, the next release or the end of the study may wait for it, so it has its own planned
+   * time.
    */
   async #exclude(epoch: bigint, index: number, fromMs: number): Promise<void> {
     const { document } = this.definition;
@@ -163,9 +168,9 @@ export class ReleaseLine {
   }
 
   /**
-   * Logs a release after its bytes are stored, so at the tick and not before. Everything here is in
-   * the release, which is public: the epoch, the kind of outcome and why it was refused, the cost.
-   * How many contributed, and how long the work took, is not.
+   * Logs a release after its bytes are stored, so not before the tick. The log line has only what
+   * the public release has: the epoch, the kind of outcome, the reason of a refusal, the cost. It
+   * does not have the number of contributors or the duration of the work.
    */
   #tell({ held }: ClosedEpoch, outcome: Outcome, index: number): void {
     const { study, privacy: { epsilon, delta } } = this.definition.document;
@@ -179,16 +184,19 @@ export class ReleaseLine {
   }
 
   /**
-   * Where somebody took rows back: the summaries are thrown away and made anew from the journal, which does not have those
-   * rows any more. The result is bit for bit what it is for an epoch that never had them, as sums that are undone by
-   * subtraction are not: the same assignment key, work seed and order of what is left. No noise was used yet: the first
-   * summaries' values are forgotten unread. Once per epoch, so that no number of withdrawals keeps the server busy.
+   * If rows were taken back, discards the summaries and rebuilds them from the journal, which no
+   * longer has those rows. Assignment key, work seed and the order of the remaining rows are the
+   * same. So the result is bit for bit that of an epoch that never had the withdrawn rows.
+   * Subtracting rows from sums would not achieve that. No noise was drawn yet, and nothing has read
+   * the values of the first summaries. It happens once per epoch, so many withdrawals cannot keep
+   * the server busy.
    * @returns false when the epoch cannot be rebuilt.
    */
   async #withoutWithdrawn({ held, kind }: ClosedEpoch): Promise<boolean> {
     if (kind !== 'release' || !held.withdrawn) return true;
     const { runner, drained, logger } = this.context;
-    // Batches with a verdict on their way are in the journal already, and would be counted twice.
+    // Batches whose verdicts are not handled yet are in the journal already. They would be counted
+    // twice.
     await drained();
     runner.drop(this.studyId, held.epoch);
     try {
@@ -203,13 +211,19 @@ export class ReleaseLine {
     }
   }
 
-  /** With public participation the fact that nobody came is public: no noise is taken, nothing is charged. */
+  /**
+   * With public participation it is public that an epoch had no contributors. No noise is drawn,
+   * nothing is charged.
+   */
   async #isFree(closed: ClosedEpoch): Promise<boolean> {
     if (closed.kind !== 'release' || this.definition.document.participation !== 'public') return false;
     return await this.context.store.contributorCount(this.studyId, closed.held.epoch) === 0;
   }
 
-  /** It holds no rows, only the secrets of its groups: that a reader holds up their deletion is no reason to stop. */
+  /**
+   * Such an epoch holds no rows, only the secrets of its groups. So a reader that blocks the
+   * deletion stops nothing.
+   */
   async #forget(epoch: bigint): Promise<void> {
     const { store, logger } = this.context;
     try {
@@ -229,7 +243,8 @@ export class ReleaseLine {
       const balance = await store.chargeEpoch(this.studyId, held.epoch, planned, dueFromMs);
       return { balance, mechanisms: planned };
     }
-    // The program may be a newer one with another plan: what the ledger says was charged is what stands.
+    // A newer program may plan differently. The events that the ledger has for the charge are in
+    // force.
     const { key } = this.definition.budget;
     const entries = await store.ledgerEntries(key, ledgerPage);
     const charged = entries.find((entry) =>
@@ -239,7 +254,10 @@ export class ReleaseLine {
     return { balance, mechanisms };
   }
 
-  /** The charge is durable. Whatever goes wrong now concerns this epoch alone, and it stays paid for. */
+  /**
+   * Called when the charge is durable. Any failure from here on concerns this epoch alone, and the
+   * charge stays.
+   */
   async #draw(epoch: bigint): Promise<Outcome> {
     const { runner, drained, logger } = this.context;
     try {

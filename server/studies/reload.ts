@@ -3,22 +3,24 @@ import type { StudyDefinition } from './definition.js';
 import type { RunningHub } from './hub-options.js';
 import { isOwnFault, type RefusedStudy } from './refused-study.js';
 
-/** What became of a reload. */
+/** The result of a reload. */
 export interface Reloaded {
-  /** Names of studies, or new versions of one, that run from now on. */
+  /** Names of new studies, or of studies with a new version, that run from now on. */
   readonly added: readonly string[];
-  /** Names of those that are refused, or their files; what ran under these names runs on. */
+  /** Names of refused studies, or their files. The versions that ran under these names continue. */
   readonly refused: readonly string[];
 }
 
 /**
- * Runs what the files say now. Unchanged facts leave a study as it is; changed facts are another study, and the one
- * before ends with its open epoch, whose rows are released first. Each is taken or refused by itself, in one
- * transaction of the store that also compares budgets: a budget that would grow is refused, and nothing is spent or
- * given back by a reload. A study that is in no file any more runs on, because ending is for good: `endStudy` does that.
- * @param unreadable files of which no study could be made: they are logged and shown to the operator like the studies
- *   that the store refuses.
- * @throws what is not the study's own fault, such as a StorageError.
+ * Runs the studies that the files now define. A study with unchanged facts stays as it is. Changed
+ * facts are another version; the earlier one ends with its open epoch, whose rows are released
+ * first. Each study is accepted or refused separately, in one transaction of the store that also
+ * compares budgets. A budget that would grow is refused, and a reload neither spends nor gives back
+ * anything. A study that is in no file any more continues, because an end is final: use `endStudy`
+ * for that.
+ * @param unreadable files that define no study. They are logged and shown to the operator like
+ *   studies that the store refuses.
+ * @throws errors that are not a study's own fault, for example a StorageError.
  */
 export async function reloadStudies(
   hub: Pick<RunningHub, 'studies' | 'addStudy' | 'noteRefused'>, definitions: readonly StudyDefinition[],
@@ -41,7 +43,7 @@ export async function reloadStudies(
     logger.info({ study }, 'a study was added');
   }
   for (const { study, error } of refused) {
-    logger.error({ study, err: error }, 'a study is not taken; what runs under its name goes on');
+    logger.error({ study, err: error }, 'a study is refused; what runs under its name continues');
   }
   hub.noteRefused(refused);
   return { added, refused: refused.map(({ study }) => study) };

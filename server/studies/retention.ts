@@ -2,16 +2,16 @@ import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { HubContext } from './context.js';
 
-/** After a purge that a reader of the data folder blocked. */
+/** Delay after a reader of the data folder blocked a purge. */
 const retryMs = 60_000;
 
-/** Deletes rows from the store when the study's retention rule says so. */
+/** Deletes rows from the store by the study's retention rule. */
 export class Retention {
   readonly #keepMs: number;
   #sweeping: Promise<void> = Promise.resolve();
   #cancelTimer: (() => void) | undefined;
   #closed = false;
-  /** Epochs whose rows somebody still reads. */
+  /** Epochs whose rows are still being read. */
   readonly #spared = new Set<bigint>();
 
   constructor(
@@ -22,7 +22,7 @@ export class Retention {
     this.#keepMs = retention.kind === 'release' ? 0 : retention.keepMs;
   }
 
-  /** Leaves an epoch's rows where they are until `free`, whatever the rule says. */
+  /** Keeps an epoch's rows until `free`, whatever the rule says. */
   spare(epoch: bigint): void {
     this.#spared.add(epoch);
   }
@@ -31,13 +31,16 @@ export class Retention {
     this.#spared.delete(epoch);
   }
 
-  /** Purges what is due and comes back for the rest. Resolves when nothing more is due now. Never rejects. */
+  /**
+   * Purges what is due and sets a timer for the rest. Resolves when nothing more is due now. Never
+   * rejects.
+   */
   sweep(): Promise<void> {
     this.#sweeping = this.#sweeping.then(() => this.#sweep()).catch((error: unknown) => this.#onError(error));
     return this.#sweeping;
   }
 
-  /** Stops coming back; resolves when the sweep in progress has ended. */
+  /** Sets no more timers. Resolves when the sweep in progress has ended. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelTimer?.();
@@ -52,7 +55,7 @@ export class Retention {
     let nextMs = Infinity;
     for (const { epoch, releasedAtMs } of await store.unpurgedEpochs(this.studyId)) {
       if (this.#spared.has(epoch)) continue;
-      // Set back, the system's clock must not keep rows longer than the rule from now on.
+      // A clock that was set back must not keep rows longer than the rule, counted from now.
       const leftMs = Math.min(releasedAtMs + this.#keepMs - nowMs, this.#keepMs);
       if (leftMs > 0) {
         nextMs = Math.min(nextMs, leftMs);
@@ -66,7 +69,7 @@ export class Retention {
   }
 
   #again(delayMs: number): void {
-    // A sweep that was under way at the close must not leave a timer of days behind.
+    // A sweep that is in progress at the close must not leave a timer of days.
     if (this.context.stopped() || this.#closed) return;
     this.#cancelTimer?.();
     this.#cancelTimer = this.context.clock.after(delayMs, () => void this.sweep());

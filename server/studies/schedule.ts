@@ -3,10 +3,10 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { Clock } from '../base/clock.js';
 
 /*
- * The public times of a study: when epochs open and close, and when releases and what follows from
- * them show. They are functions of the study's facts, of the server's settings and of when the
- * operator starts it, as long as the work of a release fits its planned time (`Deadline`). Where it
- * does not fit, what shows is how often the planned time doubled.
+ * The public times of a study: when epochs open and close, and when releases and their consequences
+ * show. They depend on the study's facts, on the server's settings and on when the operator starts
+ * it, as long as the work of a release fits its planned time (`Deadline`). If it does not fit, the
+ * times reveal how often the planned time doubled.
  */
 
 export interface EpochTimes {
@@ -15,17 +15,19 @@ export interface EpochTimes {
   readonly closesAtMs: number;
 }
 
-/** A timer may fire a little before its time by the wall clock, which is corrected all the time. */
+/**
+ * A timer may fire this much before its time by the wall clock, which is corrected all the time.
+ */
 export const earlyMs = 20;
 
 /**
- * When the next epoch opens and closes. It opens at the first planned time that is now or less
- * than an epoch ago, whenever the timer fired: so one timer that is late does not shift what
- * follows, and nothing published tells how late it was. After a gap (a restart, a clock that
- * jumped, releases that take longer than epochs) the epoch opens at the last tick.
+ * When the next epoch opens and closes. It opens at the first planned time that is now or less than
+ * an epoch ago, whenever the timer fired. So a late timer does not shift later epochs, and nothing
+ * published reveals how late it was. After a gap (a restart, a clock that jumped, releases that
+ * take longer than epochs) the epoch opens at the last tick.
  * @param plannedMs the scheduled close of the epoch before, the time at which a budget renews, or
  *   the start of the server; 0 where there was none.
- * @param tickMs of releases; 0 for none.
+ * @param tickMs period of the release ticks; 0 for none.
  */
 export function nextTimes(
   epoch: StudyDocument['epoch'], nowMs: number, plannedMs: readonly number[], tickMs: number,
@@ -34,23 +36,23 @@ export function nextTimes(
   const { everyMs } = epoch;
   const slackMs = Math.min(earlyMs, everyMs / 2);
   const planned = plannedMs.find((ms) => ms > 0 && ms <= nowMs + slackMs && nowMs < ms + everyMs);
-  // A tick longer than the epoch would begin it in the past.
+  // With a tick longer than the epoch, the epoch would begin in the past.
   const opensAtMs = planned ?? lastTick(nowMs, Math.min(tickMs, everyMs));
   return { opensAtMs, closesAtMs: opensAtMs + everyMs };
 }
 
 /**
- * The close that a release states. Scheduled; `fromMs` where the epoch closes on a count, or where a
- * clock before 1970, which has no place in a release, scheduled it.
+ * The close that a release states: the scheduled one. It is `fromMs` when the epoch closes on a
+ * count, or when a clock before 1970 scheduled the close: a release cannot hold such a time.
  */
 export function closeTime(closesAtMs: number, fromMs: number): number {
   return closesAtMs > 0 ? closesAtMs : fromMs;
 }
 
 /**
- * From when a release is planned and its charge counts: the scheduled close, or `fromMs` where the
- * server came to the epoch later, or where a clock that was ahead had scheduled the close. A charge
- * from the future would keep a budget from renewing.
+ * The time from which a release is planned and its charge counts: the scheduled close. It is
+ * `fromMs` when the server came to the epoch later, or when a clock that was ahead had scheduled
+ * the close: a charge from the future would keep a budget from renewing.
  */
 export function dueTime(closedAtMs: number, fromMs: number, nowMs: number, tickMs: number): number {
   const isAhead = closedAtMs > nowMs + Math.max(tickMs, earlyMs);
@@ -58,8 +60,8 @@ export function dueTime(closedAtMs: number, fromMs: number, nowMs: number, tickM
 }
 
 /**
- * How long until an epoch closes. Never longer than its length: when the system's clock was set
- * back, an epoch that was open before the restart does not stay open for the difference.
+ * How long until an epoch closes: at most its length. So an epoch that was open before a restart
+ * does not stay open longer when the system's clock was set back.
  */
 export function delayUntilClose(
   epoch: StudyDocument['epoch'], nowMs: number, closesAtMs: number,
@@ -68,20 +70,22 @@ export function delayUntilClose(
   return Math.min(Math.max(closesAtMs - nowMs, 0), lengthMs);
 }
 
-/** The last multiple of `tickMs` up to now; whole milliseconds without a tick. */
+/** The last multiple of `tickMs` up to now. Without a tick: the last whole millisecond. */
 export function lastTick(nowMs: number, tickMs: number): number {
   return tickMs > 0 ? Math.floor(nowMs / tickMs) * tickMs : Math.round(nowMs);
 }
 
-/** What a slow core multiplies in a millisecond. */
+/** Multiplications that a slow core does in a millisecond. */
 const productsPerMs = 500_000;
-/** Multiplications for the eigenvalues between two passes, over the third power of the columns. */
+/**
+ * Multiplications for the eigenvalues between two passes, as a multiple of (number of columns)^3.
+ */
 const eigenProducts = 75;
 
 /**
- * The planned time of a release, a multiple of the tick: one tick, or what the plan's bound on its
- * work takes where it states one. At most half an epoch (a minute where epochs close on a count): a
- * longer one would hold up the releases that follow. A function of public numbers.
+ * The planned duration of a release, a multiple of the tick: one tick, or the time for the plan's
+ * bound on its work if it states one. At most half an epoch (a minute if epochs close on a count),
+ * because a longer one would delay the releases that follow. It depends on public numbers only.
  */
 export function plannedDuration(
   work: PlannedWork | undefined, epoch: StudyDocument['epoch'], tickMs: number,
@@ -95,14 +99,15 @@ export function plannedDuration(
 }
 
 /**
- * When the result of some work shows. The work begins at a public time and has a planned time, one
- * tick or more. Its result shows at the first tick that is the planned time after the beginning, or
- * twice, four times, eight times that, and so on, where the work took longer. So what shows of the
- * time of the work is how often its planned time doubled: nothing, while it fits.
+ * When the result of some work shows. The work begins at a public time and has a planned duration
+ * of one tick or more. If it fits, its result shows at the first tick after the planned duration.
+ * If the work takes longer, the result shows after twice, four times, eight times the planned
+ * duration, and so on. So the time of the result reveals only how often the planned duration
+ * doubled, and nothing while the work fits.
  */
 export class Deadline {
   readonly #beganAtMs: number;
-  /** The beginning on the monotonic clock: a wall clock that jumps meanwhile moves nothing. */
+  /** The beginning on the monotonic clock. It does not move when the wall clock jumps. */
   readonly #beganMs: number;
 
   /**
@@ -115,7 +120,7 @@ export class Deadline {
     private readonly plannedMs = tickMs,
   ) {
     const nowMs = clock.nowMs();
-    // Farther ahead than the next tick: the wall clock was set back meanwhile.
+    // A beginning later than the next tick: the wall clock was set back in between.
     const isAhead = fromMs > nowMs + Math.max(tickMs, earlyMs);
     this.#beganAtMs = isAhead ? lastTick(nowMs, tickMs) : fromMs;
     this.#beganMs = clock.monotonicMs() - (nowMs - this.#beganAtMs);
@@ -135,7 +140,7 @@ export class Deadline {
 }
 
 export interface Reached {
-  /** Unix time, a multiple of the tick where there is one. */
+  /** Unix time, a multiple of the tick if there is one. */
   readonly atMs: number;
   /** Whether the work fitted its planned time. */
   readonly fits: boolean;

@@ -13,15 +13,18 @@ import { concernsOneStudy, isOwnFault, type RefusedStudy } from './refused-study
 import { recoveriesMax } from './recovery.js';
 import { Retention } from './retention.js';
 
-/** The studies of a running server: those that are configured, and those that an earlier process left unfinished. */
+/**
+ * The studies of a running server: the configured ones, and those that an earlier process left
+ * unfinished.
+ */
 export class StudySet {
   readonly #live = new Map<string, LiveStudy>();
-  /** Also of studies that do not run any more: their rows must go all the same. */
+  /** Also has studies that do not run any more, because their rows must be deleted too. */
   readonly #retentions = new Map<string, Retention>();
-  /** Studies whose start failed, until what they had begun to release is finished. */
+  /** Studies whose start failed, until their releases in progress are finished. */
   readonly #abandoned = new Map<string, Promise<void>>();
 
-  /** @param held studies wait for `LiveStudy.begin` with their first epoch. */
+  /** @param held whether studies open their first epoch only at `LiveStudy.begin`. */
   constructor(private readonly context: HubContext, private readonly held: boolean) {}
 
   all(): readonly LiveStudy[] {
@@ -33,10 +36,10 @@ export class StudySet {
   }
 
   /**
-   * Registers and starts studies together, after taking up what an earlier process left.
-   * @param strict a study that is refused ends the start.
-   * @returns the studies that are refused. An epoch that an earlier version of one holds open is released all the
-   *   same; the version is not ended, since nothing took its name.
+   * Registers and starts studies together, after continuing what an earlier process left.
+   * @param strict whether one refused study makes the start fail.
+   * @returns the refused studies. If an earlier version of one has an open epoch, that is still
+   *   released. This version is not ended, since no other took its name.
    */
   async startAll(definitions: readonly StudyDefinition[], strict: boolean): Promise<readonly RefusedStudy[]> {
     const { store } = this.context;
@@ -72,8 +75,9 @@ export class StudySet {
   }
 
   /**
-   * One more; running versions of the same name end when their open epoch does, stand after it in every list from now on, so
-   * that a name means the newest, and whoever follows them is told.
+   * Adds a study. Running versions of the same name end when their open epoch does, and the
+   * listeners of the hub are notified. From now on every list has them after the new version, so
+   * that a name means the newest version.
    */
   async add(definition: StudyDefinition): Promise<void> {
     const { study: name } = definition.document;
@@ -81,7 +85,7 @@ export class StudySet {
     const study = await this.#register(definition);
     if (versions.includes(study)) return;
     await this.#start(study, await this.context.store.unfinishedEpochs());
-    // Only now: where the new version cannot start, the one before goes on.
+    // Not earlier: if the new version cannot start, the one before continues.
     await Promise.all(versions.map((version) => version.end()));
     for (const version of versions) {
       const { studyId } = version.identity;
@@ -103,7 +107,10 @@ export class StudySet {
     await Promise.all([...this.#retentions.values()].map((retention) => retention.close()));
   }
 
-  /** @throws KeelsonError('invalid-study') for what concerns this study alone; it is left out then. */
+  /**
+   * @throws KeelsonError('invalid-study') for an error that concerns this study alone. The study is
+   *   then left out.
+   */
   async #start(study: LiveStudy, unfinished: readonly EpochRecord[]): Promise<void> {
     const { studyId } = study.identity;
     try {
@@ -123,7 +130,7 @@ export class StudySet {
     const studyId = await idOfFacts(facts, signing);
     const running = this.#live.get(studyId);
     if (running !== undefined) return running;
-    // Two may not release the same epochs.
+    // Two instances must not release the same epochs.
     await this.#abandoned.get(studyId);
     if (this.#live.size >= limits.studies) {
       throw new KeelsonError(
@@ -142,8 +149,9 @@ export class StudySet {
   }
 
   /**
-   * A study in the store that is not configured: rows that are due are deleted. If an epoch of it holds acknowledged
-   * rows, that is released first; the study is ended for good when another version took its name.
+   * Continues a study that is in the store and not configured. Rows that are due are deleted. An
+   * epoch with acknowledged rows is released first. The study then ends for good if another version
+   * took its name.
    */
   async #takeUp(
     record: StudyRecord, names: ReadonlySet<string>, unfinished: readonly EpochRecord[],
@@ -157,7 +165,7 @@ export class StudySet {
       logger.warn(
         { study: record.name }, 'a study that is not configured any more has an open epoch: it is released first',
       );
-      // The list of enrolled keys is not in the store; without it nobody new is let in.
+      // The list of enrolled keys is not in the store. Without it no new contributor is admitted.
       const enrolled = document.admission.kind === 'keys' ? new Set<string>() : null;
       const definition = await this.#atStandingOrder(defineStudy(document, enrolled, findEstimator));
       this.#hold(definition, record, facts, names.has(record.name) ? 'end' : 'drain');
@@ -170,11 +178,14 @@ export class StudySet {
   #noteLeft(study: string, error: KeelsonError): void {
     this.context.logger.error(
       { study, err: error },
-      'a study of an earlier version cannot be taken up: its open epoch stays unreleased',
+      'an earlier version of a study cannot be continued: its open epoch stays unreleased',
     );
   }
 
-  /** A Renyi budget keeps the order that it was made with, whatever the study's facts would choose today. */
+  /**
+   * A Renyi budget keeps the order that it was created with, even if the study's facts would now
+   * choose another.
+   */
   async #atStandingOrder(definition: StudyDefinition): Promise<StudyDefinition> {
     const { document, enrolled, budget } = definition;
     const standing = await this.context.store.balance(budget.key);
@@ -190,7 +201,8 @@ export class StudySet {
       mode,
       held: this.held,
       retention: this.#retention(studyId, definition.document),
-      // What was only taken up leaves when it is done; what was configured stays, so that its log can be read.
+      // A study that was only continued is removed when it is done. A configured one stays, so that
+      // its log can be read.
       onDone: () => { if (mode !== 'run') this.#live.delete(studyId); },
     });
     this.#live.set(studyId, study);
@@ -208,8 +220,8 @@ export class StudySet {
 function cannotStart(study: string, cause: unknown): KeelsonError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new KeelsonError(
-    'invalid-study', `the study ${study} cannot go on with what the data folder holds of it: ${reason}; `
-      + 'mend the cause, then reload or start again (an epoch that cannot be rebuilt '
+    'invalid-study', `the study ${study} cannot be continued from the data folder: ${reason}; `
+      + 'fix the cause, then reload or start again (an epoch that cannot be rebuilt '
       + `${recoveriesMax} times ends as interrupted)`,
     { details: { study }, cause },
   );

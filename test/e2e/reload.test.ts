@@ -35,7 +35,7 @@ it('takes a new version of a study at SIGHUP, and goes on as it was when a file 
   expect(versions).toMatchObject([{ state: 'open' }]);
   stage.write('second.yaml', 'not a study');
   await hangUp();
-  await served.command.says('a study is not taken; what runs under its name goes on');
+  await served.command.says('a study is refused; what runs under its name continues');
   expect((await listed()).filter(({ name, state }) => name === 'second' && state === 'open')).not.toEqual([]);
 });
 
