@@ -9,14 +9,14 @@ import type {
 import { addSteps, stepsAbove, valueOfSteps } from '../accounting/grid.js';
 import type { Steps } from '../../random/samplers/discrete-laplace.js';
 
-/** Lifts a bound that was computed in doubles past its rounding errors. */
+/** Raises a bound that was computed in doubles by more than its rounding errors. */
 const upwards = 1 + 2 ** -40;
 
 type Truncation = Pick<TruncatedLaplaceEvent, 'sensitivity' | 'epsilon' | 'delta' | 'grid'>;
 
 /**
  * A, the bound of truncated Laplace noise, in grid steps, rounded up:
- * A = (D / epsilon) log(1 + (e^epsilon - 1) / (2 delta)) (Geng, Ding, Guo, Kumar 2018).
+ *   A = (D / epsilon) log(1 + (e^epsilon - 1) / (2 delta))   (Geng, Ding, Guo, Kumar 2018).
  */
 export function truncationSteps({ sensitivity, epsilon, delta, grid }: Truncation): Steps {
   const scale = sensitivity / epsilon;
@@ -28,12 +28,15 @@ export function truncationBound(event: Truncation): number {
   return valueOfSteps(truncationSteps(event), event.grid);
 }
 
-/** A of one histogram: two counts change by 1, or one by 1 on each side, so D = 2. */
+/** The noise of one histogram. D = 2: two counts change by 1, or one changes by 1 on each side. */
 export function histogramTruncation(event: LaplaceHistogramEvent): Truncation {
   return { sensitivity: 2, epsilon: event.epsilon, delta: event.delta, grid: event.grid };
 }
 
-/** What noise must lift the value over, in steps: floor + A, or floor + D + sigma z(delta) + one step. */
+/**
+ * The noisy value that passes the test, in steps: floor + A, or floor + D + sigma z(delta) + 1
+ * step.
+ */
 export function thresholdSteps(event: LaplaceThresholdEvent | GaussianThresholdEvent): Steps {
   const floor = stepsAbove(event.floor, event.grid);
   if (event.kind === 'laplace-threshold') return addSteps(floor, truncationSteps(event));

@@ -7,36 +7,49 @@ export interface KeptBin {
 }
 
 /**
- * The only way from Sensitive to Released. Built from a plan's events; each call names its event
- * and each event may be called once (`exponential`: `times` calls). An unknown, repeated or
- * mismatched call is an InvariantError, because the charge was computed from the events.
+ * The only way from Sensitive to Released. The object is built from a plan's events. Each call
+ * names its event, and each event is called once (`exponential`: `times` calls). An unknown,
+ * repeated or mismatched call is an InvariantError, because the charge was computed from the
+ * events.
  *
- * Values: finite doubles. A gaussian or laplace value is rounded to the nearest multiple of the
- * event's grid, which changes nothing for a value that is on the grid by construction.
+ * Values are finite doubles. A gaussian or laplace value is rounded to the nearest multiple of the
+ * event's grid. Rounding changes nothing for a value that is on the grid by construction.
  */
 export interface Mechanisms {
-  /** P1, P12. `value` has the event's dimension. */
+  /** Discrete Gaussian noise. `value` has the event's dimension. */
   gaussian(event: string, value: Sensitive<Float64Array>): Released<Float64Array>;
-  /** d x d symmetric, row-major, length d*d; only i <= j is read. */
+  /**
+   * Symmetric Gaussian noise on a d x d matrix, row-major, length d*d. Only entries i <= j are
+   * read.
+   */
   symmetricGaussian(event: string, value: Sensitive<Float64Array>): Released<Float64Array>;
-  /** P2. */
+  /** Discrete Laplace noise. `value` has the event's dimension. */
   laplace(event: string, value: Sensitive<Float64Array>): Released<Float64Array>;
-  /** P3. */
+  /** Truncated discrete Laplace noise. `value` has the event's dimension. */
   truncatedLaplace(event: string, value: Sensitive<Float64Array>): Released<Float64Array>;
-  /** P4(a) or P4(b), by the event's kind. */
+  /** Propose-test-release: whether the noisy value passes. The event's kind chooses the noise. */
   threshold(event: string, value: Sensitive<number>): Released<boolean>;
-  /** P5(a) or P5(b). One map (bin -> count) per coordinate; occupied bins only. Kept bins, largest noisy count first. */
+  /**
+   * A stable histogram. `counts` has one map (bin -> count) for each coordinate, with occupied bins
+   * only. Returns the kept bins of each coordinate, largest noisy count first.
+   */
   histogram(
     event: string,
     counts: Sensitive<readonly ReadonlyMap<number, number>[]>,
   ): Released<readonly (readonly KeptBin[])[]>;
   /**
-   * The most frequent of the groups' labels when it leads by enough, else null; a threshold event of sensitivity and
-   * floor 2, see mechanisms/mode.
+   * The most frequent of the groups' labels if its lead is large enough, else null. The event is a
+   * threshold event of sensitivity 2 and floor 2; see mechanisms/mode.
    */
   mode(event: string, labels: Sensitive<readonly string[]>): Released<string | null>;
-  /** A positive definite matrix behind a wishart-mask or an affine-mask; d x d, row-major. See privacy/masking. */
+  /**
+   * A positive definite matrix under a wishart-mask or an affine-mask; d x d, row-major. See
+   * privacy/accounting/masking.
+   */
   mask(event: string, value: Sensitive<Float64Array>): Released<Float64Array>;
-  /** P6, P7. Returns the index of the chosen candidate. `scores` has the event's number of candidates. */
+  /**
+   * The exponential mechanism. `scores` has one score for each candidate of the event. Returns the
+   * index of the chosen candidate.
+   */
   exponential(event: string, scores: Sensitive<Float64Array>): Released<number>;
 }

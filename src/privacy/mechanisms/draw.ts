@@ -1,4 +1,4 @@
 import type { Steps } from '../../random/samplers/discrete-laplace.js';
 
-/** One fresh noise value in grid steps; never the same one twice. */
+/** Draws one fresh noise value in grid steps. It never returns the same draw twice. */
 export type Draw = () => Steps;

@@ -5,14 +5,17 @@ import { ratioOfDouble } from '../accounting/amount.js';
 import type { ExponentialEvent } from '../accounting/events.js';
 
 /**
- * P6, P7, the exponential mechanism: index i with probability proportional to exp(epsilon u_i / (2 sensitivity)).
+ * The exponential mechanism: it returns index i with probability proportional to exp(epsilon u_i /
+ * (2 sensitivity)).
  *
- * Claim: when no score changes by more than `sensitivity`, one call costs pure epsilon, and epsilon^2 / 8 zCDP.
+ * Claim: if no score changes by more than `sensitivity` between neighbours, one call costs pure
+ * epsilon, and epsilon^2 / 8 zCDP.
  * Source: McSherry and Talwar 2007; the zCDP cost by bounded range, Cesar and Rogers 2021.
- * Why: log-odds of two candidates move by at most epsilon between neighbours. The choice is exact: the loss
- * epsilon (max u - u_i) / (2 sensitivity) is formed as a rational from the doubles, and a candidate drawn uniformly is
- * kept with probability exp(-loss) by exact coins. The score itself is what was given: rounding in its computation
- * belongs to its sensitivity.
+ * Why the code meets it: between neighbours the log-odds of two candidates change by at most
+ * epsilon. The choice is exact: the code computes the loss epsilon (max u - u_i) / (2 sensitivity)
+ * as a rational number from the doubles. It draws a candidate uniformly and keeps it with
+ * probability exp(-loss), by exact coins. The scores count as given: their sensitivity must include
+ * the rounding in their own computation.
  */
 export function drawExponential(bits: RandomBits, event: ExponentialEvent, scores: Float64Array): number {
   let best = -Infinity;

@@ -25,22 +25,23 @@ type EventOf<K extends Kind> = Extract<MechanismEvent, { readonly kind: K }>;
 interface Entry {
   readonly event: MechanismEvent;
   left: number;
-  /** Made when first needed: samplers take time to set up. */
+  /** Made at the first call: samplers take time to set up. */
   supplies: readonly NoiseSupply[] | null;
 }
 
 /** Mechanisms whose noise can be drawn before there is a value to add it to. */
 export interface PreparedMechanisms extends Mechanisms {
   /**
-   * Draws up to `limit` noise values that are not there yet, and returns how many; 0 when all are. Choices
-   * (`exponential`) and masks are not drawn ahead, nor can bins of a histogram past the first 128 per coordinate: the
-   * time of these draws depends on the data, so a server shows a release after a planned time. What is drawn
-   * ahead lives in memory only, and a value is used once or never: it says nothing before it is added to something.
+   * Draws up to `limit` of the noise values that are not drawn yet. Returns how many it drew; 0
+   * when all are ready. Three kinds of draw are never made ahead: choices (`exponential`), masks,
+   * and bins of a histogram past the first 128 of a coordinate. Their time depends on the data, so
+   * a server shows a release only after a planned time. Values drawn ahead exist in memory only.
+   * Each is used once or never, and it reveals nothing before it is added to something.
    */
   prepare(limit: number): number;
 }
 
-/** The gate between sensitive and released values: every draw is one that was charged. */
+/** The gate from sensitive to released values: every draw was charged. */
 class ChargedMechanisms implements PreparedMechanisms {
   readonly #entries: ReadonlyMap<string, Entry>;
   readonly #bits: RandomBits;
@@ -128,7 +129,7 @@ class ChargedMechanisms implements PreparedMechanisms {
     return this.#suppliesOf(this.#entries.get(name)!)[place]!.next;
   }
 
-  /** Takes one call from the event, before any noise is used. */
+  /** Uses up one call of the event, before any noise is used. */
   #spend<K extends Kind>(name: string, kinds: readonly K[]): EventOf<K> {
     const entry = this.#entries.get(name);
     if (entry === undefined) throw new InvariantError(`no event ${name} was charged`);
@@ -141,7 +142,10 @@ class ChargedMechanisms implements PreparedMechanisms {
   }
 }
 
-/** What an estimator hands over: the charged length, finite. Messages never hold values. */
+/**
+ * Opens an estimator's value and checks that it is finite and has the charged length. Messages hold
+ * no values.
+ */
 function vector(value: Sensitive<Float64Array>, length: number): Float64Array {
   const content = Sensitive.open(value);
   assert(content.length === length, 'a value has the length that was charged');
@@ -150,9 +154,11 @@ function vector(value: Sensitive<Float64Array>, length: number): Float64Array {
 }
 
 /**
- * The only way from Sensitive to Released: draws noise for the events of one plan, each as often as it was charged.
- * @throws InvalidParameterError when an event is malformed or two share a name; methods throw InvariantError on an
- * unknown, exhausted or mismatched event and on values of another length or not finite.
+ * The only way from Sensitive to Released: draws noise for the events of one plan, each as often as
+ * it was charged.
+ * @throws InvalidParameterError when an event is malformed or two events share a name. Methods
+ *   throw InvariantError on an unknown, exhausted or mismatched event, and on a value that has
+ *   another length or is not finite.
  */
 export function createMechanisms(events: readonly MechanismEvent[], noise: NoiseSource): PreparedMechanisms {
   checkList(events, 'events are those of a plan, and an infeasible plan has none');

@@ -3,26 +3,33 @@ import type { GaussianThresholdEvent, LaplaceThresholdEvent } from '../accountin
 import type { Draw } from './draw.js';
 import { drawThreshold } from './threshold.js';
 
-/** No label changes hands twice: what one changed label does to the gap, and the gap that a stable winner has. */
+/**
+ * How much one changed label can change the lead. Also the smallest lead at which neighbours have
+ * the same winner.
+ */
 export const modeSensitivity = 2;
 export const modeFloor = 2;
 
 /**
- * The most frequent of a list of labels, one label per group, when it leads by enough; nothing else is ever shown.
+ * The most frequent of a list of labels, one label per group, if its lead is large enough. Nothing
+ * else is ever published.
  *
- * Claim: with one label of the list replaced by any other, the cost is that of the threshold test alone
- * (mechanisms/threshold): epsilon^2 / 2 or sensitivity^2 / (2 sigma^2), and delta.
+ * Neighbours: one label of the list is replaced by any other.
+ * Claim: the cost is that of the threshold test alone (mechanisms/threshold): epsilon^2 / 2 or
+ * sensitivity^2 / (2 sigma^2), and delta.
  *
- * Why. Let g be the lead of the most frequent label over the second (over nothing: its count). One replaced label takes
- * 1 from one count and gives 1 to another, so g changes by at most 2. Let A win with lead g before and B, another
- * label, with lead g' after. Then g <= c(A) - c(B) and g' <= c'(B) - c'(A), and
+ * Why: let g be the lead of the most frequent label over the second. If there is no second, g is
+ * its count. A replaced label takes 1 from one count and adds 1 to another, so g changes by at most
+ * 2. Let A win with lead g before, and let another label B win with lead g' after. Then g <= c(A) -
+ * c(B) and g' <= c'(B) - c'(A), and
  *     g + g' <= (c(A) - c'(A)) + (c'(B) - c(B)) <= 1 + 1.
- * So if both leads are at least 2, the winners are the same label: given that both data sets reach the floor of 2, what
- * is released is a constant and costs nothing, and the test's own claim does the rest. A label is any text that is a
- * function of its group alone; nothing is assumed about how it was found.
+ * So if both leads are at least 2, both data sets have the same winner. If both reach the floor of
+ * 2, the released label is a constant and costs nothing; the claim of the test covers the rest. A
+ * label is any text that is a function of its group alone. The proof assumes nothing about how it
+ * was found.
  *
- * Source: the distance-to-instability form of propose-test-release, for the labels of Ashtiani and Liaw 2022,
- * Algorithm 2, which instead asks for four groups in five to agree.
+ * Source: the distance-to-instability form of propose-test-release, for the labels of Ashtiani and
+ * Liaw 2022, Algorithm 2. Their algorithm instead requires that four groups in five agree.
  */
 export function drawMode(
   draw: Draw,
@@ -40,7 +47,8 @@ function leadOf(labels: readonly string[]): { readonly label: string; readonly l
   let label = '';
   let first = 0;
   let second = 0;
-  // Equal counts: the smaller text, so that order has no say. Such a lead of 0 passes within the charged delta only.
+  // Equal counts: the smaller text wins, so order does not matter. A lead of 0 passes only within
+  // the charged delta.
   for (const [text, count] of counts) {
     if (count > first || (count === first && text < label)) {
       second = first;

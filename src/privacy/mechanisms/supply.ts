@@ -7,32 +7,37 @@ import type { Draw } from './draw.js';
 import { ratioInSteps, squareInSteps } from '../accounting/grid.js';
 import { truncatedLaplaceSampler } from './truncated-laplace.js';
 
-/** Occupied bins per coordinate for which noise is drawn ahead; a histogram with more draws the rest when asked. */
+/**
+ * Noise is drawn ahead for this many occupied bins per coordinate. A histogram draws the rest at
+ * the release.
+ */
 const binsAhead = 128;
 const aheadMaximum = 2 ** 20;
 
 /**
- * Noise of one event, drawn when it is asked for or ahead of that.
+ * The noise of one event. Values are drawn ahead, or at the moment they are used.
  *
- * Claim: whatever is drawn ahead, the values that `next` returns are independent draws of the sampler, each returned
- * once. They are made by the same calls of the sampler, earlier; a value that was handed out is wiped.
+ * Claim: whatever is drawn ahead, `next` returns independent draws of the sampler, each of them
+ * once. A value drawn ahead comes from the same call of the sampler, only earlier. It is wiped once
+ * it is returned.
  *
- * Why ahead: the time of an exact draw depends a little on its size (random/samplers), so an onlooker who times a
- * release could learn something about its noise. Drawn ahead, the release adds numbers that are there already.
+ * Why ahead: the time of an exact draw depends a little on its size (random/samplers). An onlooker
+ * who times a release could learn something about its noise. With values drawn ahead, a release
+ * only adds numbers that exist already.
  */
 export class NoiseSupply {
   readonly #waiting: Steps[] = [];
   #made = 0;
   #used = 0;
 
-  /** @param ahead - values that are worth drawing before they are asked for. */
+  /** @param ahead - how many values are worth drawing before they are used. */
   constructor(
     private readonly bits: RandomBits,
     private readonly sample: (bits: RandomBits) => Steps,
     private readonly ahead: number,
   ) {}
 
-  /** Draws at most `limit` of the values that should be there and are not; returns how many. */
+  /** Draws at most `limit` of the missing values. Returns how many it drew. */
   prepare(limit: number): number {
     const wanted = Math.max(0, Math.min(limit, this.ahead - this.#made));
     for (let i = 0; i < wanted; i++) this.#waiting.push(this.sample(this.bits));
@@ -50,8 +55,9 @@ export class NoiseSupply {
 }
 
 /**
- * The supplies of an event: one, but for a symmetric matrix, where the second is for entries off the diagonal; none
- * for a choice, whose coins depend on the scores, and for masks, whose normals take the same time whatever they are.
+ * The supplies of an event. A symmetric matrix has two: the second is for entries off the diagonal.
+ * A choice has none, because its coins depend on the scores. A mask has none, because a normal
+ * number always takes the same time. Every other event has one.
  */
 export function suppliesOf(bits: RandomBits, event: MechanismEvent): readonly NoiseSupply[] {
   const supply = (sample: (bits: RandomBits) => Steps, ahead: number): NoiseSupply =>
@@ -61,7 +67,8 @@ export function suppliesOf(bits: RandomBits, event: MechanismEvent): readonly No
       return [supply(gaussianSampler(squareInSteps(event.sigma, event.grid)), event.dimension)];
     case 'symmetric-gaussian': {
       const { sigma, grid, dimension } = event;
-      // sigma^2 / 2 is rational, so draws off the diagonal are exact although sigma / sqrt 2 is not a double.
+      // sigma^2 / 2 is rational, so draws off the diagonal are exact. sigma / sqrt 2 need not be a
+      // double.
       return [
         supply(gaussianSampler(squareInSteps(sigma, grid)), dimension),
         supply(gaussianSampler(squareInSteps(sigma, grid, 2n)), (dimension * (dimension - 1)) / 2),

@@ -3,15 +3,18 @@ import type { Draw } from './draw.js';
 import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
 
 /**
- * A symmetric matrix plus noise that is isotropic for the Frobenius product: variance sigma^2 on the diagonal,
- * sigma^2 / 2 above it, mirrored below.
+ * Adds noise to a symmetric matrix. The noise is isotropic for the Frobenius product: its variance
+ * is sigma^2 on the diagonal and sigma^2 / 2 above it, and it is mirrored below.
  *
- * Claim: matrices that differ by at most `sensitivity` in Frobenius norm cost sensitivity^2 / (2 sigma^2) zCDP.
- * Why: the entries i <= j determine the matrix. Independent discrete Gaussians cost the sum of shift^2 / (2 variance)
- * over them (CKS20, theorem 14): diagonal shifts a_ii^2 / (2 sigma^2), the others a_ij^2 / sigma^2. As every a_ij with
- * i < j stands twice in the Frobenius norm, the sum is exactly ||A||_F^2 / (2 sigma^2). Mirroring is post-processing.
- * Source: Dwork, Talwar, Thakurta and Zhang 2014 (symmetric noise for second moments), whose noise has the variance of
- * the diagonal everywhere.
+ * Claim: if the matrices of neighbours differ by at most `sensitivity` in Frobenius norm, the
+ * output costs sensitivity^2 / (2 sigma^2) zCDP.
+ * Why the code meets it: the entries i <= j determine the matrix. Independent discrete Gaussians
+ * cost the sum of shift^2 / (2 variance) over these entries (Canonne, Kamath, Steinke 2020, theorem
+ * 14). A diagonal shift costs a_ii^2 / (2 sigma^2), any other a_ij^2 / sigma^2. The Frobenius norm
+ * counts every a_ij with i < j twice, so the sum is exactly ||A||_F^2 / (2 sigma^2). Mirroring is
+ * post-processing.
+ * Source: Dwork, Talwar, Thakurta and Zhang 2014 (symmetric noise for second moments). Their noise
+ * has the variance of the diagonal everywhere.
  */
 export function drawSymmetricGaussian(
   onDiagonal: Draw,

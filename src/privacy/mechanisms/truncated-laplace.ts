@@ -7,17 +7,20 @@ import type { Draw } from './draw.js';
 import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
 
 /**
- * P3, truncated discrete Laplace noise: P(z) proportional to exp(-|z| epsilon / D) on |z| <= A, zero outside.
+ * Truncated discrete Laplace noise: P(z) is proportional to exp(-|z| epsilon / D) for |z| <= A, and
+ * zero outside.
  *
- * Claim: values that differ by at most D in L1 (whole vector, after rounding) are (epsilon, delta)-DP with A of
- * `truncationSteps`; hence delta-approximate (epsilon^2 / 2)-zCDP.
- * Source: Geng, Ding, Guo, Kumar 2018 for one continuous coordinate.
- * Why, for a vector on the grid: where both outputs are possible the odds differ by at most e^epsilon, as for
- * Laplace. Outputs that are possible on one side only: with q = exp(-grid epsilon / D) and a shift of s steps in one
- * coordinate their mass is q^A (q^-s - 1) / ((1 + q) / q - 2 q^A), no more than (q^-s - 1) / (2 (q^-A - 1)) because
- * (1 + q) / q >= 2. The function q^-s - 1 is superadditive in s, so the sum over coordinates is largest when one
- * coordinate takes the whole shift D: (e^epsilon - 1) / (2 (e^(A epsilon / D) - 1)) = delta for the continuous A, and
- * less for A rounded up.
+ * Claim: if the values of neighbours, rounded to the grid, differ by at most D in L1 over the whole
+ * vector, the output is (epsilon, delta)-DP with the A of `truncationSteps`. So it is
+ * delta-approximate (epsilon^2 / 2)-zCDP.
+ * Source: Geng, Ding, Guo, Kumar 2018, for one continuous coordinate.
+ * Why, for a vector on the grid: for an output that is possible on both sides, the odds differ by a
+ * factor of at most e^epsilon, as for Laplace noise. Now take the outputs that are possible on one
+ * side only. Let q = exp(-grid epsilon / D), and let one coordinate shift by s steps. Their mass is
+ * q^A (q^-s - 1) / ((1 + q) / q - 2 q^A). Because (1 + q) / q >= 2, it is at most (q^-s - 1) / (2
+ * (q^-A - 1)). The function q^-s - 1 is superadditive in s, so the sum over coordinates is largest
+ * when one coordinate takes the whole shift D. That gives (e^epsilon - 1) / (2 (e^(A epsilon / D) -
+ * 1)), which is delta for the continuous A and less for A rounded up.
  */
 export function drawTruncatedLaplace(
   draw: Draw,
