@@ -1,12 +1,13 @@
 /**
  * Two wrappers that make a leak a type error.
  *
- * `Sensitive<T>` holds data that no reader may see. It can be transformed, never opened, except by
- * privacy/mechanisms (`openSensitive`; a tidy test lists its importers).
- * `Released<T>` holds what a charged mechanism drew. Only privacy/mechanisms makes one
- * (`releaseFromMechanism`); `map` and `all` are post-processing and free.
- * Both constructors are private and both classes have a private member, so neither can be written
- * as an object literal, and one is never assignable to the other.
+ * `Sensitive<T>` holds data that no reader may see. It can be transformed. Only privacy/mechanisms
+ * may open it, with `Sensitive.open`.
+ * `Released<T>` holds what a charged mechanism drew. Only privacy/mechanisms makes one, with
+ * `Released.fromMechanism`. `map` and `all` are post-processing, which is free.
+ * A tidy test searches the sources for both calls. Both constructors are private and both classes
+ * have a private member. So no object literal can be one of them, and one is never assignable to
+ * the other.
  */
 export class Sensitive<out T> {
   readonly #content: T;
@@ -24,7 +25,10 @@ export class Sensitive<out T> {
     return new Sensitive(transform(this.#content));
   }
 
-  /** As `map`, for work that is done elsewhere, such as a worker thread. A rejection must not tell the content. */
+  /**
+   * As `map`, for work done elsewhere, such as on a worker thread. A rejection must not reveal the
+   * content.
+   */
   async mapAsync<U>(transform: (content: T) => Promise<U>): Promise<Sensitive<U>> {
     return new Sensitive(await transform(this.#content));
   }
@@ -35,7 +39,7 @@ export class Sensitive<out T> {
   }
 }
 
-/** What a charged mechanism drew: it may be read by anybody. */
+/** What a charged mechanism drew. Anybody may read it. */
 export class Released<out T> {
   readonly #made = true;
 

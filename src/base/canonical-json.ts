@@ -9,9 +9,9 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue | undefined };
 
 /**
- * One text for one value (RFC 8785 order and number form): keys sorted by UTF-16 unit, no white
- * space, numbers as ECMAScript prints them, `undefined` members left out. So that a digest of the
- * text identifies the value.
+ * Writes one text for one value, so that a digest of the text identifies the value. RFC 8785 gives
+ * the order and the form of numbers: keys are sorted by UTF-16 unit, there is no white space, and
+ * numbers are as ECMAScript prints them. Members that are `undefined` are left out.
  * @throws InvalidParameterError on a number that JSON cannot hold.
  */
 export function canonicalJson(value: JsonValue): string {

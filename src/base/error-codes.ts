@@ -1,6 +1,6 @@
 /**
- * Codes that the server may answer with on the wire. The order is the protobuf enum's
- * (CODE_UNSPECIFIED = 0 first); test/vectors compares the two lists.
+ * Codes that the server may send. They have the order of the protobuf enum (CODE_UNSPECIFIED = 0
+ * comes first); test/vectors compares the two lists.
  */
 export const wireCodes = [
   'unspecified',
@@ -35,10 +35,10 @@ export const wireCodes = [
   'too-late',
 ] as const;
 
-/** A code that the server may answer with on the wire. */
+/** A code that the server may send. */
 export type WireCode = (typeof wireCodes)[number];
 
-/** Wire codes after which the same bytes may be sent again: their sequence was not consumed. */
+/** The server did not consume the sequence, so the client may send the same bytes again. */
 export const retryableWireCodes: ReadonlySet<WireCode> = new Set<WireCode>([
   'epoch-not-open',
   'sequence-too-far',
@@ -51,7 +51,7 @@ export const retryableWireCodes: ReadonlySet<WireCode> = new Set<WireCode>([
   'too-many-new-keys',
 ]);
 
-/** Codes of errors that never travel: thrown to a caller or printed by the command. */
+/** Codes of errors that are never sent: they are thrown to a caller or printed by the command. */
 export const localCodes = [
   'invalid-parameter',
   'invalid-study',

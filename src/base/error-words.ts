@@ -1,14 +1,14 @@
 import type { ErrorCode } from './error-codes.js';
 
-/** What lies behind an error code, for the reference page. */
+/** What an error code means, for the reference page. */
 export interface ErrorWords {
-  /** Why it happens, one or two sentences. */
+  /** Why it happens, in one or two sentences. */
   readonly cause: string;
   /** What to do about it. */
   readonly remedy: string;
 }
 
-/** Of every code. The messages of errors say more: they name the value, the limit and the place. */
+/** One entry for each code. Messages of errors say more: the value, the limit and the place. */
 export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   unspecified: {
     cause: 'An answer came without a code. No server of this version sends one.',
@@ -66,7 +66,7 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   },
   'epoch-not-open': {
     cause: 'No epoch takes the batch now.',
-    remedy: 'Send the same bytes after the next Notice. The client does so by itself.',
+    remedy: 'Send the same bytes after the next Notice. The client does this automatically.',
   },
   'study-ended': {
     cause: 'The operator has ended the study.',
@@ -86,11 +86,11 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   },
   overloaded: {
     cause: 'The server has more batches to store than it keeps up with.',
-    remedy: 'Send the same bytes again after a pause. The client does so by itself.',
+    remedy: 'Send the same bytes again after a pause. The client does this automatically.',
   },
   'rate-limited': {
-    cause: 'Too many requests came from one address. It may be a proxy that the server was not '
-      + 'told of.',
+    cause: 'Too many requests came from one address. It may be a proxy that --trust-proxy '
+      + 'does not name.',
     remedy: 'Slow down. An operator behind a proxy names it with --trust-proxy.',
   },
   'too-many-channels': {
@@ -104,7 +104,7 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   },
   'shutting-down': {
     cause: 'The server is stopping.',
-    remedy: 'Connect again later. The client does so by itself.',
+    remedy: 'Connect again later. The client does this automatically.',
   },
   unsupported: {
     cause: 'The request is not one that this version of the server serves.',

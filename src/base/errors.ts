@@ -30,14 +30,14 @@ export class InvalidParameterError extends KeelsonError {
   }
 }
 
-/** A file or stream that a user gave cannot be read as asked; details hold line, column, path. */
+/** A file or stream from a user cannot be read as expected. `details` has line, column and path. */
 export class InvalidInputError extends KeelsonError {
   constructor(message: string, details: Readonly<Record<string, unknown>> = {}, code: LocalCode = 'invalid-input') {
     super(code, message, { details });
   }
 }
 
-/** A refusal that is, or will be, sent over the wire. */
+/** A refusal that is sent over the wire. */
 export class WireError extends KeelsonError {
   declare readonly code: WireCode;
   constructor(code: WireCode, message: string, options: KeelsonErrorOptions = {}) {
@@ -60,7 +60,7 @@ export class StorageError extends KeelsonError {
   }
 }
 
-/** A defect in Keelson itself. Stays on in production; the server stops. */
+/** A defect in Keelson itself. The checks stay on in production, and the server stops. */
 export class InvariantError extends KeelsonError {
   constructor(message: string, options: KeelsonErrorOptions = {}) {
     super('invariant', message, options);

@@ -2,17 +2,20 @@ import { InvalidParameterError } from './errors.js';
 import { didYouMean } from './suggest.js';
 
 /**
- * Checks of values that JavaScript callers give to public functions. TypeScript callers cannot get
- * these wrong, so they cost O(1) and stand only where the library is entered.
+ * Checks of values that JavaScript callers give to public functions. The types stop TypeScript
+ * callers from such mistakes. So the checks cost O(1), and only the entry points of the library
+ * make them.
  */
 
-/** @throws InvalidParameterError unless `value` is an object and no list. */
+/** @throws InvalidParameterError unless `value` is an object and not a list. */
 export function checkObject(value: unknown, what: string): asserts value is object {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
   throw new InvalidParameterError(`${what}: this is ${kindOf(value)}`, { given: kindOf(value) });
 }
 
-/** @throws InvalidParameterError for options that are no object, or hold a name not in `known`. */
+/**
+ * @throws InvalidParameterError if the options are not an object, or hold a name not in `known`.
+ */
 export function checkOptions(options: unknown, known: readonly string[], whose: string): void {
   checkObject(options, `the options of ${whose} are an object`);
   const unknown = Object.keys(options).find((name) => !known.includes(name));
@@ -40,7 +43,7 @@ export function checkList(value: unknown, what: string): asserts value is Iterab
   throw new InvalidParameterError(`${what}: this is ${kindOf(value)}`, { given: kindOf(value) });
 }
 
-/** What a value is, without what it holds. */
+/** The kind of a value, for messages that must not show the value. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';

@@ -1,5 +1,6 @@
 /**
- * Changes of a server's key: each is in every Welcome, some 200 bytes of it. One a month is more than five years. By itself,
- * so that a page which checks them does not carry all other limits.
+ * How often a server may change its key. Each change adds about 200 bytes to every Welcome. 64
+ * changes are more than five years of one a month. The limit has a file of its own, so that a page
+ * that checks the changes loads no other limits.
  */
 export const keyRotationsMax = 64;

@@ -1,13 +1,16 @@
 import type { NamedPart } from './parts.js';
 
-/** How far the published numbers may be from what the estimator computed, from public and released numbers only. */
+/**
+ * How far the published numbers may be from what the estimator computed. Made from public and
+ * released numbers only.
+ */
 export type Uncertainty =
   | { readonly kind: 'gaussian'; readonly standardDeviation: readonly number[] }
   | { readonly kind: 'relative'; readonly operator: number }
   | { readonly kind: 'grid'; readonly spacing: number }
   | { readonly kind: 'none' };
 
-/** Ends of 95 % intervals, one pair for each number of the estimate and in its order. */
+/** Ends of 95 % intervals: one pair for each number of the estimate, in the same order. */
 export interface Interval95 {
   readonly low: readonly number[];
   readonly high: readonly number[];
@@ -19,13 +22,13 @@ export interface ValueOutcome {
   /** Row-major in `shape`. */
   readonly estimate: readonly number[];
   readonly shape: readonly number[];
-  /** What the estimate is made of, when it is more than one vector or has a name of its own; see base/parts. */
+  /** The parts of the estimate, if it has more than one or a name of its own; see base/parts. */
   readonly parts?: readonly NamedPart[];
   readonly uncertainty: Uncertainty;
   readonly interval95?: Interval95;
 }
 
-/** Stable names of why an estimator that was paid for has no answer. */
+/** Why an estimator that was paid for has no answer. The names are stable. */
 export const refusalReasons = [
   'interrupted',
   'participation-below-plan',
@@ -42,7 +45,7 @@ export type RefusalReason = (typeof refusalReasons)[number];
 export interface RefusedOutcome {
   readonly kind: 'refused';
   readonly reason: RefusalReason;
-  /** What failed and what would have been needed; public numbers only. */
+  /** What failed and what would have been enough. Public numbers only. */
   readonly text: string;
 }
 

@@ -1,8 +1,8 @@
 import { InvalidParameterError } from './errors.js';
 /**
- * A stretch of an estimate that means something by itself, such as a mean in front of a covariance. The flat estimate
- * is its parts one after the other, each row-major in its shape. An estimate of several parts is a vector; the only
- * part of an estimate has the estimate's shape.
+ * A part of an estimate with a meaning of its own, such as the mean in front of a covariance. The
+ * flat estimate is its parts one after the other, each row-major in its shape. An estimate of
+ * several parts has the shape of a vector. The only part of an estimate has the estimate's shape.
  */
 export interface NamedPart {
   /** A word such as `mean`: a letter from a to z, then letters and digits, at most 32 in all. */
@@ -10,16 +10,16 @@ export interface NamedPart {
   readonly shape: readonly number[];
 }
 
-/** Parts that one estimate may have. */
+/** Most parts of one estimate. */
 export const partsMax = 16;
 const partPattern = /^[a-z][A-Za-z0-9]{0,31}$/;
 
-/** Numbers in an array of this shape; 1 for the empty shape. */
+/** Number of entries in an array of this shape; 1 for the empty shape. */
 export function entriesOf(shape: readonly number[]): number {
   return shape.reduce((product, length) => product * length, 1);
 }
 
-/** What keeps `parts` from describing an estimate of `shape`, for people; null when nothing does. */
+/** Why `parts` cannot describe an estimate of `shape`, in words; null when they can. */
 export function partsFault(parts: readonly NamedPart[], shape: readonly number[]): string | null {
   if (parts.length === 0 || parts.length > partsMax) return `it has ${parts.length} parts, not 1 to ${partsMax}`;
   const names = new Set<string>();
@@ -41,17 +41,19 @@ export function sameShape(left: readonly number[], right: readonly number[]): bo
   return left.length === right.length && left.every((length, i) => length === right[i]);
 }
 
-/** The same names and shapes in the same order; none is the same as none only. */
+/**
+ * Whether names and shapes are the same, in the same order. `undefined` equals only `undefined`.
+ */
 export function sameParts(left: readonly NamedPart[] | undefined, right: readonly NamedPart[] | undefined): boolean {
   if (left === undefined || right === undefined) return left === right;
   return left.length === right.length
     && left.every(({ name, shape }, i) => name === right[i]!.name && sameShape(shape, right[i]!.shape));
 }
 
-/** Numbers nested as their shape says; a plain number for the empty shape. */
+/** Numbers nested as their shape says. The empty shape is a plain number. */
 export type Nested = number | readonly Nested[];
 
-/** The entries from `offset` on as arrays within arrays. */
+/** The entries from `offset` on, as nested arrays. */
 export function nested(entries: readonly number[], shape: readonly number[], offset = 0): Nested {
   const [length, ...rest] = shape;
   if (length === undefined) return entries[offset]!;
@@ -59,7 +61,7 @@ export function nested(entries: readonly number[], shape: readonly number[], off
   return Array.from({ length }, (_, i) => nested(entries, rest, offset + i * stride));
 }
 
-/** Each part's entries, nested in its shape, by name; nothing for an estimate without parts. */
+/** Each part's entries by name, nested in its shape. Empty for an estimate without parts. */
 export function partsByName(
   outcome: { readonly estimate: readonly number[]; readonly parts?: readonly NamedPart[] },
 ): Record<string, Nested> {

@@ -1,7 +1,7 @@
-/** Longer words are not compared: the work is quadratic, and no name is that long. */
+/** Longer words are not compared: the work is quadratic, and no name is so long. */
 const lengthMaximum = 64;
 
-/** Edits (insert, delete, replace, swap neighbours) that turn one word into the other. */
+/** How many edits (insert, delete, replace, swap neighbours) turn one word into the other. */
 function editsBetween(left: string, right: string): number {
   const rows = Array.from({ length: left.length + 1 }, (_, i) => [i]);
   for (let j = 0; j <= right.length; j++) rows[0]![j] = j;
@@ -19,9 +19,10 @@ function editsBetween(left: string, right: string): number {
 }
 
 /**
- * The candidate that `word` most likely means: within a third of its letters in edits, or one that
- * begins with it. Upper and lower case are the same. Words of one or two letters have to match.
- * @returns undefined when none is near.
+ * The candidate that `word` most likely means. It needs few edits (at most a third of the word's
+ * letters), or it begins with the word. Upper and lower case are equal. Words of one or two letters
+ * must match.
+ * @returns undefined when no candidate is near.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > lengthMaximum) return undefined;
