@@ -5,9 +5,9 @@ const bufferWords = 256;
 const wordSpan = 2 ** 32;
 
 /**
- * Random bits in the forms that the exact samplers use. Reads the source 1 KiB at a time; a used word is wiped.
- * Integers are uniform without bias: the fewest bits that can hold the range are drawn, and a value past it is
- * drawn again.
+ * Random bits in the forms that the exact samplers use. Reads the source 1 KiB at a time and wipes
+ * each word that was used. Integers are uniform without bias: the fewest bits that hold the range
+ * are drawn, and a value outside the range is drawn again.
  */
 export class RandomBits {
   readonly #noise: NoiseSource;

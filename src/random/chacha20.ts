@@ -27,7 +27,10 @@ function quarterRound(state: Uint32Array, a: number, b: number, c: number, d: nu
   state[d] = w;
 }
 
-/** One ChaCha20 block (RFC 8439, section 2.3): twenty rounds over `input`, then the input added. 16 words each. */
+/**
+ * One ChaCha20 block (RFC 8439, section 2.3): twenty rounds over `input`, plus the input. 16 words
+ * each.
+ */
 export function chachaBlock(input: Uint32Array, output: Uint32Array): void {
   output.set(input);
   for (let round = 0; round < 10; round++) {
@@ -53,7 +56,7 @@ export function chachaState(key: Uint8Array): Uint32Array {
   return state;
 }
 
-/** An endless, seekless ChaCha20 keystream: deterministic bytes from a 32-byte key. */
+/** An endless ChaCha20 keystream: deterministic bytes from a 32-byte key. It cannot seek. */
 export class ChachaStream {
   readonly #state: Uint32Array;
   readonly #block = new Uint32Array(words);
@@ -86,9 +89,10 @@ export class ChachaStream {
 }
 
 /**
- * Folds texts of any length into a 32-byte key: every part is preceded by its length, cut into 32-byte pieces,
- * and each piece is mixed into the key before a block is run. Deterministic. It serves seeds and labels, where
- * equal inputs must give equal keys and different ones unrelated keys; it is not offered as a general hash.
+ * Folds texts of any length into a 32-byte key. Every text is preceded by its length and split into
+ * 32-byte pieces. Each piece is mixed into the key before the next block runs. Deterministic. Equal
+ * inputs give equal keys, and different inputs give unrelated keys. Use it for seeds and labels
+ * only, not as a general hash.
  */
 export function foldKey(...parts: readonly Uint8Array[]): Uint8Array {
   let key: Uint8Array = new Uint8Array(32);

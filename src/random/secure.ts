@@ -16,7 +16,7 @@ class SecureNoise implements NoiseSource {
       if (this.#used === chunkBytes) this.#refill();
       const take = Math.min(bytes.length - done, chunkBytes - this.#used);
       bytes.set(this.#chunk.subarray(this.#used, this.#used + take), done);
-      // A byte that has become noise must not be found in memory later.
+      // Bytes that became noise must not stay in memory.
       this.#chunk.fill(0, this.#used, this.#used + take);
       this.#used += take;
       done += take;
@@ -34,8 +34,8 @@ class SecureNoise implements NoiseSource {
 }
 
 /**
- * Noise from the operating system (Web Crypto), in Node and browsers. Reads 64 KiB at a time and wipes what it
- * handed out. One source serves one thread.
+ * Noise from the operating system (Web Crypto), in Node and browsers. Reads 64 KiB at a time and
+ * wipes the bytes that it returned. Each thread needs a source of its own.
  * @throws KeelsonError('internal') from `fill` when the system gives no random bytes.
  */
 export function secureNoise(): NoiseSource {

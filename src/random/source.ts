@@ -1,6 +1,6 @@
 /**
- * Seeded, replayable randomness: start vectors, random thresholds inside a group. No privacy proof may rely on its
- * secrecy, so it is another type than the noise.
+ * Seeded, replayable randomness: start vectors, random thresholds inside a group. No privacy proof
+ * may rely on its secrecy, so its type differs from that of noise.
  */
 export interface WorkRandom {
   readonly kind: 'work';
@@ -8,14 +8,17 @@ export interface WorkRandom {
   fill(bytes: Uint8Array): void;
   /** Uniform in [0, 1) with 53 bits. */
   uniform(): number;
-  /** An independent stream; the label keeps a new draw from shifting the others. */
+  /** An independent stream. A new draw with its own label does not shift the other streams. */
   fork(label: string): WorkRandom;
 }
 
-/** What privacy rests on. In production it comes from the operating system and is never seeded. */
+/**
+ * The randomness that privacy depends on. In production it comes from the operating system and is
+ * never seeded.
+ */
 export interface NoiseSource {
   readonly kind: 'noise';
-  /** False for the seeded source of tests: every result that used it must say so. */
+  /** False for the seeded source of tests. Every result that used that source must say so. */
   readonly secure: boolean;
   /** Fills the whole view with random bytes. @throws when the entropy source fails. */
   fill(bytes: Uint8Array): void;

@@ -36,9 +36,9 @@ class SeededWork implements WorkRandom {
 }
 
 /**
- * Replayable randomness for work that privacy does not rest on. The same seed (any length) gives the same
- * stream everywhere. A fork depends on the seed and its label only, not on what was drawn before; two forks of
- * one label are the same stream.
+ * Replayable randomness for work that privacy does not depend on. The same seed (any length) gives
+ * the same stream on every platform. A fork depends on the seed and its label only, not on earlier
+ * draws. Two forks with one label are the same stream.
  */
 export function seededWork(seed: Uint8Array): WorkRandom {
   if (!(seed instanceof Uint8Array)) {

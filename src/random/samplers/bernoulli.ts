@@ -1,9 +1,9 @@
 import type { RandomBits } from '../bits.js';
 
 /**
- * Exact coins, after Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020),
- * section 5. All arithmetic is on integers: Number up to 2^53, where it is exact, and BigInt above. No acceptance
- * compares a rounded float.
+ * Exact coins, after Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy"
+ * (2020), section 5. All arithmetic is on integers: Number up to 2^53, where it is exact, and
+ * BigInt above. No decision compares rounded floats.
  */
 const exactLimit = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -20,10 +20,11 @@ export function bernoulliBig(bits: RandomBits, numerator: bigint, denominator: b
 }
 
 /**
- * The alternating series of exp(-x), x in [0,1], as a race: with k = 1, 2, ... a coin of probability x / k is thrown
- * until it fails; P(more than j successes) = x^(j+1) / (j+1)!, so that the first failure falls on an odd k with
- * probability 1 - x + x^2/2! - ... = exp(-x). The coin x / k is thrown as two independent coins, 1 / k (first, as it
- * fails most) and x, so that the denominator does not grow.
+ * Draws exp(-x), x in [0,1], from its alternating series. For k = 1, 2, ... it throws a coin of
+ * probability x / k until one fails. P(more than j successes) = x^(j+1) / (j+1)!, so the first
+ * failure is at an odd k with probability 1 - x + x^2/2! - ... = exp(-x). The coin x / k is two
+ * independent coins, 1 / k and x, so that the denominator does not grow. 1 / k comes first because
+ * it fails most often.
  */
 function expRace(bits: RandomBits, coin: () => boolean): boolean {
   let k = 1;
@@ -45,8 +46,9 @@ export function bernoulliInverseE(bits: RandomBits): boolean {
 }
 
 /**
- * True with probability exp(-numerator / denominator). Integers in [0, 2^53], denominator > 0. A quotient above 1 is
- * split: each whole unit must win its own coin of exp(-1), so that the expected work is bounded whatever its size.
+ * True with probability exp(-numerator / denominator). Integers in [0, 2^53], denominator > 0. A
+ * quotient above 1 is split: each whole unit needs a coin of exp(-1) of its own. So the expected
+ * work is bounded for every size.
  */
 export function bernoulliExp(bits: RandomBits, numerator: number, denominator: number): boolean {
   if (numerator <= denominator) return expOfUnit(bits, numerator, denominator);

@@ -4,11 +4,12 @@ import { bernoulliExpBig } from './bernoulli.js';
 import type { Rational } from './discrete-laplace.js';
 
 /**
- * Chooses index i with probability proportional to exp(-loss(i)), exactly: a candidate drawn uniformly is kept with
- * probability exp(-loss), else drawn again. No weight is ever rounded, which a Gumbel draw in doubles or a cumulative
- * sum of float weights would do: their true odds differ from the claimed ones by an amount that nobody accounts.
- * At least one loss must be 0, so that the expected number of tries is at most `count`; each try costs a few coins.
- * @param loss - exact and not negative; called again for a candidate that comes up again.
+ * Chooses index i with probability proportional to exp(-loss(i)), exactly. It draws a candidate
+ * uniformly, keeps it with probability exp(-loss), and else draws again. No weight is ever rounded.
+ * A Gumbel draw in doubles or a cumulative sum of float weights would round, and no account covers
+ * the difference. At least one loss must be 0, so that the expected number of tries is at most
+ * `count`. Each try costs a few coins.
+ * @param loss - exact and not negative. It is called again if the same candidate is drawn again.
  */
 export function chooseByLoss(bits: RandomBits, count: number, loss: (index: number) => Rational): number {
   assert(Number.isSafeInteger(count) && count > 0, 'a choice has at least one candidate');

@@ -3,22 +3,23 @@ import type { RandomBits } from '../bits.js';
 import { bernoulliExp, bernoulliExpBig } from './bernoulli.js';
 import { discreteLaplace, laplaceMagnitude, type Rational, type Steps } from './discrete-laplace.js';
 
-/** Up to this whole standard deviation, 2 sigma^2 <= 2^53 and the Number path is exact. */
+/** Up to this integer standard deviation, 2 sigma^2 <= 2^53 and arithmetic on Number is exact. */
 const fastDeviation = 2 ** 26;
-/** Squares of whole numbers up to this are below 2^53. */
+/** Squares of integers up to this are below 2^53. */
 const fastGap = 94_906_265;
 
 /** Draws P(y) proportional to exp(-y^2 / (2 variance)) over all integers y, exactly. */
 export type GaussianSampler = (bits: RandomBits) => Steps;
 
 /**
- * CKS20, algorithm 3: a discrete Laplace draw y of scale t is kept with probability exp(-(|y| - v/t)^2 / (2 v)), v the
- * variance. The product of the two is proportional to exp(-y^2 / (2 v)) for every t > 0, so t is free to choose: t =
- * sigma when sigma is a whole number (the exponent is then (|y| - sigma)^2 / (2 sigma^2), small integers), else
+ * Canonne, Kamath, Steinke 2020, algorithm 3. Let v be the variance. A discrete Laplace draw y of
+ * scale t is kept with probability exp(-(|y| - v/t)^2 / (2 v)). The product of the two is
+ * proportional to exp(-y^2 / (2 v)) for every t > 0, so any t is correct. If sigma is an integer, t
+ * = sigma: the exponent is then (|y| - sigma)^2 / (2 sigma^2), with small integers. Otherwise t =
  * floor(sigma) + 1. About 0.76 of the draws are kept.
  *
- * The time of a draw depends a little on its size (the coins are geometric), so a caller must not let an outsider time
- * single draws.
+ * The time of a draw depends a little on its size (the coins are geometric). A caller must not let
+ * an outsider time single draws.
  */
 export function gaussianSampler(variance: Rational): GaussianSampler {
   const { numerator, denominator } = variance;
@@ -63,7 +64,7 @@ function anyVariance(bits: RandomBits, variance: Rational, scale: bigint): bigin
   }
 }
 
-/** The largest whole number whose square is at most `value`; value >= 0. Newton's method from above. */
+/** The largest integer whose square is at most `value`; value >= 0. Newton's method from above. */
 export function squareRoot(value: bigint): bigint {
   assert(value >= 0n, 'a square root is taken of a number that is not negative');
   if (value < 2n) return value;

@@ -8,12 +8,13 @@ export interface Rational {
   readonly denominator: bigint;
 }
 
-/** A whole number of grid steps: a Number only while it is a safe integer. */
+/** An integer number of grid steps. It is a Number only if it is a safe integer. */
 export type Steps = number | bigint;
 
 /**
- * |y| of a discrete Laplace draw of whole-number scale t, before the sign: P(m) proportional to exp(-m / t), m >= 0.
- * m = u + t v, where u is uniform below t and kept with probability exp(-u / t), and v counts wins of exp(-1).
+ * |y| of a discrete Laplace draw of integer scale t, before the sign: P(m) proportional to exp(-m /
+ * t), m >= 0. m = u + t v. u is uniform below t and kept with probability exp(-u / t). v counts
+ * successes of a coin of exp(-1) before its first failure.
  */
 export function laplaceMagnitude(bits: RandomBits, scale: number): number {
   let offset: number;
@@ -25,9 +26,10 @@ export function laplaceMagnitude(bits: RandomBits, scale: number): number {
 }
 
 /**
- * P(y) proportional to exp(-|y| / scale) over all integers y, exactly. CKS20, algorithm 2: with scale n / d a
- * geometric draw of scale n is divided by d; minus zero is drawn again, so that zero is not counted twice.
- * Expected number of coins: bounded, whatever the scale.
+ * P(y) proportional to exp(-|y| / scale) over all integers y, exactly. Canonne, Kamath, Steinke
+ * 2020, algorithm 2: for scale n / d, a geometric draw of scale n is divided by d. Minus zero is
+ * drawn again, so that zero is not counted twice. The expected number of coins is bounded for every
+ * scale.
  */
 export function discreteLaplace(bits: RandomBits, scale: Rational): bigint {
   const { numerator, denominator } = scale;
@@ -45,8 +47,9 @@ export function discreteLaplace(bits: RandomBits, scale: Rational): bigint {
 }
 
 /**
- * A discrete Laplace draw conditioned on |y| <= bound, exactly, by drawing again. `bound` >= 0, in grid steps.
- * Meant for bounds of several scales, where a repeat is rare; expected draws: 1 / P(|y| <= bound).
+ * A discrete Laplace draw conditioned on |y| <= bound, exactly: values outside are drawn again.
+ * `bound` >= 0, in grid steps. For bounds of several scales, where few values are outside. Expected
+ * draws: 1 / P(|y| <= bound).
  */
 export function truncatedDiscreteLaplace(bits: RandomBits, scale: Rational, bound: bigint): bigint {
   assert(bound >= 0n, 'the bound of a truncated Laplace is not negative');

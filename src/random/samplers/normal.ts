@@ -1,8 +1,9 @@
 import type { RandomBits } from '../bits.js';
 
 /**
- * A normal number in doubles (Box and Muller), for mechanisms whose law is not discrete. Not exact: its low digits tell
- * how it was made, so what depends on it must be rounded before it is published, far above them.
+ * A normal number in doubles (Box and Muller), for mechanisms whose law is not discrete. It is not
+ * exact: its low digits reveal how it was made. Round what depends on it well above those digits
+ * before it is published.
  */
 export function normalDouble(bits: RandomBits): number {
   const radius = Math.sqrt(-2 * Math.log((bits.below(2 ** 53) + 1) / 2 ** 53));
