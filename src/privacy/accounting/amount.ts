@@ -2,9 +2,9 @@ import { assert } from '../../base/assert.js';
 import { InvalidParameterError } from '../../base/errors.js';
 
 /**
- * A privacy amount (rho, epsilon or delta): a whole number of units of 2^-64, always rounded up,
- * so that a tiny charge cannot vanish and a sum is exact. Written as a decimal integer in the
- * store and on the wire.
+ * A privacy amount (rho, epsilon or delta): an integer number of units of 2^-64, always rounded up.
+ * So a tiny charge cannot vanish, and sums are exact. The store and the wire write it as a decimal
+ * integer.
  */
 export type Amount = bigint & { readonly amount: unique symbol };
 
@@ -43,7 +43,7 @@ export function amountOf(value: number): Amount {
   return amountAtLeast(ratioOfDouble(value));
 }
 
-/** The largest amount that is at most `value`: for caps, which round down. */
+/** The largest amount that is at most `value`. For caps, which round down. */
 export function capOf(value: number): Amount {
   const ratio = ratioOfDouble(value);
   return ((ratio.numerator * amountUnit) / ratio.denominator) as Amount;
@@ -57,7 +57,7 @@ export function largerAmount(left: Amount, right: Amount): Amount {
   return left > right ? left : right;
 }
 
-/** A double that is at least the amount: for display and for reports, never for deciding. */
+/** A double that is at least the amount. For display and reports, never for decisions. */
 export function amountToNumber(amount: Amount): number {
   const near = Number(amount) / 2 ** 64;
   return amountOf(near) >= amount ? near : near * (1 + 2 ** -52);

@@ -16,14 +16,15 @@ export function analyticGaussianDelta(epsilon: number, sigma: number, sensitivit
     });
   }
   const shift = sensitivity / sigma;
-  // In logarithms, because e^epsilon times a tail would be infinity times zero.
+  // In logarithms, because e^epsilon times a tail could be infinity times zero.
   const first = normalLogCdf(shift / 2 - epsilon / shift);
   const second = epsilon + normalLogCdf(-shift / 2 - epsilon / shift);
   return second >= first ? 0 : Math.exp(first) * -Math.expm1(second - first);
 }
 
 /**
- * The smallest standard deviation, to 12 digits and rounded up, with `analyticGaussianDelta` at most delta.
+ * The smallest standard deviation whose `analyticGaussianDelta` is at most delta, to 12 digits,
+ * rounded up.
  * @throws InvalidParameterError unless epsilon > 0, 0 < delta < 1 and sensitivity > 0.
  */
 export function analyticGaussianSigma(epsilon: number, delta: number, sensitivity = 1): number {

@@ -5,10 +5,11 @@ import type { BudgetRule, PrivacyCost } from './cost.js';
 /**
  * The decision rule of every budget, shared by the store, the planner and the reports.
  *
- * Caps are fixed when the budget is made. A release may choose its cost from earlier releases: for zCDP the sums of
- * rho and of delta under fixed caps form a privacy filter (Whitehouse, Ramdas, Rogers, Wu 2023, theorem 1), for pure
- * epsilon and for one Renyi order likewise (Rogers et al. 2016; Feldman and Zrnic 2021), so nothing is lost against
- * costs that are fixed beforehand. The rule never looks at data.
+ * Caps are fixed when the budget is made. A release may choose its cost after seeing earlier
+ * releases. For zCDP, the sums of rho and of delta under fixed caps form a privacy filter
+ * (Whitehouse, Ramdas, Rogers, Wu 2023, theorem 1). The same holds for pure epsilon and for one
+ * Renyi order (Rogers et al. 2016; Feldman and Zrnic 2021). So free choice costs no more than costs
+ * fixed in advance. The rule never looks at data.
  */
 export interface Balance {
   readonly rhoCap: Amount;
@@ -19,7 +20,7 @@ export interface Balance {
   readonly deltaReserved: Amount;
 }
 
-/** A charge in the unit of a budget's rule: rho, epsilon or a Renyi divergence in `rho`. */
+/** A charge in the unit of a budget's rule. `rho` holds rho, epsilon or a Renyi divergence. */
 export interface Charge {
   readonly rho: Amount;
   readonly delta: Amount;
@@ -30,7 +31,7 @@ function leftOver(cap: Amount, ...taken: readonly Amount[]): Amount {
   return (left > 0n ? left : 0n) as Amount;
 }
 
-/** What is neither spent nor reserved; zero when a cap shrank below what was spent. */
+/** What is neither spent nor reserved; zero if a cap was lowered below what was spent. */
 export function remaining(balance: Balance): Charge {
   return {
     rho: leftOver(balance.rhoCap, balance.rhoSpent, balance.rhoReserved),
@@ -38,14 +39,17 @@ export function remaining(balance: Balance): Charge {
   };
 }
 
-/** True when spent, reserved and asked together stay within both caps. Asking for nothing always fits. */
+/**
+ * Whether spent, reserved and asked together stay within both caps. Asking for nothing always fits.
+ */
 export function fits(balance: Balance, asked: Charge): boolean {
   const left = remaining(balance);
   return asked.rho <= left.rho && asked.delta <= left.delta;
 }
 
 /**
- * How many more charges of this size fit, and which cap stops the next one. Infinity when nothing is charged.
+ * How many more charges of this size fit, and which cap stops the next one. Infinity if the charge
+ * is zero.
  */
 export function releasesThatFit(
   balance: Balance,
@@ -57,7 +61,7 @@ export function releasesThatFit(
   return byDelta < byRho ? { count: byDelta, binds: 'delta' } : { count: byRho, binds: 'rho' };
 }
 
-/** The balance of a budget of which nothing was used. */
+/** The balance of an unused budget. */
 export function freshBalance(caps: { readonly rhoCap: Amount; readonly deltaCap: Amount }): Balance {
   return {
     rhoCap: caps.rhoCap,
@@ -72,9 +76,9 @@ export function freshBalance(caps: { readonly rhoCap: Amount; readonly deltaCap:
 /**
  * A plan's cost in the unit of a budget's rule.
  * - zcdp: (rho, delta) as they are.
- * - pure: epsilon in place of rho, no delta.
- * - renyi at order a: the divergence of a rho-zCDP release at that order, a rho, or the one that the plan states for
- *   that order; delta as it is.
+ * - pure: epsilon in the place of rho, and no delta.
+ * - renyi at order a: the divergence that the plan states for that order, or else a rho, the
+ *   divergence of a rho-zCDP release. delta as it is.
  * @throws InvalidParameterError when the rule cannot express the cost.
  */
 export function chargeUnder(rule: BudgetRule, cost: PrivacyCost): Charge {

@@ -17,14 +17,15 @@ import type {
 import { powerOfTwoBelow } from './grid.js';
 
 /**
- * Builders of events from what a plan wants to spend. Each rounds its noise up, to a whole number of grid steps, until
- * the exact cost of the event is within what was asked.
+ * Builders of events from what a plan may spend. Each rounds its noise up to an integer number of
+ * grid steps, until the exact cost of the event is within the limit.
  *
- * Grid. `grid` given: the value lies on it by construction, and the sensitivity is taken as it is. Absent: a power of
- * two at about sigma / 2^20 is chosen, so that the steps add nothing visible to the noise, and never below
- * magnitude / 2^50, where a double could not hold the value to half a step. The value may then be off the grid:
- * computed to half a step per coordinate and rounded to the nearest multiple it moves by at most one step on either
- * side, so the sensitivity grows by 2 grid sqrt(dimension) in L2 and 2 grid dimension in L1.
+ * With `grid`: the value is on that grid by construction, and the sensitivity is used as given.
+ * Without `grid`: the builder chooses a power of two near sigma / 2^20, so that the steps add
+ * nothing visible to the noise. It is at least magnitude / 2^50, because a double cannot hold a
+ * larger value to half a step. The value may then be off the grid. It is computed to half a step
+ * per coordinate and rounded to the nearest multiple, so it moves by at most one step for each
+ * neighbour. The sensitivity grows by 2 grid sqrt(dimension) in L2 and by 2 grid dimension in L1.
  */
 interface Place {
   readonly name: string;
@@ -32,9 +33,12 @@ interface Place {
 }
 
 interface Gridded {
-  /** A power of two of which the value is a multiple by construction. */
+  /** Grid step, a power of two. The value is a multiple of it by construction. */
   readonly grid?: number;
-  /** Without `grid`: an upper bound on the value's absolute entries. Default 0: no entry is far larger than sigma. */
+  /**
+   * Without `grid`: an upper bound on the value's absolute entries. Default 0, for entries that are
+   * not far larger than sigma.
+   */
   readonly magnitude?: number;
 }
 
@@ -58,10 +62,11 @@ function checked<E extends MechanismEvent>(event: E): E {
   return event;
 }
 
-/** The smallest whole number of steps s with (sensitivity / (s grid))^2 / 2 <= rho exactly; returned as s grid. */
+/** The smallest integer s with (sensitivity / (s grid))^2 / 2 <= rho exactly. Returns s grid. */
 function deviationFor(sensitivity: number, rho: number, grid: number): number {
   let steps = Math.max(1, Math.ceil(sensitivity / Math.sqrt(2 * rho) / grid));
-  // Past 2^53 steps a double is no longer exact in steps; such a grid is far too fine for its noise anyway.
+  // Past 2^53 steps a double cannot count the steps exactly. Such a grid is far too fine for its
+  // noise anyway.
   if (steps > 2 ** 53) return Math.ceil(steps) * (1 + 2 ** -50) * grid;
   while (!deviationSuffices(sensitivity, rho, steps * grid)) steps += Math.max(1, steps * 2 ** -52);
   return steps * grid;
@@ -77,18 +82,24 @@ function deviationSuffices(sensitivity: number, rho: number, sigma: number): boo
 
 interface GaussianAsked extends Place, Gridded {
   readonly dimension: number;
-  /** L2; for a symmetric matrix Frobenius. Without `grid`, before rounding. */
+  /** L2; for a symmetric matrix, Frobenius. Without `grid`: the sensitivity before rounding. */
   readonly sensitivity: number;
-  /** What the event may cost. */
+  /** Most that the event may cost. */
   readonly rho: number;
 }
 
-/** P1. sigma = sensitivity / sqrt(2 rho), rounded up. @throws InvalidParameterError on numbers not above 0. */
+/**
+ * Discrete Gaussian noise: sigma = sensitivity / sqrt(2 rho), rounded up. @throws
+ * InvalidParameterError on numbers not above 0.
+ */
 export function gaussianEvent(asked: GaussianAsked): GaussianEvent {
   return { kind: 'gaussian', ...gaussianMembers(asked, Math.sqrt(asked.dimension)) };
 }
 
-/** GOE noise on a symmetric matrix; `dimension` is d of a d x d matrix, which rounding moves by d steps. */
+/**
+ * Noise on a symmetric d x d matrix, as `gaussianEvent`. `dimension` is d. Rounding moves the
+ * matrix by at most d steps.
+ */
 export function symmetricGaussianEvent(asked: GaussianAsked): SymmetricGaussianEvent {
   return { kind: 'symmetric-gaussian', ...gaussianMembers(asked, asked.dimension) };
 }
@@ -103,12 +114,17 @@ function gaussianMembers(asked: GaussianAsked, roundingNorm: number): Omit<Gauss
   return members;
 }
 
-/** The sensitivity, plus what rounding may add unless the value is on the grid; the sum rounded up. */
+/**
+ * The sensitivity, rounded up. Unless the value is on the grid, it includes what rounding may add.
+ */
 function widened(asked: Gridded & { readonly sensitivity: number }, rounding: number): number {
   return asked.grid === undefined ? (asked.sensitivity + rounding) * (1 + 2 ** -50) : asked.sensitivity;
 }
 
-/** P2. scale = sensitivity / epsilon, rounded up to a whole number of steps. `sensitivity` is L1. */
+/**
+ * Discrete Laplace noise: scale = sensitivity / epsilon, rounded up to an integer number of steps.
+ * `sensitivity` is L1.
+ */
 export function laplaceEvent(
   asked: Place & Gridded & { readonly dimension: number; readonly sensitivity: number; readonly epsilon: number },
 ): LaplaceEvent {
@@ -120,7 +136,7 @@ export function laplaceEvent(
   return checked({ kind: 'laplace', name, cohort, dimension, sensitivity, scale: steps * grid, grid });
 }
 
-/** P3. `sensitivity` is L1 over the whole vector. */
+/** Truncated discrete Laplace noise. `sensitivity` is L1 over the whole vector. */
 export function truncatedLaplaceEvent(
   asked: Place & Gridded & {
     readonly dimension: number;
@@ -143,7 +159,10 @@ interface ThresholdAsked extends Place, Gridded {
   readonly floor: number;
 }
 
-/** P4 (a). The value is rounded down to the grid: a step, and half a step of computation, on either side. */
+/**
+ * Propose-test-release with truncated Laplace noise. The sensitivity grows by 1.5 steps for each
+ * neighbour: one step for rounding down, half a step for the computation.
+ */
 export function laplaceThresholdEvent(asked: ThresholdAsked & { readonly epsilon: number }): LaplaceThresholdEvent {
   const { name, cohort, epsilon, delta, floor } = asked;
   checkSpending(name, { sensitivity: asked.sensitivity, epsilon });
@@ -152,7 +171,7 @@ export function laplaceThresholdEvent(asked: ThresholdAsked & { readonly epsilon
   return checked({ kind: 'laplace-threshold', name, cohort, sensitivity, epsilon, delta, floor, grid });
 }
 
-/** P4 (b). sigma from rho; `delta` sets the margin. */
+/** Propose-test-release with Gaussian noise: sigma follows from rho, the threshold from `delta`. */
 export function gaussianThresholdEvent(asked: ThresholdAsked & { readonly rho: number }): GaussianThresholdEvent {
   const { name, cohort, rho, delta, floor } = asked;
   checkSpending(name, { sensitivity: asked.sensitivity, rho });
@@ -162,24 +181,28 @@ export function gaussianThresholdEvent(asked: ThresholdAsked & { readonly rho: n
   return checked({ kind: 'gaussian-threshold', name, cohort, sensitivity, sigma, delta, floor, grid });
 }
 
-/** Grid of a count whose noise has this deviation. Any grid up to 1 holds whole counts; a fine one costs less. */
+/**
+ * Grid for a count with noise of this standard deviation. Every grid up to 1 holds integer counts.
+ * A fine one costs less.
+ */
 export function countGrid(noise: number): number {
   return Math.min(1, powerOfTwoBelow(Math.max(noise / stepsPerDeviation, 2 ** -300)));
 }
 
-/** P5 (b). sigma = sqrt(coordinates / rho), rounded up. */
+/** A stable histogram with Gaussian noise: sigma = sqrt(coordinates / rho), rounded up. */
 export function gaussianHistogramEvent(
   asked: Place & { readonly coordinates: number; readonly rho: number; readonly delta: number },
 ): GaussianHistogramEvent {
   const { name, cohort, coordinates, rho, delta } = asked;
   checkSpending(name, { coordinates, rho });
   const grid = countGrid(Math.sqrt(coordinates / rho));
-  // coordinates / sigma^2 <= rho is 1 / (2 sigma^2) <= rho / (2 coordinates); dividing may round, so it is lowered.
+  // coordinates / sigma^2 <= rho means 1 / (2 sigma^2) <= rho / (2 coordinates). The division may
+  // round up, so the quotient is lowered.
   const sigma = deviationFor(1, (rho / (2 * coordinates)) * (1 - 2 ** -50), grid);
   return checked({ kind: 'gaussian-histogram', name, cohort, coordinates, sigma, delta, grid });
 }
 
-/** P5 (a). */
+/** A stable histogram with truncated Laplace noise. */
 export function laplaceHistogramEvent(
   asked: Place & { readonly epsilon: number; readonly delta: number },
 ): LaplaceHistogramEvent {
@@ -188,7 +211,7 @@ export function laplaceHistogramEvent(
   return checked({ kind: 'laplace-histogram', name, cohort, epsilon, delta, grid: countGrid(2 / epsilon) });
 }
 
-/** P6, P7. `rho` for all `times` calls together, or `epsilon` for each. */
+/** The exponential mechanism. `rho` is for all `times` calls together, `epsilon` for each call. */
 export function exponentialEvent(
   asked: Place & { readonly candidates: number; readonly sensitivity: number; readonly times?: number }
     & ({ readonly rho: number } | { readonly epsilon: number }),

@@ -7,20 +7,21 @@ import { checkEvents } from './event-check.js';
 import { maskDivergence } from './masking.js';
 
 /**
- * What events cost, exactly: every number of an event is a double, hence a dyadic rational, and every formula below is
- * rational in them. Only the total is rounded, once, up.
+ * The exact cost of events. Every number of an event is a double, so it is a dyadic rational. Every
+ * formula below is rational in these numbers. Only the total is rounded, once, up.
  *
- * Neighbours: one contributor's row replaced by anything, including nothing. Unit: (rho, delta), delta-approximate
- * rho-zCDP (Bun and Steinke 2016, definition 8.1), and pure epsilon where every event is pure. Both add up under
- * adaptive composition. With a mask among the events there is no rho: what adds up is the divergence at the mask's order,
- * a rho for an event of rho zCDP, outside the events' delta (Mironov 2017).
+ * Neighbours: one contributor's row is replaced by anything, including nothing.
+ * Unit: (rho, delta), delta-approximate rho-zCDP (Bun and Steinke 2016, definition 8.1), and pure
+ * epsilon if every event is pure. Both add up under adaptive composition.
+ * If one of the events is a mask, there is no rho. Then the divergences at the mask's order add up.
+ * An event of rho zCDP has divergence a rho at order a, outside the event's delta (Mironov 2017).
  */
 interface ExactCost {
   readonly rho: Ratio;
   readonly delta: Ratio;
   /** Null when the event is not pure. */
   readonly epsilon: Ratio | null;
-  /** Renyi divergence at the order of the masks; 0 without masks. */
+  /** Renyi divergence at the order of the masks; 0 if there are no masks. */
   readonly divergence: Ratio;
 }
 
@@ -28,7 +29,7 @@ const nothing: Ratio = { numerator: 0n, denominator: 1n };
 const noCost: ExactCost = { rho: nothing, delta: nothing, epsilon: nothing, divergence: nothing };
 
 function ratio(numerator: bigint, denominator: bigint): Ratio {
-  // Doubles have denominators that are powers of two, so a shift keeps sums of many events small.
+  // Doubles have denominators that are powers of two, so a shift keeps sums of many events short.
   let [top, bottom] = [numerator, denominator];
   while ((top & 0xffn) === 0n && (bottom & 0xffn) === 0n && bottom > 0xffn && top !== 0n) {
     top >>= 8n;
@@ -67,12 +68,16 @@ function epsilonSquared(epsilon: number, divisor: bigint, times = 1): Ratio {
 
 /**
  * The exact cost of one event.
- * - gaussian, symmetric-gaussian: sensitivity^2 / (2 sigma^2), for discrete noise as for continuous.
+ * - gaussian, symmetric-gaussian: sensitivity^2 / (2 sigma^2), for discrete noise as for
+ *   continuous.
  * - laplace: epsilon = sensitivity / scale, rho = epsilon^2 / 2.
- * - truncated-laplace, laplace-threshold, laplace-histogram: (epsilon, delta)-DP, rho = epsilon^2 / 2.
- * - gaussian-threshold: sensitivity^2 / (2 sigma^2), and the delta at which the threshold was set.
- * - gaussian-histogram: per coordinate two counts change by 1, so coordinates * 2 / (2 sigma^2).
- * - exponential: `times` * epsilon, and `times` * epsilon^2 / 8 by its bounded range.
+ * - truncated-laplace, laplace-threshold, laplace-histogram: (epsilon, delta)-DP, rho = epsilon^2 /
+ *   2.
+ * - gaussian-threshold: sensitivity^2 / (2 sigma^2), and the delta that set the threshold.
+ * - gaussian-histogram: in each coordinate two counts change by 1, so coordinates * 2 / (2
+ *   sigma^2).
+ * - exponential: `times` * epsilon, and `times` * epsilon^2 / 8, since its log-ratios have a range
+ *   of epsilon.
  */
 function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost, 'divergence'> {
   switch (event.kind) {
@@ -118,7 +123,7 @@ function isMask(event: MechanismEvent): event is MaskEvent {
   return event.kind === 'wishart-mask' || event.kind === 'affine-mask';
 }
 
-/** The exact cost of one event, with its divergence at `order` when there is one. */
+/** The exact cost of one event, with its divergence at `order` unless that is null. */
 function costOfEvent(event: MechanismEvent, order: number | null): ExactCost {
   if (isMask(event)) {
     return { rho: nothing, delta: nothing, epsilon: null, divergence: ratioOfDouble(maskDivergence(event)) };
@@ -141,10 +146,12 @@ function combine(left: ExactCost, right: ExactCost, rule: (left: Ratio, right: R
 }
 
 /**
- * The cost of running all events. Within a cohort costs add. Cohorts named in `disjoint` share no contributor, and
- * which of them a contributor is in does not depend on the data: a neighbour changes one of them only, so together
- * they cost the largest rho and the largest delta among them. Every other cohort adds.
- * @throws InvalidParameterError when an event is malformed, two share a name, or masks have different orders.
+ * The cost of all events. Within a cohort, costs add up. Cohorts in `disjoint` share no
+ * contributor, and the data do not decide which of them a contributor is in. So a neighbour changes
+ * only one of them, and together they cost the largest rho and the largest delta among them. All
+ * other cohorts add up.
+ * @throws InvalidParameterError when an event is malformed, two events share a name, or masks have
+ *   different orders.
  */
 export function costOfEvents(events: readonly MechanismEvent[], cohorts: CohortComposition): PrivacyCost {
   checkEvents(events);
@@ -170,7 +177,7 @@ export function costOfEvents(events: readonly MechanismEvent[], cohorts: CohortC
   };
 }
 
-/** The order of the masks; null without any. */
+/** The order of the masks; null if there are none. */
 function orderOf(events: readonly MechanismEvent[]): number | null {
   const orders = [...new Set(events.filter(isMask).map(({ order }) => order))];
   if (orders.length > 1) {
@@ -180,8 +187,8 @@ function orderOf(events: readonly MechanismEvent[]): number | null {
 }
 
 /**
- * True when `cost` stays within both limits, compared in ledger units (2^-64, both rounded up). A cost without a zCDP
- * figure is within none.
+ * Whether `cost` is within both limits, compared in ledger units (2^-64, both rounded up). A cost
+ * without a zCDP figure never is.
  */
 export function costWithin(cost: PrivacyCost, limit: { readonly rho: number; readonly delta: number }): boolean {
   checkObject(cost, 'cost is the cost of a plan or of its events');

@@ -1,14 +1,15 @@
 import { InvalidParameterError } from '../../base/errors.js';
 
 /**
- * Between zCDP and (epsilon, delta). For rho-zCDP the hockey-stick divergence at epsilon is at most, for every order
- * a = 1 + b > 1,
+ * Conversion between zCDP and (epsilon, delta). For rho-zCDP and every order a = 1 + b > 1, the
+ * hockey-stick divergence at epsilon is at most
  *
  *   exp(b (a rho - epsilon)) (1/b) (1 - 1/a)^a
  *
- * (Canonne, Kamath, Steinke 2020, corollary 13). Any order gives a valid bound, so the search for the best one may be
- * sloppy; only the last evaluation is rounded, outwards: reported costs are never below the true ones, allowed ones
- * never above. In terms of b nothing cancels: log(1 - 1/a) = log b - log(1 + b).
+ * (Canonne, Kamath, Steinke 2020, corollary 13). Every order gives a valid bound, so the search for
+ * the best one need not be exact. Only the last evaluation is rounded, and outwards: reported costs
+ * are never below the true ones, and allowed costs never above. In terms of b nothing cancels:
+ * log(1 - 1/a) = log b - log(1 + b).
  */
 const slack = 2 ** -44;
 
@@ -41,7 +42,7 @@ function rootOf(increasing: (b: number) => number, low: number, high: number): n
   return Math.exp((from + to) / 2);
 }
 
-/** Sum of the terms, moved up by more than their rounding errors. */
+/** Sum of the terms, increased by more than their rounding errors. */
 function sumUp(...terms: readonly number[]): number {
   let sum = 0;
   let size = 0;
@@ -52,12 +53,16 @@ function sumUp(...terms: readonly number[]): number {
   return sum + slack * size;
 }
 
-/** The smallest delta this bound gives for rho-zCDP at `epsilon` >= 0; never below the bound's true value. */
+/**
+ * The smallest delta that this bound gives for rho-zCDP at `epsilon` >= 0. Never below the bound's
+ * true value.
+ */
 export function deltaOfZcdp(rho: number, epsilon: number): number {
   checkRho(rho);
   if (!(epsilon >= 0)) throw new InvalidParameterError('epsilon must not be negative', { epsilon });
   if (rho === 0 || epsilon === Infinity) return 0;
-  // Derivative of the logarithm by the order: (2 a - 1) rho - epsilon + log(1 - 1/a), increasing in a.
+  // Derivative of the logarithm by the order: (2 a - 1) rho - epsilon + log(1 - 1/a). It increases
+  // with a.
   const slope = (b: number): number => (2 * b + 1) * rho - epsilon + Math.log(b) - Math.log1p(b);
   const b = rootOf(slope, 1e-12, (epsilon + 1) / rho + 2);
   const rate = b * (1 + b) * rho;
@@ -65,13 +70,16 @@ export function deltaOfZcdp(rho: number, epsilon: number): number {
   return Math.min(1, Math.exp(logarithm) * (1 + slack));
 }
 
-/** The smallest epsilon this bound gives for rho-zCDP at `delta`; never below the bound's true value. */
+/**
+ * The smallest epsilon that this bound gives for rho-zCDP at `delta`. Never below the bound's true
+ * value.
+ */
 export function epsilonOfZcdp(rho: number, delta: number): number {
   checkRho(rho);
   checkDelta(delta);
   if (rho === 0) return 0;
-  // epsilon(b) = (1 + b) rho + (log(1/delta) - (1 + b) log(1 + b)) / b + log b; its derivative vanishes where
-  // rho b^2 = log(1/delta) - log(1 + b).
+  // epsilon(b) = (1 + b) rho + (log(1/delta) - (1 + b) log(1 + b)) / b + log b. Its derivative is
+  // zero at rho b^2 = log(1/delta) - log(1 + b).
   const surprise = -Math.log(delta);
   const b = rootOf((order) => rho * order * order + Math.log1p(order) - surprise, 1e-150, Math.min(1 / delta, 1e300));
   const tail = ((1 + b) * Math.log1p(b)) / b;
@@ -82,11 +90,13 @@ export function epsilonOfZcdp(rho: number, delta: number): number {
 export function rhoForZcdp(epsilon: number, delta: number): number {
   checkPositive('epsilon', epsilon);
   checkDelta(delta);
-  // epsilon(rho) >= rho, so that epsilon itself is too much or just enough.
+  // epsilon(rho) >= rho, so rho = epsilon is too large or just right.
   return largest((rho) => epsilonOfZcdp(rho, delta) <= epsilon, epsilon);
 }
 
-/** The largest x in [0, high] that passes, for a test that fails from some point on; its lower end, rounded down. */
+/**
+ * The largest x in [0, high] that passes, rounded down. Every x past some point must fail the test.
+ */
 function largest(passes: (x: number) => boolean, high: number): number {
   let below = 0;
   let above = high;
@@ -100,7 +110,10 @@ function largest(passes: (x: number) => boolean, high: number): number {
   return below;
 }
 
-/** What is left of `delta` for the conversion when events of total probability `eventDelta` may fail; rounded down. */
+/**
+ * How much of `delta` remains for the conversion if events of total probability `eventDelta` may
+ * fail. Rounded down.
+ */
 function remainingDelta(eventDelta: number, delta: number): number {
   if (!(eventDelta >= 0 && eventDelta < delta)) {
     throw new InvalidParameterError('the delta of events must be below the whole delta', { eventDelta, delta });
@@ -112,15 +125,19 @@ function remainingDelta(eventDelta: number, delta: number): number {
 }
 
 /**
- * epsilon of (rho, eventDelta)-approximate zCDP at a whole `delta`: outside events of probability eventDelta the
- * divergence bound holds, so that (epsilon, d)-DP there gives (epsilon, eventDelta + (1 - eventDelta) d) in all.
+ * epsilon of (rho, eventDelta)-approximate zCDP at a total `delta`. The divergence bound holds
+ * outside events of probability eventDelta. There it gives (epsilon, d)-DP, so in all (epsilon,
+ * eventDelta + (1 - eventDelta) d).
  */
 export function epsilonOfApproximateZcdp(rho: number, eventDelta: number, delta: number): number {
   checkDelta(delta);
   return epsilonOfZcdp(rho, remainingDelta(eventDelta, delta));
 }
 
-/** The largest rho, rounded down, that with `eventDelta` for events stays within (epsilon, delta). */
+/**
+ * The largest rho, rounded down, that stays within (epsilon, delta) together with `eventDelta` for
+ * events.
+ */
 export function rhoForApproximateZcdp(epsilon: number, eventDelta: number, delta: number): number {
   checkDelta(delta);
   return rhoForZcdp(epsilon, remainingDelta(eventDelta, delta));
@@ -137,8 +154,9 @@ export function pureForRho(rho: number): number {
 }
 
 /**
- * The exponential mechanism with weights exp(epsilon u / (2 sensitivity)) has log-ratios within an interval of length
- * epsilon, hence is (epsilon^2 / 8)-zCDP (Cesar and Rogers 2021; Hoeffding's lemma). Rounded up.
+ * The exponential mechanism with weights exp(epsilon u / (2 sensitivity)). Its log-ratios lie in an
+ * interval of length epsilon, so it is (epsilon^2 / 8)-zCDP (Cesar and Rogers 2021; Hoeffding's
+ * lemma). Rounded up.
  */
 export function rhoOfExponential(epsilon: number): number {
   return ((epsilon * epsilon) / 8) * (1 + 2 ** -50);
@@ -149,7 +167,7 @@ export function exponentialForRho(rho: number): number {
   return Math.sqrt(8 * rho) * (1 - 2 ** -50);
 }
 
-/** (epsilon, delta)-DP is delta-approximate (epsilon^2 / 2)-zCDP, pair of neighbours by pair. */
+/** (epsilon, delta)-DP is delta-approximate (epsilon^2 / 2)-zCDP, for each pair of neighbours. */
 export function zcdpOfApproximate(epsilon: number, delta: number): { readonly rho: number; readonly delta: number } {
   return { rho: rhoOfPure(epsilon), delta };
 }

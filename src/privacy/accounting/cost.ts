@@ -4,17 +4,18 @@ import type { MechanismEvent } from './events.js';
 /**
  * What one release costs a contributor.
  *
- * `rho`, `delta`: delta-approximate rho-zCDP, the ledger's default unit; every event has one.
- * `epsilon`: pure differential privacy; null when some event is not pure.
+ * `rho`, `delta`: delta-approximate rho-zCDP, the ledger's default unit. Every event but a mask has
+ * it.
+ * `epsilon`: pure differential privacy; null if some event is not pure.
  */
 export interface PrivacyCost {
   readonly rho: Amount;
   readonly delta: Amount;
   readonly epsilon: Amount | null;
   /**
-   * Set for a plan with an event whose Renyi divergence is finite only up to some order, so that it has no zCDP cost:
-   * the divergence of the whole plan at one order, rounded up. `rho` then says nothing, and only a budget of rule
-   * `renyi` at that very order can pay.
+   * Set if some event has a finite Renyi divergence only up to some order, so that the plan has no
+   * zCDP cost. It is the divergence of the whole plan at one order, rounded up. `rho` then has no
+   * meaning, and only a budget with rule `renyi` and the same order can pay.
    */
   readonly renyi?: RenyiCost;
 }
@@ -25,16 +26,16 @@ export interface RenyiCost {
   readonly amount: Amount;
 }
 
-/** The rule a budget fixes at creation. */
+/** The rule of a budget, fixed at its creation. */
 export type BudgetRule =
   | { readonly rule: 'zcdp' }
   | { readonly rule: 'pure' }
   | { readonly rule: 'renyi'; readonly order: number };
 
-/** How the cohorts of a plan relate: disjoint cohorts cost the maximum, pooled ones the sum. */
+/** How the cohorts of a plan add up: disjoint cohorts cost their maximum, all others their sum. */
 export interface CohortComposition {
   readonly disjoint: readonly string[];
 }
 
-/** Implemented in privacy/composition.ts. */
+/** Implemented in accounting/composition.ts. */
 export type CostOfEvents = (events: readonly MechanismEvent[], cohorts: CohortComposition) => PrivacyCost;

@@ -6,10 +6,10 @@ import { maskDivergence } from './masking.js';
 /** Grids outside this range would overflow when a double is counted in steps. */
 const gridMinimum = 2 ** -300;
 const gridMaximum = 2 ** 300;
-/** exp(epsilon) and its neighbours must stay doubles; no sensible release comes near. */
+/** exp(epsilon) and numbers near it must stay doubles. No sensible release comes close to this. */
 const epsilonMaximum = 500;
 
-/** The fields of each kind of event, beside kind, name and cohort, and the rule that each obeys. */
+/** The fields of each kind of event besides kind, name and cohort, and the rule for each field. */
 const fields: Readonly<Record<MechanismEvent['kind'], Readonly<Record<string, keyof typeof rules>>>> = {
   gaussian: { dimension: 'count', sensitivity: 'positive', sigma: 'positive', grid: 'grid' },
   'symmetric-gaussian': { dimension: 'count', sensitivity: 'positive', sigma: 'positive', grid: 'grid' },
@@ -53,8 +53,9 @@ function isGrid(value: number): boolean {
 }
 
 /**
- * Refuses an event whose numbers are outside their ranges, unknown or missing members, and kinds that no account knows.
- * @throws InvalidParameterError naming the event, the member and its rule.
+ * Refuses an event of an unknown kind, with an unknown or missing member, or with a number outside
+ * its range.
+ * @throws InvalidParameterError that names the event, the member and its rule.
  */
 export function checkEvent(event: MechanismEvent): void {
   const members = event as unknown as Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../base/errors.js';
 import { checkEvents } from './event-check.js';
 import type { MechanismEvent } from './events.js';
 
-/** Canonical JSON of a plan's events, as the ledger keeps it. Doubles are printed so that they read back the same. */
+/** Canonical JSON of a plan's events, as the ledger stores it. Doubles keep their exact value. */
 export function eventsToJson(events: readonly MechanismEvent[]): string {
   checkEvents(events);
   return canonicalJson(events as unknown as JsonValue);

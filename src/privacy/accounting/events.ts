@@ -1,21 +1,23 @@
 /**
  * Mechanism events: immutable descriptions of every noise draw that a plan may make, known before
- * any data. Accounting reads them (privacy/cost), mechanisms obey them, the ledger stores them in
- * canonical bytes, so that what is charged is what is drawn and a tighter account can be
- * recomputed later.
+ * any data. Accounting reads them (accounting/composition), mechanisms draw what they say, and the
+ * ledger stores them in canonical bytes. So what is charged is what is drawn, and a tighter cost
+ * can be computed later.
  *
- * All numbers are doubles and therefore exact dyadic rationals; accounting is done on them exactly
- * and rounded up. Neighbours are those of the plan's guarantee; sensitivities already include the
- * effect of rounding to `grid` where the value is not a multiple of it by construction.
+ * All numbers are doubles, so they are exact dyadic rationals. Accounting computes with them
+ * exactly and rounds up. Neighbours are those of the plan's guarantee. A sensitivity includes the
+ * effect of rounding to `grid`, unless the value is a multiple of it by construction.
  */
 interface EventBase {
   /** Unique in the plan. A mechanism call names its event. */
   readonly name: string;
-  /** The cohort whose rows the value depends on. Events of disjoint cohorts compose in parallel. */
+  /** The cohort whose rows the value depends on. The costs of disjoint cohorts do not add up. */
   readonly cohort: string;
 }
 
-/** P1, P12. value + discrete Gaussian of standard deviation sigma on grid * Z, per coordinate. */
+/**
+ * Discrete Gaussian noise: value + noise of standard deviation sigma on grid * Z, per coordinate.
+ */
 export interface GaussianEvent extends EventBase {
   readonly kind: 'gaussian';
   readonly dimension: number;
@@ -26,7 +28,10 @@ export interface GaussianEvent extends EventBase {
   readonly grid: number;
 }
 
-/** Symmetric d x d matrix + GOE(d, sigma): diagonal sd sigma, off-diagonal sd sigma / sqrt 2. */
+/**
+ * A symmetric d x d matrix + symmetric discrete Gaussian noise: standard deviation sigma on the
+ * diagonal, sigma / sqrt 2 elsewhere.
+ */
 export interface SymmetricGaussianEvent extends EventBase {
   readonly kind: 'symmetric-gaussian';
   readonly dimension: number;
@@ -36,7 +41,7 @@ export interface SymmetricGaussianEvent extends EventBase {
   readonly grid: number;
 }
 
-/** P2. value + discrete Laplace of scale `scale` on grid * Z, per coordinate. */
+/** Discrete Laplace noise: value + noise of scale `scale` on grid * Z, per coordinate. */
 export interface LaplaceEvent extends EventBase {
   readonly kind: 'laplace';
   readonly dimension: number;
@@ -46,7 +51,7 @@ export interface LaplaceEvent extends EventBase {
   readonly grid: number;
 }
 
-/** P3. value + truncated discrete Laplace. */
+/** Truncated discrete Laplace noise: value + noise, per coordinate. */
 export interface TruncatedLaplaceEvent extends EventBase {
   readonly kind: 'truncated-laplace';
   readonly dimension: number;
@@ -58,8 +63,8 @@ export interface TruncatedLaplaceEvent extends EventBase {
 }
 
 /**
- * P4: a pass lets later events rely on value >= floor. Truncated Laplace (a): a pass proves it. Gaussian (b): a
- * neighbour of a value below the floor passes with probability at most delta, which is charged.
+ * Propose-test-release with truncated Laplace noise. After a pass, later events may rely on value
+ * >= floor, because a pass proves it.
  */
 export interface LaplaceThresholdEvent extends EventBase {
   readonly kind: 'laplace-threshold';
@@ -70,7 +75,10 @@ export interface LaplaceThresholdEvent extends EventBase {
   readonly grid: number;
 }
 
-/** A noisy value that is told only above a threshold, with Gaussian noise. */
+/**
+ * Propose-test-release with Gaussian noise. If a neighbour is below the floor, a pass has
+ * probability at most delta, which is charged.
+ */
 export interface GaussianThresholdEvent extends EventBase {
   readonly kind: 'gaussian-threshold';
   readonly sensitivity: number;
@@ -80,7 +88,10 @@ export interface GaussianThresholdEvent extends EventBase {
   readonly grid: number;
 }
 
-/** P5(b) over `coordinates` histograms at once, each contributor in at most one bin of each. */
+/**
+ * Stable histograms with Gaussian noise, `coordinates` of them at once. Each contributor is in at
+ * most one bin of each.
+ */
 export interface GaussianHistogramEvent extends EventBase {
   readonly kind: 'gaussian-histogram';
   readonly coordinates: number;
@@ -88,7 +99,7 @@ export interface GaussianHistogramEvent extends EventBase {
   readonly delta: number;
   readonly grid: number;
 }
-/** P5(a), one histogram. */
+/** One stable histogram with truncated Laplace noise. */
 export interface LaplaceHistogramEvent extends EventBase {
   readonly kind: 'laplace-histogram';
   readonly epsilon: number;
@@ -96,7 +107,10 @@ export interface LaplaceHistogramEvent extends EventBase {
   readonly grid: number;
 }
 
-/** P6, P7: exponential mechanism with weights exp(epsilon * score / (2 sensitivity)), `times` independent calls. */
+/**
+ * The exponential mechanism with weights exp(epsilon * score / (2 sensitivity)), `times`
+ * independent calls.
+ */
 export interface ExponentialEvent extends EventBase {
   readonly kind: 'exponential';
   readonly candidates: number;
@@ -107,17 +121,23 @@ export interface ExponentialEvent extends EventBase {
 
 interface MaskBase extends EventBase {
   readonly dimension: number;
-  /** l: neighbours' matrices are within factors e^-l and e^l of each other, in every direction. */
+  /** l: in every direction, the matrices of neighbours differ by a factor between e^-l and e^l. */
   readonly logDistance: number;
-  /** Of the only Renyi divergence that the event is charged for; above 1. */
+  /** The only Renyi order at which the event is charged; above 1. */
   readonly order: number;
 }
-/** A positive definite matrix told by the second moments of `samples` draws from its Gaussian. See privacy/masking. */
+/**
+ * Publishes a positive definite matrix as the second moments of `samples` Gaussian draws with that
+ * covariance. See accounting/masking.
+ */
 export interface WishartMaskEvent extends MaskBase {
   readonly kind: 'wishart-mask';
   readonly samples: number;
 }
-/** A positive definite matrix S told by S^1/2 (I + spread G)(I + spread G)^T S^1/2, G of normals. See privacy/masking. */
+/**
+ * Publishes a positive definite matrix S as S^1/2 (I + spread G)(I + spread G)^T S^1/2, with normal
+ * entries in G. See accounting/masking.
+ */
 export interface AffineMaskEvent extends MaskBase {
   readonly kind: 'affine-mask';
   readonly spread: number;

@@ -3,12 +3,13 @@ import { ratioOfDouble } from './amount.js';
 import type { Rational, Steps } from '../../random/samplers/discrete-laplace.js';
 
 /**
- * Doubles counted in steps of a power-of-two grid. A quotient by a power of two is exact, so the only rounding is the
- * one that is asked for. Counts are Numbers while they are safe integers and BigInts beyond.
+ * Doubles counted in steps of a power-of-two grid. Dividing by a power of two is exact, so the only
+ * rounding is the requested one. Counts are Numbers as long as they are safe integers, else
+ * BigInts.
  */
 function steps(value: number, grid: number, round: (quotient: number) => number): Steps {
   const quotient = value / grid;
-  // Overflow: only for values near the largest double on a fine grid, where 1 / grid is a whole number.
+  // Overflow: only for values near the largest double on a fine grid. 1 / grid is an integer there.
   if (!Number.isFinite(quotient)) return BigInt(value) * BigInt(1 / grid);
   const rounded = round(quotient);
   return Number.isSafeInteger(rounded) ? rounded : BigInt(rounded);
@@ -38,10 +39,12 @@ export function addSteps(left: Steps, right: Steps): Steps {
   return BigInt(left) + BigInt(right);
 }
 
-/** The double nearest to `count` steps: rounding after the noise is post-processing. */
+/**
+ * The double nearest to `count` steps. This rounding follows the noise, so it is post-processing.
+ */
 export function valueOfSteps(count: Steps, grid: number): number {
   const near = Number(count);
-  // A count beyond the largest double, on a fine grid, may still stand for a value within it.
+  // On a fine grid, a count beyond the largest double may still be a value within it.
   if (!Number.isFinite(near) && grid < 1) return Number(BigInt(count) / BigInt(1 / grid));
   return near * grid + 0;
 }
@@ -59,11 +62,14 @@ export function squareInSteps(value: number, grid: number, divisor = 1n): Ration
   return { numerator: numerator * numerator, denominator: denominator * denominator * divisor };
 }
 
-/** The largest power of two that is at most `value`; value positive, finite and within the grids' range. */
+/**
+ * The largest power of two that is at most `value`. `value` is positive, finite and within the
+ * range of grids.
+ */
 export function powerOfTwoBelow(value: number): number {
   assert(value > 0 && value < Infinity, 'a grid is of a positive, finite width');
   let power = 2 ** Math.floor(Math.log2(value));
-  // log2 may round to the next whole number on either side.
+  // log2 may round to the next integer on either side.
   while (power > value) power /= 2;
   while (power * 2 <= value) power *= 2;
   return power;

@@ -3,13 +3,13 @@ import { epsilonOfApproximateZcdp } from './conversion.js';
 import type { BudgetRule } from './cost.js';
 
 /**
- * What amounts of a ledger mean as epsilon at a whole `delta`, never below the truth.
+ * The epsilon of a ledger's amounts at a total `delta`, never below the true one.
  * - pure: the amount is epsilon.
  * - zcdp: the tight conversion of delta-approximate rho-zCDP.
- * - renyi: a divergence R at order a gives R - (log((a-1) d) - a log(1 - 1/a)) / (a-1), with the half d of delta that
- *   the budget set aside for it (the same conversion that its cap was made with).
+ * - renyi: a divergence R at order a gives R - (log((a-1) d) - a log(1 - 1/a)) / (a-1). d is the
+ *   half of delta that the budget set aside for this conversion, which also made its cap.
  *
- * Where the events alone take up the whole delta, no epsilon holds: the largest double.
+ * If the events alone use up delta, no epsilon holds, and the result is the largest double.
  * @param rho in the unit of the rule.
  */
 export function epsilonOfSpent(rule: BudgetRule, rho: Amount, eventDelta: Amount, delta: number): number {

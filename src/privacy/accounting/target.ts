@@ -5,28 +5,37 @@ import { chargeOf, chargeUnder, freshBalance, releasesThatFit, type Charge } fro
 import { epsilonOfApproximateZcdp, rhoForApproximateZcdp, rhoOfPure } from './conversion.js';
 import type { BudgetRule } from './cost.js';
 
-/** What one release may cost. `delta` is what events may charge; the rest of the delta asked for pays the conversion. */
+/**
+ * What one release may cost. `delta` is what its events may charge. The rest of the requested delta
+ * pays for the conversion.
+ */
 export interface PrivacyTarget {
-  /** zCDP allowed for this release. */
+  /** zCDP that this release may spend. */
   readonly rho: number;
-  /** Sum of event deltas allowed. */
+  /** Most that the deltas of its events may add up to. */
   readonly delta: number;
-  /** The statement asked for: (epsilon, deltaTotal). */
+  /** The requested guarantee: (epsilon, deltaTotal). */
   readonly epsilon: number;
   readonly deltaTotal: number;
-  /** The budget takes pure costs only: estimators that have a form with such noise use it. Never false. */
+  /** The budget accepts only pure costs. Estimators that can draw pure noise do so. Never false. */
   readonly isPure?: true;
-  /** Of the Renyi budget that pays; estimators whose cost is known at one order only plan for this one. */
+  /**
+   * The order of the Renyi budget that pays. An estimator whose cost is known at one order only
+   * plans for this order.
+   */
   readonly order?: number;
 }
 
-/** A statement (epsilon, delta) as users ask for it. */
+/** A guarantee (epsilon, delta), as users ask for it. */
 export interface Statement {
   readonly epsilon: number;
   readonly delta: number;
 }
 
-/** Caps of a budget in ledger units, rounded down. Under `pure`, rhoCap holds epsilon; under `renyi`, a divergence. */
+/**
+ * Caps of a budget in ledger units, rounded down. With rule `pure`, rhoCap holds epsilon; with
+ * `renyi`, a divergence.
+ */
 export interface BudgetCaps {
   readonly rule: BudgetRule;
   readonly rhoCap: Amount;
@@ -34,11 +43,11 @@ export interface BudgetCaps {
 }
 
 /**
- * Of one release. Far below, shares of its zCDP round to nothing in the ledger (2^-64), and noise
- * grows without bound.
+ * Range for one release. Far below it, shares of its zCDP would round to nothing in the ledger
+ * (2^-64), and noise would grow without bound.
  */
 export const epsilonRange = { atLeast: 1e-6, atMost: 100 } as const;
-/** zCDP of one release. */
+/** Range of the zCDP of one release. */
 export const rhoRange = { atLeast: 1e-12, atMost: 1000 } as const;
 
 function checkStatement(asked: Statement, deltaMayBeZero: boolean): void {
@@ -59,10 +68,11 @@ function checkStatement(asked: Statement, deltaMayBeZero: boolean): void {
 }
 
 /**
- * The zCDP that one release may spend so that it is (epsilon, delta)-DP. `deltaChargeable` is what its events may
- * charge (default: half of delta); the rest pays the conversion, and rho is the largest that stays within epsilon.
- * @throws InvalidParameterError when epsilon is not in [1e-6, 100], delta not in [1e-100, 0.5), or deltaChargeable not
- * below delta.
+ * The zCDP that one release may spend so that it is (epsilon, delta)-DP. `deltaChargeable` is what
+ * its events may charge (default: half of delta). The rest pays for the conversion. rho is the
+ * largest that stays within epsilon.
+ * @throws InvalidParameterError when epsilon is not in [1e-6, 100], delta not in [1e-100, 0.5), or
+ *   deltaChargeable not below delta.
  */
 export function resolveTarget(asked: Statement & { readonly deltaChargeable?: number }): PrivacyTarget {
   checkStatement(asked, false);
@@ -71,7 +81,10 @@ export function resolveTarget(asked: Statement & { readonly deltaChargeable?: nu
   return { rho, delta: chargeable, epsilon: asked.epsilon, deltaTotal: asked.delta };
 }
 
-/** A target given in zCDP: half of `delta` for events, epsilon as the conversion reports it. */
+/**
+ * A target given in zCDP: half of `delta` is for events, and epsilon is what the conversion
+ * reports.
+ */
 export function targetFromRho(rho: number, delta: number): PrivacyTarget {
   if (!(rho >= rhoRange.atLeast && rho <= rhoRange.atMost)) {
     throw new InvalidParameterError('rho must be at least 1e-12 and at most 1000', { rho });
@@ -81,9 +94,9 @@ export function targetFromRho(rho: number, delta: number): PrivacyTarget {
 }
 
 /**
- * The order at which a Renyi budget of (epsilon, delta) goes furthest for zCDP releases, and its cap:
- * R(a) = epsilon + (log((a-1) d) - a log(1 - 1/a)) / (a-1), d the half of delta that pays the conversion; the order
- * maximises R(a) / a.
+ * The order at which a Renyi budget of (epsilon, delta) pays for the most zCDP releases, and its
+ * cap R(a) = epsilon + (log((a-1) d) - a log(1 - 1/a)) / (a-1). d is half of delta, which pays for
+ * the conversion. The order maximises R(a) / a.
  */
 function renyiCap({ epsilon, delta }: Statement, order?: number): { readonly order: number; readonly cap: number } {
   const cap = (b: number): number =>
@@ -99,8 +112,9 @@ function renyiCap({ epsilon, delta }: Statement, order?: number): { readonly ord
 }
 
 /**
- * What a release may diverge by at one order so that it meets its target's statement: at the order of the budget that
- * pays, else at the one that suits the statement best. With half of the target's delta for the conversion, as for caps.
+ * The largest divergence at one order that keeps a release within its target's guarantee. The order
+ * is that of the budget that pays, else the best one for the guarantee. Half of the target's delta
+ * pays for the conversion, as for caps.
  */
 export function renyiAllowance(target: PrivacyTarget): { readonly order: number; readonly divergence: number } {
   const { order, cap } = renyiCap({ epsilon: target.epsilon, delta: target.deltaTotal }, target.order);
@@ -108,11 +122,14 @@ export function renyiAllowance(target: PrivacyTarget): { readonly order: number;
 }
 
 /**
- * The caps of a budget stated as (epsilon, delta).
- * - zcdp: half of delta for event deltas, the rest pays the conversion of the whole.
- * - pure: epsilon, and no delta; the statement's delta is ignored.
- * - renyi: the divergence at one order (chosen here unless the rule names it), half of delta for events.
- * @throws InvalidParameterError when a number is outside its range, or the Renyi order leaves nothing to spend.
+ * The caps of a budget given as (epsilon, delta).
+ * - zcdp: half of delta is for the deltas of events. The rest pays for the conversion of the whole
+ *   budget.
+ * - pure: epsilon, and no delta. The given delta is ignored.
+ * - renyi: the divergence at one order, chosen here unless the rule names it, and half of delta for
+ *   events.
+ * @throws InvalidParameterError when a number is outside its range, or the Renyi order leaves
+ *   nothing to spend.
  */
 export function capsOf(budget: Statement & { readonly rule: BudgetRule['rule'] | BudgetRule }): BudgetCaps {
   checkObject(budget, 'a budget is { epsilon, delta, rule }');
@@ -137,10 +154,11 @@ export function capsOf(budget: Statement & { readonly rule: BudgetRule['rule'] |
 }
 
 /**
- * The target of one release that must be pure epsilon-DP, before any estimator has planned for it: as much zCDP as one
- * pure mechanism of this epsilon has. Several mechanisms whose zCDP costs add up to it may add up to more epsilon; the
- * caller plans again with less (`lessFor`).
- * @throws InvalidParameterError when epsilon is not in [1e-6, 100], or delta not 0 or in [1e-100, 0.5).
+ * The target of one release that must be pure epsilon-DP, before an estimator has planned it. It
+ * allows as much zCDP as one pure mechanism of this epsilon has. Several mechanisms within that
+ * zCDP may together have more epsilon; the caller then plans again with less (`lessFor`).
+ * @throws InvalidParameterError when epsilon is not in [1e-6, 100], or delta is neither 0 nor in
+ *   [1e-100, 0.5).
  */
 export function resolvePureTarget(asked: Statement): PrivacyTarget {
   checkStatement(asked, true);
@@ -149,19 +167,20 @@ export function resolvePureTarget(asked: Statement): PrivacyTarget {
 }
 
 /**
- * A pure target for which a plan that came out at `epsilon` comes out within the target's: the epsilon of a pure
- * mechanism grows as the root of the zCDP that it is planned for.
+ * A smaller pure target, for a plan that needed `epsilon` and must stay within the target. The
+ * epsilon of a pure mechanism grows with the square root of its zCDP.
  */
 export function lessFor(target: PrivacyTarget, epsilon: number): PrivacyTarget {
   return { ...target, rho: target.rho * (target.epsilon / epsilon) ** 2 * (1 - 2 ** -40) };
 }
 
 /**
- * The target of one release under a zCDP budget, or a Renyi one at a given order. Its chargeable delta is at most half
- * of what it asks for, and at most an equal share of the budget's delta over the releases that the other cap allows, so
- * that delta does not run out first.
- * `epochs`: releases at this target that fit; `binds`: the cap that stops the next one. `epochs` 0 means that the
- * budget is smaller than one release.
+ * The target of one release under a zCDP budget, or under a Renyi budget of a given order. Its
+ * chargeable delta is at most half of what it asks for. It is also at most an equal share of the
+ * budget's delta, over the releases that the other cap allows, so that delta does not run out
+ * first.
+ * `epochs`: how many releases at this target fit. `binds`: the cap that stops the next one. If
+ * `epochs` is 0, the budget is smaller than one release.
  */
 export function perReleaseTarget(
   privacy: Statement,
@@ -173,14 +192,15 @@ export function perReleaseTarget(
   const balance = freshBalance(caps);
   const half = resolveTarget(privacy);
   const allowedByRho = releasesThatFit(balance, charge(half.rho, 0)).count;
-  // Less chargeable delta leaves more for the conversion, hence a larger rho and no more epochs than counted here.
+  // With less chargeable delta, more is left for the conversion. So rho is larger, and no more
+  // epochs fit than counted here.
   const share = allowedByRho === 0 ? half.delta : sharedDelta(caps.deltaCap, allowedByRho);
   const target = share >= half.delta ? half : resolveTarget({ ...privacy, deltaChargeable: share });
   const { count, binds } = releasesThatFit(balance, charge(target.rho, target.delta));
   return { target: rule.rule === 'renyi' ? { ...target, order: rule.order } : target, epochs: count, binds };
 }
 
-/** cap / parts as a double whose charge, times `parts`, stays within the cap. */
+/** cap / parts as a double. Its charge, times `parts`, stays within the cap. */
 function sharedDelta(cap: Amount, parts: number): number {
   const units = cap / BigInt(parts);
   const near = Number(units) / Number(amountUnit);
@@ -188,8 +208,8 @@ function sharedDelta(cap: Amount, parts: number): number {
 }
 
 /**
- * A share of a total, rounded down by a little, so that shares whose doubles sum to 1 never add up to more than the
- * total. Use it to split rho and delta between events.
+ * A share of a total, rounded down a little. If the doubles of all shares sum to 1, the shares
+ * never add up to more than the total. Use it to split rho and delta between events.
  */
 export function shareOf(total: number, share: number): number {
   if (!(share >= 0 && share <= 1)) throw new InvalidParameterError('a share lies between 0 and 1', { share });

@@ -2,14 +2,14 @@ import { assert } from '../../../base/assert.js';
 import { complexPower, transform, transformError } from './fft.js';
 import type { Loss } from './loss.js';
 
-/** A loss and how many independent copies of it add up. */
+/** A loss, and how many independent copies of it add up. */
 export interface RepeatedLoss {
   readonly loss: Loss;
   readonly times: number;
 }
 
 const cellsMax = 2 ** 20;
-/** Relative rounding of exponentials, logarithms and sums below, in whole. */
+/** Covers the relative rounding errors of all exponentials, logarithms and sums below. */
 const upwards = 1 + 2 ** -30;
 
 /**
@@ -17,28 +17,30 @@ const upwards = 1 + 2 ** -30;
  *
  * Claim: `delta` and `epsilon` are never below those of the composed pair of the losses given.
  *
- * How. The masses are weighed by e^(tilt loss) and normalised (Esscher's transform), convolved through the Fourier
- * transform, and weighed back. With the tilt at which the mean of the sum is about the epsilon of interest, the part
- * of the distribution that decides delta is the bulk, so that rounding is small relative to delta itself.
- * What could make the answer too small is added to it:
- * - mass whose loss is above the window: at most e^(-t high) E[e^(t loss)] for every t >= 0 (Chernoff's bound); mass
- *   below the window reappears at its upper end, which only adds;
- * - rounding: with g the bound of one transform (fft.ts) and x_i the spectra, the product's error at one frequency is
- *   at most the product of (|x_i| + g)^n_i times the sum of n_i (g / (|x_i| + g) + 2^-49). Its Euclidean norm over the
- *   frequencies bounds the sum of the absolute errors of all cells (Cauchy and Schwarz), and the inverse
- *   transform adds g times the sum of |product|. An error at loss l weighs e^(-tilt l) (1 - e^(epsilon - l)) in delta,
- *   at most e^(-tilt epsilon) / (1 + tilt).
+ * How: the masses are weighted by e^(tilt loss) and normalised (Esscher's transform), convolved
+ * through the Fourier transform, and weighted back. The tilt moves the mean of the sum close to the
+ * epsilon of interest. So the part of the distribution that decides delta is its bulk, and rounding
+ * is small relative to delta itself. Everything that could make the answer too small is added to
+ * it:
+ * - Mass whose loss is above the window: at most e^(-t high) E[e^(t loss)] for every t >= 0
+ *   (Chernoff's bound). Mass below the window reappears at its upper end, which only adds.
+ * - Rounding: let g be the error bound of one transform (fft.ts) and x_i the spectra. At one
+ *   frequency, the error of the product is at most the product of (|x_i| + g)^n_i times the sum of
+ *   n_i (g / (|x_i| + g) + 2^-49). The Euclidean norm of these errors over the frequencies bounds
+ *   the sum of the absolute errors of all cells (Cauchy and Schwarz). The inverse transform adds g
+ *   times the sum of |product|. An error at loss l has weight e^(-tilt l) (1 - e^(epsilon - l)) in
+ *   delta, at most e^(-tilt epsilon) / (1 + tilt).
  */
 export class ComposedLoss {
   readonly #parts: readonly RepeatedLoss[];
   readonly #step: number;
-  /** Probability that some part gives everything away. */
+  /** Probability that some part reveals everything. */
   readonly infinity: number;
   readonly #mean: number;
   readonly #most: number;
   readonly #deviation: number;
 
-  /** @param parts - on one grid; `times` whole and at least 1. */
+  /** @param parts - on one grid; `times` is an integer of at least 1. */
   constructor(parts: readonly RepeatedLoss[]) {
     assert(parts.length > 0, 'a composition has a part');
     this.#parts = parts;
@@ -58,18 +60,21 @@ export class ComposedLoss {
     this.#deviation = Math.sqrt(variance);
   }
 
-  /** An upper bound on the probability-like excess at `epsilon` >= 0; between 0 and 1. */
+  /** An upper bound on delta at `epsilon` >= 0; between 0 and 1. */
   delta(epsilon: number): number {
     if (epsilon >= this.#most) return Math.min(1, this.infinity);
     const tilt = epsilon <= this.#mean ? 0 : this.#tiltWith((at) => this.#cumulant(at).mean >= epsilon);
     return Math.min(1, this.#windowAt(tilt).delta(epsilon) + this.infinity);
   }
 
-  /** The smallest epsilon >= 0, rounded up, whose `delta` is at most this; Infinity when there is none. */
+  /**
+   * The smallest epsilon >= 0 whose `delta` is at most this, rounded up; Infinity if there is none.
+   */
   epsilon(delta: number): number {
     const left = delta - this.infinity;
     if (!(left > 0)) return Infinity;
-    // Where Chernoff's bound on the tail is least, the tilted mean is close to the epsilon that is sought.
+    // If Chernoff's bound on the tail is smallest at some tilt, the mean under it is close to the
+    // wanted epsilon.
     const wanted = -Math.log(left);
     const tilt = this.#tiltWith((at) => {
       const { mean, logarithm } = this.#cumulant(at);
@@ -89,7 +94,10 @@ export class ComposedLoss {
     return high;
   }
 
-  /** The smallest tilt that passes, roughly; the largest that is tried when none does. Any tilt gives a valid bound. */
+  /**
+   * Roughly the smallest tilt that passes; the largest one tried if none does. Every tilt gives a
+   * valid bound.
+   */
   #tiltWith(passes: (tilt: number) => boolean): number {
     let [low, high] = [0, 1 / this.#deviation];
     for (let doubling = 0; doubling < 40 && !passes(high) && high * this.#step < 16; doubling++) [low, high] = [high, 2 * high];
@@ -101,7 +109,9 @@ export class ComposedLoss {
     return high;
   }
 
-  /** log E[e^(tilt loss)] of the finite part of the sum, and the mean under the tilt. */
+  /**
+   * log E[e^(tilt loss)] of the finite part of the sum, and its mean and variance under the tilt.
+   */
   #cumulant(tilt: number): { readonly logarithm: number; readonly mean: number; readonly variance: number } {
     let [logarithm, mean, variance] = [0, 0, 0];
     for (const { loss, times } of this.#parts) {
@@ -132,7 +142,7 @@ export class ComposedLoss {
 interface Tilt {
   readonly tilt: number;
   readonly logarithm: number;
-  /** Bound on the mass above the window, not tilted. */
+  /** Bound on the mass above the window, without the tilt. */
   readonly above: number;
 }
 
@@ -150,7 +160,8 @@ class Window {
   ) {
     const size = masses.length;
     this.low = first * step;
-    // The convolution is circular: cell k of it is the loss of the window that is k modulo its size.
+    // The convolution is circular: cell k holds the loss of the window that equals k modulo its
+    // size.
     const offset = ((first % size) + size) % size;
     this.#masses = Float64Array.from({ length: size }, (_, k) => Math.max(0, masses[(k + offset) % size]!));
     this.#error = error;
@@ -169,7 +180,9 @@ class Window {
   }
 }
 
-/** log of the tilted finite mass, and mean and variance of the loss under the tilt. O(cells). */
+/**
+ * log of the tilted finite mass, and the mean and variance of the loss under the tilt. O(cells).
+ */
 function tilted({ low, masses, step }: Loss, tilt: number): {
   readonly logarithm: number; readonly mean: number; readonly variance: number; readonly top: number;
 } {

@@ -7,18 +7,19 @@ export interface Spectrum {
 }
 
 /**
- * Bound on the rounding error of one entry of a transform of `size` entries, relative to the sum of the absolute
- * values that go in: log2(size) levels, each adding a product with a rounded factor to a number, which errs by less
- * than eight units of rounding (2^-53) relative to what flows through it.
+ * Bound on the rounding error of one entry of a transform of `size` entries, relative to the sum of
+ * the absolute inputs. There are log2(size) levels. At each level a number is added to a product
+ * with a rounded factor. The error of that step is below eight units of rounding (2^-53), relative
+ * to its inputs.
  */
 export function transformError(size: number): number {
   return Math.log2(size) * 2 ** -50;
 }
 
 /**
- * The discrete Fourier transform in place, X_k = sum over j of x_j e^(-2 pi i j k / n), or with e^(+...) and not
- * divided by n when `inverse`. Radix 2, O(n log n); every factor is computed by itself, so that errors do not add up
- * along a row of them.
+ * The discrete Fourier transform in place, X_k = sum over j of x_j e^(-2 pi i j k / n). With
+ * `inverse`, the exponent is positive, and the result is not divided by n. Radix 2, O(n log n).
+ * Every factor is computed directly and not from the one before, so errors do not build up.
  */
 export function transform({ real, imaginary }: Spectrum, inverse = false): void {
   const size = real.length;
@@ -45,7 +46,7 @@ export function transform({ real, imaginary }: Spectrum, inverse = false): void 
   }
 }
 
-/** Swaps entries whose indices are each other's bits in reverse. */
+/** Swaps each entry with the one at the index with reversed bits. */
 function reorder(real: Float64Array, imaginary: Float64Array): void {
   const size = real.length;
   for (let i = 1, j = 0; i < size; i++) {
@@ -58,7 +59,10 @@ function reorder(real: Float64Array, imaginary: Float64Array): void {
   }
 }
 
-/** (real + i imaginary)^exponent by repeated squaring, exponent >= 1: the relative error grows like the exponent. */
+/**
+ * (real + i imaginary)^exponent by repeated squaring, exponent >= 1. The relative error grows in
+ * proportion to the exponent.
+ */
 export function complexPower(real: number, imaginary: number, exponent: number): readonly [number, number] {
   let [a, b] = [1, 0];
   let [x, y] = [real, imaginary];

@@ -6,41 +6,50 @@ import { ComposedLoss } from './composition.js';
 import { lossOfPiece } from './loss.js';
 import { gathered, pieceOf, varianceOf, worstOf, type Repeated } from './pieces.js';
 
-/** One release, or several alike. */
+/** One release, or several equal ones. */
 export interface ChargedEvents {
   readonly events: readonly MechanismEvent[];
-  /** Cohorts that share no contributor, as in `costOfEvents`; the others add up. Default: none. */
+  /** Cohorts that share no contributor, as in `costOfEvents`; all others add up. Default: none. */
   readonly disjoint?: readonly string[];
   /** Default 1. */
   readonly times?: number;
 }
 
-/** What many releases give away together. Both are never below the true value. */
+/** The privacy loss of many releases together. Neither number is ever below the true value. */
 export interface StudyLoss {
-  /** The smallest epsilon >= 0 at this delta; Infinity when events may give everything away with more probability. */
+  /**
+   * The smallest epsilon >= 0 at this delta; Infinity if events may reveal everything with a larger
+   * probability.
+   */
   epsilon(delta: number): number;
   /** The smallest delta at this epsilon. */
   delta(epsilon: number): number;
 }
 
-/** Cells per average deviation of a loss: discretising then adds 3 parts in 10,000 to the variance. */
+/**
+ * Cells per average standard deviation of a loss. Discretising then adds 3 parts in 10,000 to the
+ * variance.
+ */
 const cellsPerDeviation = 24;
 const nothing: StudyLoss = { epsilon: () => 0, delta: () => 0 };
 
 /**
- * The privacy loss of releases whose events were fixed in advance, by composing the losses of their events instead of
- * adding rho: for reports. It does not gate a budget, because for releases that are chosen after looking at earlier
- * ones the sums of rho and delta are the proven rule (budget.ts).
+ * The privacy loss of releases whose events were fixed in advance. It composes the loss
+ * distributions of their events instead of adding rho. It is for reports only. It does not decide
+ * on a budget: if releases are chosen after seeing earlier ones, the proven rule is to add rho and
+ * delta (budget.ts).
  *
- * Claim: for neighbours as in events.ts, everything released is (epsilon, delta)-DP. Each event is replaced by a pair
- * that is easier to tell apart (pieces.ts), pairs compose, the composition is computed on a grid with every rounding
- * outwards (loss.ts, composition.ts).
+ * Claim: for neighbours as in events.ts, everything released is (epsilon, delta)-DP. Each event is
+ * replaced by a pair of distributions that is at least as easy to distinguish (pieces.ts). Pairs
+ * compose. The composition is computed on a grid, with every rounding outwards (loss.ts,
+ * composition.ts).
  *
- * It is below the conversion of rho (by 5 to 15 percent of epsilon) where Gaussian noise dominates. The pair of an
- * exponential mechanism is worse than its rho of epsilon^2 / 8, so where that dominates it may be above; both are
- * valid, and a report takes the smaller.
+ * If Gaussian noise dominates, the result is below the conversion of rho, by 5 to 15 percent of
+ * epsilon. The pair of an exponential mechanism is worse than its rho of epsilon^2 / 8, so if that
+ * mechanism dominates, the result may be above. Both are valid, and a report takes the smaller one.
  * @returns null when an event's grid is too coarse for its noise (pieces.ts).
- * @throws InvalidParameterError when an event is malformed or `times` is not a whole number of at least 1.
+ * @throws InvalidParameterError when an event is malformed or `times` is not an integer of at least
+ *   1.
  */
 export function lossOfReleases(releases: readonly ChargedEvents[]): StudyLoss | null {
   checkList(releases, 'releases are a list of { events, cohorts }');
@@ -63,7 +72,10 @@ export function lossOfReleases(releases: readonly ChargedEvents[]): StudyLoss | 
   return new ComposedLoss(few.map(({ piece, times }) => ({ loss: lossOfPiece(piece, step), times })));
 }
 
-/** The pieces of one release: those of cohorts that add up, and the worst of those that share no contributor. */
+/**
+ * The pieces of one release: those of cohorts that add up, and the worst pieces of disjoint
+ * cohorts.
+ */
 function piecesOfRelease({ events, disjoint = [] }: ChargedEvents): readonly Repeated[] | null {
   checkEvents(events);
   const byCohort = new Map<string, Repeated[]>();

@@ -2,22 +2,31 @@ import { normalDensity } from '../../../numerics/normal.js';
 import type { Piece } from './pieces.js';
 
 /**
- * The distribution of a privacy loss under P, on the grid step * Z, and the mass where Q has none. Every discretisation
- * here moves mass only so that (P, Q) becomes easier to tell apart.
+ * The distribution of a privacy loss under P on the grid step * Z, and the mass at which Q has
+ * none. Discretisation here moves mass only in ways that make (P, Q) easier to distinguish.
  */
 export interface Loss {
   readonly step: number;
-  /** masses[i] is that of the loss (low + i) step. */
+  /** masses[i] is the mass of the loss (low + i) step. */
   readonly low: number;
   readonly masses: Float64Array;
   readonly infinity: number;
 }
 
-/** Covers rounding and the quadrature's error (below 1e-11 of the mass, relative, also 11 deviations out). */
+/**
+ * Covers rounding and the error of the quadrature: below 1e-11 of the mass, even 11 standard
+ * deviations out.
+ */
 const upwards = 1 + 2 ** -36;
-/** Moves a share of a split atom to its upper neighbour, more than the share's rounding error. */
+/**
+ * A split atom moves this extra share to its upper neighbour: more than the rounding error of the
+ * share.
+ */
 const splitAllowance = 2 ** -30;
-/** Gaussian losses beyond this many deviations: those above count as given away, those below as at this bound. */
+/**
+ * Range of Gaussian losses, in standard deviations. Mass above it counts as revealing everything,
+ * mass below it as being at the bound.
+ */
 const reach = 11;
 const beyondReach = 2e-28;
 
@@ -27,9 +36,10 @@ const weights = [
 ] as const;
 
 /**
- * Collects atoms and densities on a grid. An atom between two grid points is split between them so that its mass under
- * P and under Q = e^-loss P both stay: the pair before is then a randomised function of the pair after ("connect the
- * dots": Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022). Rounding up instead would cost half a step each time.
+ * Collects atoms and densities on a grid. An atom between two grid points is split between them, so
+ * that its mass under P and its mass under Q = e^-loss P are both kept. The old pair is then a
+ * randomised function of the new pair ("connect the dots": Doroshenko, Ghazi, Kamath, Kumar,
+ * Manurangsi 2022). Rounding up would instead cost half a step each time.
  */
 class LossBuilder {
   readonly #low: number;
@@ -49,7 +59,10 @@ class LossBuilder {
     this.#masses[cell - this.#low + 1]! += upper;
   }
 
-  /** Mass with a density on [from, to], smooth at the scale `fine`: five-point Gauss rules that end at grid points. */
+  /**
+   * Adds mass with a density on [from, to] that is smooth at the scale `fine`, by five-point Gauss
+   * rules between grid points.
+   */
   density(at: (loss: number) => number, from: number, to: number, fine: number): void {
     for (let cell = Math.floor(from / this.step); cell * this.step < to; cell++) {
       const start = Math.max(from, cell * this.step);
@@ -76,7 +89,7 @@ class LossBuilder {
   }
 }
 
-/** The loss of a piece on a grid. O(22 deviations / step) for Gaussian pieces. */
+/** The loss of a piece on a grid. O(22 standard deviations / step) for Gaussian pieces. */
 export function lossOfPiece(piece: Piece, step: number): Loss {
   switch (piece.kind) {
     case 'gaussian': return gaussianLoss(piece, step);
@@ -111,7 +124,10 @@ function gaussianLoss({ square, shift, delta }: Extract<Piece, { kind: 'gaussian
   return builder.finish();
 }
 
-/** Loss of Lap(0, 1) against Lap(epsilon, 1): epsilon with mass 1/2, -epsilon with e^-epsilon / 2, between them smooth. */
+/**
+ * Loss of Lap(0, 1) against Lap(epsilon, 1): epsilon with mass 1/2, -epsilon with mass e^-epsilon /
+ * 2, and a smooth density between.
+ */
 function laplaceLoss({ epsilon, shift }: Extract<Piece, { kind: 'laplace' }>, step: number): Loss {
   const [from, to] = [shift - epsilon, shift + epsilon];
   const builder = new LossBuilder(step, from, to);

@@ -1,20 +1,24 @@
 import type { MechanismEvent } from '../events.js';
 
 /**
- * A pair of distributions (P, Q) that is at least as easy to tell apart as what one event draws on neighbours: for
- * every a >= 0, sup over events S of M(D)(S) - a M(D')(S) is at most the same for (P, Q). Such pairs compose, also
- * adaptively (Zhu, Dong, Wang 2022, theorem 10), and what is told of them is told of the release. Neighbours are
- * symmetric here, so one pair covers both directions.
+ * A pair of distributions (P, Q) that is at least as easy to distinguish as what one event draws
+ * for neighbours D, D'. That means: for every a >= 0, the largest M(D)(S) - a M(D')(S) over all
+ * events S is at most the same for (P, Q). Such pairs compose, also adaptively (Zhu, Dong, Wang
+ * 2022, theorem 10), so a bound for the pair is a bound for the release. Neighbours are symmetric
+ * here, so one pair covers both directions.
  *
- * - gaussian: the loss log(P/Q) is N(mu^2 / 2, mu^2) under P, moved up by `shift`; with probability `delta` nothing is
- *   hidden. Why: discreteOffset below.
- * - laplace: 1-D Laplace noise of shift epsilon scales, moved up by `shift`.
- * - bounded: log-odds of any two outcomes move by at most epsilon (the exponential mechanism). The supremum above is
- *   attained with two outcomes of losses t and t - epsilon, and is (1 - e^((x - epsilon)/2))^2 / (1 - e^-epsilon) at
- *   a = e^x, |x| <= epsilon, for the best t = (x + epsilon) / 2 (Dong, Durfee, Rogers 2020). As a function of a it is
- *   convex, hence a pair, whose loss has density e^((x - epsilon)/2) / (2 (1 - e^-epsilon)) on (-epsilon, epsilon).
- * - approximate: any (epsilon, delta)-DP mechanism (Kairouz, Oh, Viswanath 2015): losses epsilon and -epsilon, and with
- *   probability delta nothing is hidden.
+ * - gaussian: the loss log(P/Q) is N(mu^2 / 2, mu^2) under P, moved up by `shift`. With probability
+ *   `delta` it reveals everything. See `gaussian` below for the reason.
+ * - laplace: one-dimensional Laplace noise with a shift of epsilon scales, its loss moved up by
+ *   `shift`.
+ * - bounded: the log-odds of any two outcomes change by at most epsilon (the exponential
+ *   mechanism). Two outcomes with losses t and t - epsilon attain the largest difference above. It
+ *   is (1 - e^((x - epsilon)/2))^2 / (1 - e^-epsilon) at a = e^x, |x| <= epsilon, for the best t =
+ *   (x + epsilon) / 2 (Dong, Durfee, Rogers 2020). This is convex in a, so it belongs to a pair.
+ *   The loss of that pair has the density e^((x - epsilon)/2) / (2 (1 - e^-epsilon)) on (-epsilon,
+ *   epsilon).
+ * - approximate: any (epsilon, delta)-DP mechanism (Kairouz, Oh, Viswanath 2015). Its losses are
+ *   epsilon and -epsilon. With probability delta it reveals everything.
  */
 export type Piece =
   | { readonly kind: 'gaussian'; readonly square: number; readonly shift: number; readonly delta: number }
@@ -22,18 +26,19 @@ export type Piece =
   | { readonly kind: 'bounded'; readonly epsilon: number }
   | { readonly kind: 'approximate'; readonly epsilon: number; readonly delta: number };
 
-/** A piece and how often it is drawn. */
+/** A piece, and how many times it is drawn. */
 export interface Repeated {
   readonly piece: Piece;
   readonly times: number;
 }
 
-/** Rounding of doubles never makes a piece weaker. */
+/** Makes sure that rounding of doubles never makes a piece weaker. */
 const upwards = 1 + 2 ** -40;
 
 /**
- * The piece of an event; null when its grid is coarser than two standard deviations, where the comparison with
- * continuous noise below does not hold, and for masks, of which one divergence is known and no distribution.
+ * The piece of an event. null if its grid is coarser than two standard deviations, because the
+ * comparison with continuous noise below does not hold then. Also null for a mask, for which one
+ * divergence is known and no distribution.
  */
 export function pieceOf(event: MechanismEvent): Repeated | null {
   switch (event.kind) {
@@ -42,7 +47,7 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
       return gaussian({ shift: sensitivity, sigma, grid, sumOfShifts: Math.sqrt(dimension) * sensitivity });
     }
     case 'symmetric-gaussian': {
-      // Entries above the diagonal stand once in the noise with half the variance, twice in the norm.
+      // Noise entries off the diagonal have half the variance, and the norm counts them twice.
       const { sensitivity, sigma, grid, dimension } = event;
       return gaussian({ shift: sensitivity, sigma: sigma / Math.SQRT2, grid, sumOfShifts: dimension * sensitivity }, 2);
     }
@@ -76,7 +81,7 @@ function once(piece: Piece): Repeated {
 interface Shifted {
   /** L2, in data units. */
   readonly shift: number;
-  /** L1 bound on the shift, each coordinate weighted as its noise is. */
+  /** Bound on the L1 norm of the shift. Each coordinate has the weight of its noise. */
   readonly sumOfShifts: number;
   /** The smallest standard deviation of a coordinate. */
   readonly sigma: number;
@@ -84,24 +89,28 @@ interface Shifted {
 }
 
 /**
- * Discrete Gaussian noise z of deviation s >= 1/2 steps, against a continuous N of the same s.
+ * Compares discrete Gaussian noise z of standard deviation s >= 1/2 steps with a continuous N of
+ * the same s.
  *
- * Claim: z is stochastically between N - 1 and N + 1. Hence the loss of a shift v in steps, (|v|^2 / 2 + v.z) / s^2,
- * is at most the continuous one plus |v|_1 / s^2, and as the supremum of a pair is the mean of an increasing
- * function of its loss, (1 - a e^-loss)+, a continuous pair moved up by that much is at least as easy to tell apart.
+ * Claim: z is stochastically between N - 1 and N + 1. A shift of v steps has the loss (|v|^2 / 2 +
+ * v.z) / s^2, so this loss is at most the continuous one plus |v|_1 / s^2. The hockey-stick
+ * divergence of a pair is the mean of (1 - a e^-loss)+, which increases with the loss. So a
+ * continuous pair with its loss moved up by that much is at least as easy to distinguish.
  *
- * Why, f(x) = exp(-x^2 / (2 s^2)), and by Poisson's formula sum of f over the integers is s sqrt(2 pi) (1 + t), 0 < t
- * <= 3 exp(-2 pi^2 s^2). For m >= 1: P(z >= m) <= P(N >= m - 1), because f falls and t > 0. P(z >= m) >= P(N >= m):
- * - m <= s: f is concave on [0, s], so f(0)/2 + f(1) + ... + f(m-1) is at most the integral over [0, m] (trapezoids),
- *   and P(z >= m) = 1/2 - that sum / (s sqrt(2 pi) (1 + t)).
- * - m > s: f is convex beyond m, so f(m) + f(m+1) + ... is at least the integral plus f(m)/2; the integral is at most
- *   f(m) s sqrt(pi / 2), and t s sqrt(pi / 2) <= .014 < 1/2.
+ * Why: let f(x) = exp(-x^2 / (2 s^2)). By Poisson's formula, the sum of f over the integers is s
+ * sqrt(2 pi) (1 + t) with 0 < t <= 3 exp(-2 pi^2 s^2). Let m >= 1. P(z >= m) <= P(N >= m - 1),
+ * because f falls and t > 0. P(z >= m) >= P(N >= m), in two cases:
+ * - m <= s: f is concave on [0, s], so f(0)/2 + f(1) + ... + f(m-1) is at most the integral over
+ *   [0, m] (trapezoids), and P(z >= m) = 1/2 - that sum / (s sqrt(2 pi) (1 + t)).
+ * - m > s: f is convex beyond m, so f(m) + f(m+1) + ... is at least the integral plus f(m)/2. The
+ *   integral is at most f(m) s sqrt(pi / 2), and t s sqrt(pi / 2) <= .014 < 1/2.
  * By symmetry P(z >= k) <= P(N >= k - 1) for all integers k, and the mirror image.
  *
- * A threshold and a histogram are charged as Gaussian noise outside events of probability delta on either side, with
- * everything given away inside them: split off exactly delta on both sides, then the mixture is convex in each part.
- * A test and what it gates: where both neighbours reach the floor the pairs compose; where one does not, both fail
- * but for probability delta, which the part that is given away covers.
+ * A threshold test and a histogram count as Gaussian noise, except in events of probability delta
+ * on either side, which count as revealing everything. To see this, split off exactly delta on both
+ * sides: the divergence of the mixture is convex in its parts. A test and the event behind it: if
+ * both neighbours reach the floor, the pairs compose. If one does not, both fail except with
+ * probability delta, which the part that reveals everything covers.
  */
 function gaussian(event: Shifted, perCoordinate = 1, delta = 0): Repeated | null {
   const { shift, sumOfShifts, sigma, grid } = event;
@@ -112,15 +121,16 @@ function gaussian(event: Shifted, perCoordinate = 1, delta = 0): Repeated | null
 }
 
 /**
- * Discrete Laplace noise with q = e^(-grid / scale): a set {z >= T} and a shift of s steps give 1 - (q^(s-T+1) + a q^T) /
- * (1 + q), and by the two means at most 1 - e^((x - epsilon)/2) / cosh(grid / (2 scale)), a = e^x. That is the
- * continuous supremum 1 - e^((x - epsilon)/2) at x - 2 log cosh(grid / (2 scale)).
+ * Let q = e^(-grid / scale) for discrete Laplace noise. A set {z >= T} and a shift of s steps give
+ * 1 - (q^(s-T+1) + a q^T) / (1 + q). By the inequality of the two means this is at most 1 - e^((x -
+ * epsilon)/2) / cosh(grid / (2 scale)), where a = e^x. That is the largest continuous value, 1 -
+ * e^((x - epsilon)/2), at x - 2 log cosh(grid / (2 scale)).
  */
 function logCosh(x: number): number {
   return x < 1e-4 ? (x * x) / 2 : Math.log(Math.cosh(x));
 }
 
-/** About the variance of a piece's loss: for choosing a step, never for a claim. */
+/** About the variance of a piece's loss. For choosing a step, never for a claim. */
 export function varianceOf(piece: Piece): number {
   switch (piece.kind) {
     case 'gaussian': return piece.square;
@@ -130,7 +140,10 @@ export function varianceOf(piece: Piece): number {
   }
 }
 
-/** Several pieces as fewer: Gaussian ones become one, equal ones are counted. Exact, but for rounding up. */
+/**
+ * Fewer pieces with the same meaning: Gaussian ones become one, and equal ones are counted. Exact,
+ * except for rounding up.
+ */
 export function gathered(pieces: readonly Repeated[]): readonly Repeated[] {
   let [square, shift, kept] = [0, 0, 0];
   const others = new Map<string, Repeated>();
@@ -151,8 +164,9 @@ export function gathered(pieces: readonly Repeated[]): readonly Repeated[] {
 }
 
 /**
- * Pieces that are at least as easy to tell apart as each of several lists, of which a contributor is in one: the
- * largest of each kind place by place, largest first.
+ * A contributor is in one of several lists of pieces. Returns pieces that are at least as easy to
+ * distinguish as those of each list: sorts each kind, largest first, and takes the largest at each
+ * place.
  */
 export function worstOf(lists: readonly (readonly Repeated[])[]): readonly Repeated[] {
   if (lists.length === 1) return lists[0]!;
