@@ -25,9 +25,12 @@ export const logFaultCodes = [
 /** What is wrong with a release log. */
 export type LogFaultCode = (typeof logFaultCodes)[number];
 
-/** A release, a head or a log that does not verify. `code` is `log-invalid`; `fault` says which rule broke. */
+/**
+ * A release, a head or a log that does not verify. `code` is `log-invalid`; `fault` names the
+ * broken rule.
+ */
 export class LogError extends KeelsonError {
-  /** @param details public positions: the index expected and found. */
+  /** @param details public positions: the expected index and the one found. */
   constructor(
     readonly fault: LogFaultCode,
     message: string,

@@ -3,25 +3,28 @@ import { canonicalJson } from '../base/canonical-json.js';
 import type { KeyRotation } from '../signing/rotation.js';
 import { LogError } from './faults.js';
 
-/** The first line of a log: which study, on which server. */
+/** The first line of a log: the study and its server. */
 export interface StudyLine {
   readonly type: 'study';
   /** Canonical facts of the study. */
   readonly facts: Uint8Array;
-  /** 32 bytes: the newest key. Trusted only when it, or one that rotations lead from to it, is known to the reader. */
+  /**
+   * 32 bytes: the newest key. A reader trusts it only if it knows this key, or an earlier key from
+   * which rotations lead to it.
+   */
   readonly serverKey: Uint8Array;
-  /** 64 bytes, label "study". */
+  /** 64 bytes, with the label "study". */
   readonly signature: Uint8Array;
 }
 
-/** A change of the server's key. All of them come after the study line, in their order. */
+/** A change of the server's key. All of these lines come after the study line, in order. */
 export interface RotationLine {
   readonly type: 'rotation';
   /** 192 bytes. */
   readonly record: KeyRotation;
 }
 
-/** A release, in the order of their indexes. */
+/** A release. Releases are in the order of their indexes. */
 export interface ReleaseLine {
   readonly type: 'release';
   /** An encoded ReleaseBody. */
@@ -29,7 +32,7 @@ export interface ReleaseLine {
   readonly signature: Uint8Array;
 }
 
-/** The last line: how many releases there are, so that truncation shows. */
+/** The last line. It counts the releases, so that a shortened log is noticed. */
 export interface HeadLine {
   readonly type: 'head';
   /** An encoded HeadBody. */
@@ -55,8 +58,8 @@ export function encodeLogLine(line: LogLine): string {
 }
 
 /**
- * Reads one line, without its newline. Only the exact text that `encodeLogLine` writes is taken, so
- * a log has one form and no byte of it can change unnoticed.
+ * Reads one line, without its newline. Only the exact text that `encodeLogLine` writes is accepted.
+ * So a log has one form, and no byte of it can change unnoticed.
  * @throws LogError('line-malformed')
  */
 export function decodeLogLine(text: string): LogLine {
@@ -77,13 +80,13 @@ function readLine(value: unknown): LogLine | undefined {
   const members = value as Readonly<Record<string, unknown>>;
   const { type } = members;
   if (typeof type !== 'string' || !Object.hasOwn(memberNames, type)) return undefined;
-  // A member that is missing or no text makes a line whose canonical text is not the one read.
+  // If a member is missing or not text, the canonical text of the line differs from the text read.
   const fields = memberNames[type as LogLine['type']].map((name) => [name, fromBase64(String(members[name]))]);
   const bytesByName = Object.fromEntries(fields) as Readonly<Record<string, Uint8Array>>;
   return { type, ...bytesByName } as unknown as LogLine;
 }
 
-/** A release with all its columns stays far below; a file without newlines must not fill memory. */
+/** Far above a release with all its columns. A file without newlines must not fill the memory. */
 const lineCharactersMax = 64 * 1024 * 1024;
 
 /**

@@ -8,11 +8,13 @@ import { decodeReleaseBody } from '../wire/release-body.js';
 import type { StudyDocument } from '../wire/study-document.js';
 import { LogError } from './faults.js';
 
-/** Where a chain stands: what the next release must continue. */
+/** A position in a chain: what the next release must continue. */
 export interface ChainPosition {
   /** Index of the next release. */
   readonly index: bigint;
-  /** SHA-512 of the last release's body, 64 zero bytes before the first; null when it is not known. */
+  /**
+   * SHA-512 of the last release's body; 64 zero bytes before the first release; null if unknown.
+   */
   readonly digest: Uint8Array | null;
   /** Epoch of the last release; null before the first. */
   readonly epoch: bigint | null;
@@ -22,29 +24,33 @@ export interface ChainPosition {
 export const chainStart: ChainPosition = { index: 0n, digest: new Uint8Array(64), epoch: null };
 
 export interface ChainOptions {
-  /** Of the server's present key, from `signing.createVerifier`. */
+  /** Verifies with the server's present key; from `signing.createVerifier`. */
   readonly server: Verifier;
-  /** Of the keys that it had before, oldest first, from `keyChain`. Default: none. */
+  /** Verify with its earlier keys, oldest first; from `keyChain`. Default: none. */
   readonly earlier?: readonly Verifier[];
   readonly signing: Pick<Signing, 'sha512'>;
   /** 32 bytes. */
   readonly studyId: Uint8Array;
-  /** When given, releases must repeat these facts. */
+  /** If given, releases must repeat these facts. */
   readonly document?: StudyDocument;
-  /** Default: `chainStart`. A null digest takes the first link on trust and checks those after it. */
+  /**
+   * Default: `chainStart`. With a null digest, the first link is trusted and later links are
+   * checked.
+   */
   readonly from?: ChainPosition;
 }
 
 /**
- * Verifies releases one after the other, as they arrive: signature over the received bytes, server,
- * study, index without gaps, increasing epochs, and the digest that each one holds of the one before.
- * Where the server's key changed, releases may be of any of its keys, but never of one older than that of a release
- * before: a key that was given up signs nothing any more. Heads are of the newest.
- * A failed release leaves the position where it was.
+ * Verifies releases one by one, as they arrive: the signature over the received bytes, server,
+ * study, index without gaps, increasing epochs, and the digest of the release before.
+ * The server's key may change. A release may then be signed by any of its keys, but never by an
+ * older key than the release before: the server no longer signs with an old key. Heads are signed
+ * with the newest key.
+ * A release that fails does not change the position.
  */
 export class ReleaseChain {
   private at: ChainPosition;
-  /** Oldest first; those before the key of the last release are gone. */
+  /** Oldest first. Keys before the key of the last release are removed. */
   private keys: readonly Verifier[];
 
   constructor(private readonly options: ChainOptions) {
@@ -57,8 +63,9 @@ export class ReleaseChain {
   }
 
   /**
-   * The server's key has changed meanwhile.
-   * @param keys all of the server's keys, from `keyChain`; the key of the last release is among them.
+   * The server's key has changed.
+   * @param keys all of the server's keys, from `keyChain`. The key of the last release is one of
+   *   them.
    */
   follow(keys: readonly Verifier[]): void {
     const [oldest] = this.keys as [Verifier];
@@ -67,8 +74,8 @@ export class ReleaseChain {
   }
 
   /**
-   * Takes the next release and returns what it says.
-   * @throws LogError with the rule that broke; details hold the indexes expected and found.
+   * Verifies the next release and returns its body.
+   * @throws LogError with the broken rule; details hold the expected index and the one found.
    */
   accept(release: Pick<SignedRelease, 'body' | 'signature'>): ReleaseBody {
     const expected = this.at.index;
@@ -96,8 +103,8 @@ export class ReleaseChain {
   }
 
   /**
-   * Checks that the log ends where this chain stands.
-   * @throws LogError('head-mismatch') when it does not: releases are missing or were replaced.
+   * Checks that the log ends at the position of this chain.
+   * @throws LogError('head-mismatch') if it does not: releases are missing or were replaced.
    */
   checkHead(head: Pick<SignedHead, 'body' | 'signature'>): HeadBody {
     const { index, digest } = this.at;
@@ -117,7 +124,9 @@ export class ReleaseChain {
     return body;
   }
 
-  /** The digest of the body, once its signature is known to be of one of the keys: that one and those after it. */
+  /**
+   * Returns the digest of the body if one of the keys signed it, with that key and all later keys.
+   */
   private verified(
     label: 'release' | 'head', signed: Pick<SignedRelease, 'body' | 'signature'>, keys: readonly Verifier[],
   ): { readonly digest: Uint8Array; readonly keys: readonly Verifier[] } {

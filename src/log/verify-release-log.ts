@@ -14,34 +14,39 @@ import { ReleaseChain } from './release-chain.js';
 
 export interface LogVerification {
   readonly signing: Signing;
-  /** 32 bytes: any key that the server had. Without it the log can only be checked against the key it names itself. */
+  /**
+   * 32 bytes: any key that the server had. Without it, the log is checked against the key that it
+   * names.
+   */
   readonly serverKey?: Uint8Array;
 }
 
-/** The first thing that is wrong with a log. */
+/** The first fault of a log. */
 export interface LogFault {
   readonly code: LogFaultCode;
-  /** From 1. One past the last line when something is missing at the end. */
+  /** From 1. One past the last line if the end is missing. */
   readonly line: number;
   readonly text: string;
 }
 
 export interface LogReport {
-  /** No fault was found, against the key given or, when none was, against the one in the log. */
+  /** No fault was found. The check used the given key, or the key in the log if none was given. */
   readonly consistent: boolean;
-  /** Consistent, and signed by the key that the caller gave, or by keys that it leads to by the log's rotations. */
+  /**
+   * Consistent, and signed by the given key or by keys to which the log's rotations lead from it.
+   */
   readonly authentic: boolean;
-  /** Releases verified before the first fault. */
+  /** Number of releases before the first fault. All of them verified. */
   readonly count: number;
   /** Lower-case hex; null when no study line could be read. */
   readonly studyId: string | null;
   readonly document: StudyDocument | null;
   /** Lower-case hex of the key that the log names, the newest; null when no study line could be read. */
   readonly serverKey: string | null;
-  /** Lower-case hex of the keys that the server had before, oldest first; empty where its key never changed. */
+  /** Lower-case hex of the server's earlier keys, oldest first; empty if its key never changed. */
   readonly earlierKeys: readonly string[];
   readonly fingerprint: string | null;
-  /** How the study stood when the head was signed; null without a good head. */
+  /** State of the study when the head was signed; null without a valid head. */
   readonly state: WireStudyState | null;
   readonly firstFault: LogFault | null;
 }
@@ -57,9 +62,10 @@ interface Progress {
 }
 
 /**
- * Checks a release log from its study line to its head, one line in memory at a time: signatures
- * over the exact bytes, one study and one server, changes of its key signed by both keys, indexes from 0 without gaps,
- * increasing epochs, the chain of digests, and a head that counts all of it. Stops at the first fault.
+ * Checks a release log from its study line to its head, with one line in memory at a time. It
+ * checks the signatures over the exact bytes, that there is one study and one server, that both
+ * keys signed each change of key, indexes from 0 without gaps, increasing epochs, the chain of
+ * digests, and that the head counts all releases. It stops at the first fault.
  * @param lines without their newlines, as `logLines` gives them.
  */
 export async function verifyReleaseLog(
@@ -104,7 +110,9 @@ async function takeLine(progress: Progress, line: LogLine, options: LogVerificat
   }
 }
 
-/** At most as many as a server makes, so that a file cannot keep a verifier busy with them. */
+/**
+ * Accepts at most as many rotations as a server makes, so that a file cannot keep a verifier busy.
+ */
 function takeRotation(progress: Progress, line: RotationLine, { signing }: LogVerification): void {
   if (progress.chain !== undefined) {
     throw new LogError('rotation-invalid', 'a change of the server\'s key comes after releases: all come before them');
@@ -126,7 +134,9 @@ function keysOf(rotations: readonly KeyRotation[], serverKey: Uint8Array, signin
   }
 }
 
-/** The chain of releases, begun after the last rotation: only then is it known which keys may sign. */
+/**
+ * Makes the chain of releases after the last rotation: only then all keys that may sign are known.
+ */
 function chainOf(
   progress: Progress, study: NonNullable<Progress['study']>, { signing, serverKey }: LogVerification,
 ): ReleaseChain {
@@ -134,7 +144,7 @@ function chainOf(
   const keys = keysOf(progress.rotations, study.serverKey, signing);
   progress.earlier = keys.slice(0, -1);
   if (serverKey !== undefined && !keys.some((key) => equalBytes(key.publicKey, serverKey))) {
-    // The study line names the key; what is wrong is wrong there.
+    // The study line names the key, so a fault of the key is on line 1.
     progress.line = 1;
     throw new LogError('server-key-mismatch', `the log is signed by ${toHex(study.serverKey)}, not by the key given`);
   }

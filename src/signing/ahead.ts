@@ -2,21 +2,23 @@ import { concatBytes } from '../base/bytes.js';
 import type { Verifier } from './contract.js';
 import { hasReducedScalar } from './keys.js';
 
-/** Valid signatures remembered at most, of those nobody has asked for yet. */
+/** Most valid signatures that are remembered until `verify` asks for them. */
 const rememberedMax = 8_192;
 
-/** A verifier that the platform may help. */
+/** A verifier with help from the platform. */
 export interface AheadVerifier extends Verifier {
   /**
-   * Lets the platform check a signature beside this thread, and remembers one that is valid, so that `verify` of exactly
-   * these bytes is quick, once. Never rejects, and decides nothing else: what was not found valid `verify` checks itself.
+   * Lets the platform check a signature on another thread. If it is valid, the next `verify` of
+   * exactly these bytes is quick, once. Never rejects. It decides nothing else: if the platform
+   * does not find a signature valid, `verify` checks it itself.
    */
   ahead(message: Uint8Array, signature: Uint8Array): Promise<void>;
 }
 
 /**
- * Adds Ed25519 by the platform (WebCrypto), which is many times as fast as in JavaScript and on another thread, but
- * asynchronous. Where it is missing, in older browsers and on pages from no secure origin, `ahead` does nothing.
+ * Adds Ed25519 by the platform (WebCrypto). It is many times as fast as in JavaScript and runs on
+ * another thread, but it is asynchronous. Older browsers and pages without a secure origin do not
+ * have it; `ahead` then does nothing.
  */
 export function withAhead(verifier: Verifier): AheadVerifier {
   const { publicKey } = verifier;
@@ -36,13 +38,15 @@ export function withAhead(verifier: Verifier): AheadVerifier {
           'Ed25519', await imported, Uint8Array.from(signature), Uint8Array.from(message));
         if (isValid && valid.size < rememberedMax) valid.add(nameOf(message, signature));
       } catch {
-        // The platform does not know the algorithm, or does not like the key: the other verifier decides.
+        // The platform does not know the algorithm or refuses the key: the other verifier decides.
       }
     },
   };
 }
 
-/** The bytes themselves, as text: signatures have one length, so different pairs have different names. */
+/**
+ * The bytes as text. All signatures have the same length, so different pairs have different names.
+ */
 function nameOf(message: Uint8Array, signature: Uint8Array): string {
   return String.fromCharCode(...concatBytes(signature, message));
 }

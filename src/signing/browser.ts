@@ -4,7 +4,7 @@ import type { Signing } from './contract.js';
 import { checkPublicKey, hasReducedScalar } from './keys.js';
 import { checkSeed } from './seed.js';
 
-/** The most that one call of getRandomValues gives. */
+/** Most bytes that one call of getRandomValues fills. */
 const randomChunkBytes = 65_536;
 
 /** Ed25519 and SHA-512 from tweetnacl, the rest from the platform; byte-compatible with node.ts. */
@@ -25,7 +25,7 @@ export const signing: Signing = {
     const key = Uint8Array.from(publicKey);
     return {
       publicKey: key,
-      // tweetnacl itself takes an unreduced second half, which node:crypto refuses.
+      // tweetnacl accepts a second half that is not reduced; node:crypto refuses it.
       verify: (message, signature) =>
         signature.length === 64 &&
         hasReducedScalar(signature) &&
@@ -36,7 +36,7 @@ export const signing: Signing = {
   sha512: (bytes) => nacl.hash(bytes),
 
   async sha256(bytes) {
-    // Absent on pages that are not served from a secure origin.
+    // Missing on pages without a secure origin.
     const subtle = globalThis.crypto.subtle as typeof globalThis.crypto.subtle | undefined;
     if (subtle === undefined) {
       throw new KeelsonError('unsupported', 'this page has no crypto.subtle: serve it over https or from localhost');

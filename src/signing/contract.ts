@@ -1,6 +1,6 @@
 /**
- * Keys and signatures. `#signing` resolves to node.ts (node:crypto) on Node and to browser.ts
- * (tweetnacl) elsewhere; both export `signing: Signing`, byte-compatible.
+ * Keys and signatures. `#signing` is node.ts (node:crypto) on Node and browser.ts (tweetnacl)
+ * elsewhere. Both export `signing: Signing`, and both make the same bytes.
  */
 export interface Signer {
   /** 32 bytes. */
@@ -12,7 +12,7 @@ export interface Signer {
 /** Checks the signatures of one key. */
 export interface Verifier {
   readonly publicKey: Uint8Array;
-  /** False for any signature that is not valid, whatever its length or form. */
+  /** False for every invalid signature, of any length or form. */
   verify(message: Uint8Array, signature: Uint8Array): boolean;
 }
 
@@ -26,10 +26,13 @@ export interface Signing {
   createVerifier(publicKey: Uint8Array): Verifier;
   /** 64 bytes. */
   sha512(bytes: Uint8Array): Uint8Array;
-  /** 32 bytes. Asynchronous because browsers offer it only so. */
+  /** 32 bytes. Asynchronous, because browsers have no synchronous form. */
   sha256(bytes: Uint8Array): Promise<Uint8Array>;
   randomBytes(length: number): Uint8Array;
 }
 
-/** What a signature is for. It is part of what is signed, so that nothing replays elsewhere. */
+/**
+ * The purpose of a signature. It is part of the signed bytes, so a signature cannot be replayed for
+ * another purpose.
+ */
 export type SignatureLabel = 'hello' | 'ready' | 'batch' | 'study' | 'release' | 'head' | 'enrol' | 'rotation' | 'withdraw';

@@ -8,18 +8,18 @@ import { noStudy, signedMessage } from './message.js';
 const signatureBytes = 64;
 const expiryBytes = 8;
 
-/** A token is never longer: signature, expiry, and the longest name of a study in UTF-8. */
+/** Longest token: signature, expiry, and the longest name of a study in UTF-8. */
 export const enrolmentBytesMax = signatureBytes + expiryBytes + 4 * factsLimits.nameLength;
 
-/** What an enrolment token says of the key that it was issued for. */
+/** What an enrolment token says about its key. */
 export interface Enrolment {
-  /** Name of the one study that it is good for; null: every study that names the issuer. */
+  /** Name of the only study that the token is for; null: every study that names the issuer. */
   readonly study: string | null;
-  /** Unix time in milliseconds, by the server's clock: from then on it is worth nothing. */
+  /** Unix time in milliseconds, by the server's clock. The token is invalid from then on. */
   readonly expiresAtMs: number;
 }
 
-/** A token taken apart, its signature not yet checked. */
+/** The fields of a token whose signature is not checked yet. */
 export interface ClaimedEnrolment extends Enrolment {
   readonly body: Uint8Array;
   readonly signature: Uint8Array;
@@ -28,12 +28,13 @@ export interface ClaimedEnrolment extends Enrolment {
 type Hashing = Pick<Signing, 'sha512'>;
 
 /**
- * Lets one key contribute until a time. The token is 64 bytes of signature, the expiry as a big-endian uint64, and the
- * name of the study in UTF-8 (nothing: all of the issuer's). The signature covers the label "enrol", the issuer's key in
- * the place of a server's, the contributor's key, and SHA-512 of what follows it, so it is worth nothing for another key,
- * under another issuer, or as any other message.
- * @throws InvalidParameterError for a name or a time that no token can hold; WireError('invalid-key') for a key under
- *   which signatures prove nothing.
+ * Lets one key contribute until a time. The token is 64 bytes of signature, the expiry as a
+ * big-endian uint64, and the name of the study in UTF-8. Without a name it is for all studies of
+ * the issuer. The signature covers the label "enrol", the issuer's key in the place of a server's,
+ * the contributor's key, and SHA-512 of all that follows the signature. So it is valid for no other
+ * key, no other issuer and no other message.
+ * @throws InvalidParameterError for a name or a time that no token can hold;
+ *   WireError('invalid-key') for a contributor's key under which signatures prove nothing.
  */
 export function issueEnrolment(issuer: Signer, contributor: Uint8Array, enrolment: Enrolment, hashing: Hashing): Uint8Array {
   checkPublicKey(contributor);
@@ -50,7 +51,7 @@ export function issueEnrolment(issuer: Signer, contributor: Uint8Array, enrolmen
   return concatBytes(issuer.sign(messageOf(issuer.publicKey, contributor, body, hashing)), body);
 }
 
-/** @returns undefined for bytes that are no token. Checks no signature. */
+/** @returns undefined for bytes that are not a token. Does not check the signature. */
 export function readEnrolment(token: Uint8Array): ClaimedEnrolment | undefined {
   if (token.length < signatureBytes + expiryBytes || token.length > enrolmentBytesMax) return undefined;
   const body = token.slice(signatureBytes);
@@ -60,7 +61,10 @@ export function readEnrolment(token: Uint8Array): ClaimedEnrolment | undefined {
   return { study: name === '' ? null : name, expiresAtMs, body, signature: token.slice(0, signatureBytes) };
 }
 
-/** True when the issuer signed exactly this for exactly this key. Says nothing of the time. Cost: one verification. */
+/**
+ * Whether the issuer signed exactly this for exactly this key. Does not check the time. Cost: one
+ * verification.
+ */
 export function verifyEnrolment(
   issuer: Verifier, contributor: Uint8Array, { body, signature }: ClaimedEnrolment, hashing: Hashing,
 ): boolean {

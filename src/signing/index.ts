@@ -1,6 +1,7 @@
 /**
- * Signatures without an implementation: the types, the bytes that are signed, and the check of keys.
- * Import `signing` itself from `#signing`, which is node:crypto on Node and tweetnacl elsewhere.
+ * Signatures without an implementation: the types, the bytes that are signed, and the check of
+ * keys. `signing` itself comes from `#signing`, which is node:crypto on Node and tweetnacl
+ * elsewhere.
  */
 export type { SignatureLabel, Signer, Signing, Verifier } from './contract.js';
 export { enrolmentBytesMax, issueEnrolment, readEnrolment, verifyEnrolment } from './enrolment.js';

@@ -4,9 +4,10 @@ import { WireError } from '../base/errors.js';
 const fieldPrime = littleEndian(2n ** 255n - 19n);
 
 /**
- * The y coordinates of the eight points whose order divides 8. Each stands for both signs of x, so
- * with the check for y >= p this covers all 14 encodings that decoders are known to accept for them.
- * The last two are the roots of order 8; test/signing/keys.test.ts derives all five from the curve.
+ * The y coordinates of the eight points whose order divides 8. Each is for both signs of x. With
+ * the check for y >= p this covers all 14 encodings of these points that decoders are known to
+ * accept. The last two are the points of order 8. test/signing/keys.test.ts derives all five from
+ * the curve.
  */
 const smallOrderY: readonly Uint8Array[] = [
   1n,
@@ -17,10 +18,10 @@ const smallOrderY: readonly Uint8Array[] = [
 ].map(littleEndian);
 
 /**
- * Refuses keys under which a signature proves nothing. Under a small-order key one signature fits
- * many messages, and verifiers do not agree on keys that are not reduced.
+ * Refuses keys under which a signature proves nothing. With a small-order key one signature fits
+ * many messages. Verifiers do not agree on keys that are not reduced.
  * @param key an Ed25519 public key as received.
- * @throws WireError('invalid-key') for another length than 32, y >= p, or a point of small order.
+ * @throws WireError('invalid-key') for a length other than 32, y >= p, or a point of small order.
  */
 export function checkPublicKey(key: Uint8Array): void {
   if (key.length !== 32) {
@@ -40,14 +41,14 @@ export function checkPublicKey(key: Uint8Array): void {
 const groupOrder = littleEndian(2n ** 252n + 27742317777372353535851937790883648493n);
 
 /**
- * True when the second half of a signature is reduced modulo the group order. Without this check
- * anyone can turn a signature into a second valid one by adding the order.
+ * Whether the second half of a signature is reduced modulo the group order. Without this check,
+ * anyone can make a second valid signature by adding the order.
  */
 export function hasReducedScalar(signature: Uint8Array): boolean {
   return isBelow(signature.subarray(32, 64), groupOrder);
 }
 
-/** Compares little-endian numbers of equal length. Public values only: not constant-time. */
+/** Compares little-endian numbers of equal length. For public values only: not constant-time. */
 function isBelow(value: Uint8Array, bound: Uint8Array): boolean {
   for (let i = bound.length - 1; i >= 0; i--) {
     if (value[i] !== bound[i]) return value[i]! < bound[i]!;

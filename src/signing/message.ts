@@ -2,7 +2,7 @@ import { concatBytes, utf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
 import type { SignatureLabel, Signer, Verifier } from './contract.js';
 
-/** Part of every signed message: a signature of one protocol version means nothing in another. */
+/** Part of every signed message, so a signature of one protocol version is invalid in another. */
 export const protocolVersion = 1;
 
 /** Bytes of every signed message: 16 label, 4 version, 32 server key, 32 study id, 32 contributor key, 64 payload. */
@@ -10,10 +10,10 @@ export const signedMessageBytes = 180;
 
 const keyOffset = 20;
 const noContributor = new Uint8Array(32);
-/** In the place of a study id, where a signature is about no one study. */
+/** Takes the place of the study id if a signature is about no single study. */
 export const noStudy = new Uint8Array(32);
 
-/** What a signature speaks about. All public. */
+/** The context of a signature. All of it is public. */
 export interface SignatureContext {
   /** 32 bytes: the Ed25519 key of the server that the signature is for or from. */
   readonly serverKey: Uint8Array;
@@ -40,8 +40,10 @@ const labelFields = new Map<SignatureLabel, Uint8Array>(
 /**
  * The 180 bytes that an Ed25519 signature covers. Every field has a fixed place and length, so two
  * different meanings never have the same bytes.
- * @param contributorKey 32 bytes; null for what concerns no contributor (study, release, head, rotation).
- * @param payload 64 bytes: both nonces (hello, ready), the epoch (withdraw) or SHA-512 of the exact body (all others).
+ * @param contributorKey 32 bytes; null if no contributor is concerned (study, release, head,
+ *   rotation).
+ * @param payload 64 bytes: both nonces (hello, ready), the epoch (withdraw), or else SHA-512 of the
+ *   exact body.
  * @throws InvalidParameterError when a field has another length.
  */
 export function signedMessage(
@@ -52,7 +54,7 @@ export function signedMessage(
 ): Uint8Array {
   const message = new Uint8Array(signedMessageBytes);
   message.set(labelFields.get(label)!, 0);
-  // Big-endian; the version fits its last byte.
+  // Big-endian; the version fits into the last byte.
   message[19] = protocolVersion;
   put(message, context.serverKey, keyOffset, 32, 'server key');
   put(message, context.studyId, keyOffset + 32, 32, 'study id');
@@ -68,7 +70,9 @@ function put(message: Uint8Array, field: Uint8Array, offset: number, length: num
   message.set(field, offset);
 }
 
-/** A contributor's answer to Welcome: proves the key, to this server, now. */
+/**
+ * A contributor's answer to Welcome. It proves to this server that the contributor has the key now.
+ */
 export function signHello(contributor: Signer, context: SignatureContext, nonces: Nonces): Uint8Array {
   return contributor.sign(signedMessage('hello', context, contributor.publicKey, joined(nonces)));
 }
@@ -82,7 +86,7 @@ export function verifyHello(
   return contributor.verify(signedMessage('hello', context, contributor.publicKey, joined(nonces)), signature);
 }
 
-/** The server's answer to Hello: proves the server's key to this contributor, now. */
+/** The server's answer to Hello. It proves to this contributor that the server has its key now. */
 export function signReady(
   server: Signer,
   studyId: Uint8Array,
@@ -126,7 +130,7 @@ function withdrawalMessage(contributorKey: Uint8Array, context: SignatureContext
   return signedMessage('withdraw', context, contributorKey, payload);
 }
 
-/** A contributor takes back what it gave to an epoch. */
+/** Signs that a contributor takes its rows back from an epoch. */
 export function signWithdrawal(contributor: Signer, context: SignatureContext, epoch: bigint): Uint8Array {
   return contributor.sign(withdrawalMessage(contributor.publicKey, context, epoch));
 }
@@ -137,7 +141,7 @@ export function verifyWithdrawal(
   return contributor.verify(withdrawalMessage(contributor.publicKey, context, epoch), signature);
 }
 
-/** What a server signs about a study: its facts, its releases, the head of its log. */
+/** What a server signs about a study: its facts, its releases and the head of its log. */
 export type ServerStatement = 'study' | 'release' | 'head';
 
 /** @param bodyDigest SHA-512 of the exact bytes: the canonical facts, a ReleaseBody or a HeadBody. */

@@ -4,14 +4,18 @@ import { checkPublicKey } from './keys.js';
 import { checkSeed } from './seed.js';
 
 /**
- * Keys go in and out as JSON Web Keys (RFC 8037), which node:crypto hands to OpenSSL as raw bytes. Its DER decoders give
- * the same keys ten times slower, which is what connecting thousands of contributors then waits for.
+ * Keys are passed as JSON Web Keys (RFC 8037), which node:crypto gives to OpenSSL as raw bytes. The
+ * same keys in DER take ten times as long. With thousands of contributors that is most of the time
+ * of connecting.
  */
 const keyType = { kty: 'OKP', crv: 'Ed25519' } as const;
-/** A private JWK must have an `x` of some kind; node:crypto works out the true one from `d`. */
+/** A private JWK must have some `x`. node:crypto computes the true one from `d`. */
 const anyX = base64Url(new Uint8Array(32));
 
-/** Ed25519 and hashes from node:crypto. The authoritative verifier: the server accepts and replays with it. */
+/**
+ * Ed25519 and hashes from node:crypto. This verifier is authoritative: the server accepts and
+ * replays with it.
+ */
 export const signing: Signing = {
   generateSeed: () => plain(randomBytes(32)),
 
@@ -43,7 +47,7 @@ function base64Url(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64url');
 }
 
-/** A Uint8Array with memory of its own: a Buffer may be a window into a shared pool. */
+/** A Uint8Array with its own memory: a Buffer may be a view of a shared pool. */
 function plain(buffer: Buffer): Uint8Array {
   return Uint8Array.from(buffer);
 }
