@@ -7,7 +7,9 @@ import { written } from './writer.js';
 
 const dataTypes: readonly (BatchBody['dataType'] | undefined)[] = [undefined, 'float32', 'float64'];
 
-/** Epoch 0 stands for none in what a server says, and the one before the first would be late for it. */
+/**
+ * In the server's messages epoch 0 means no epoch. In a batch it would be late for the first epoch.
+ */
 function refuseZero({ sequence, epoch }: Pick<BatchBody, 'sequence' | 'epoch'>): void {
   if (sequence === 0n || epoch === 0n) throw malformed('sequence and epoch begin at 1');
 }
@@ -28,9 +30,9 @@ export function encodeBatchBody(body: BatchBody): Uint8Array {
 }
 
 /**
- * Reads the signed bytes of a batch. `data` is a view of `bytes` (the other byte fields are copies):
- * `batchRows` checks its size against rows and columns, and copies it out. The two are apart so that
- * a batch whose data are unusable still has a sequence to settle.
+ * Reads the signed bytes of a batch. `data` is a view of `bytes`; the other byte fields are copies.
+ * `batchRows` checks the size of `data` against rows and columns, and copies it out. These are two
+ * steps so that the server can settle the sequence of a batch with unusable data.
  * @throws WireError('malformed') for any other bytes; never anything else.
  */
 export function decodeBatchBody(bytes: Uint8Array): BatchBody {
@@ -47,7 +49,7 @@ export function decodeBatchBody(bytes: Uint8Array): BatchBody {
       rows: body.rows,
       columns: body.columns,
       dataType: present(dataTypes[body.dataType], 'data type'),
-      // The generated default for no data is a Buffer that everyone shares.
+      // The generated default for empty data is a shared Buffer.
       data: body.data.length === 0 ? new Uint8Array(0) : body.data,
     };
   });

@@ -15,8 +15,8 @@ export function encodeClientFrame(frame: ClientFrame): Uint8Array {
 }
 
 /**
- * Reads one binary WebSocket message. Every byte field is a copy: none keeps the socket's buffer
- * alive, and a batch body can be handed to a worker or a journal as it is.
+ * Reads one binary WebSocket message. Every byte field is a copy. So none keeps the socket's buffer
+ * alive, and a batch body can go to a worker or a journal unchanged.
  * @throws WireError('malformed') for any other bytes; never anything else.
  */
 export function decodeClientFrame(bytes: Uint8Array): ClientFrame {

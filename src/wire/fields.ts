@@ -3,7 +3,7 @@ import type { keelson } from './generated/contributor-reader.js';
 import { malformed } from './reader.js';
 import type { WireStudyState } from './messages.js';
 
-/** A 64-bit field as the generated code gives and takes it. */
+/** A 64-bit field in the form of the generated code. */
 export interface LongBits {
   readonly low: number;
   readonly high: number;
@@ -26,7 +26,10 @@ export function toBigint(value: number | LongBits): bigint {
   return value.high === 0 ? low : (BigInt(value.high >>> 0) << 32n) | low;
 }
 
-/** The generated declarations name the class of the `long` package; its encoder reads these three members only. */
+/**
+ * The generated types name the class of the `long` package. Its encoder reads only these three
+ * members.
+ */
 type GeneratedLong = Exclude<keelson.v1.BatchBody['sequence'], number>;
 
 /** @throws WireError('malformed') outside 0..2^64-1. */
@@ -52,14 +55,18 @@ export function sized(bytes: Uint8Array, length: number, name: string): Uint8Arr
   return bytes;
 }
 
-/** A copy that does not keep the received frame alive. A plain one: the generated default is a shared Buffer. */
+/**
+ * A copy with its own memory, so that the received frame can be freed. Never the shared Buffer that
+ * is the generated default.
+ */
 export function owned(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }
 
 /**
- * `owned`, placed so that the last byte ends on an 8-byte boundary: numbers at the end of the bytes, such as the data of
- * a batch, then can be read where they are. The memory is at most 7 bytes larger than the bytes.
+ * As `owned`, with the last byte just before an 8-byte boundary. Numbers at the end of the bytes,
+ * such as the data of a batch, can then be read in place. The memory is at most 7 bytes larger than
+ * the bytes.
  */
 export function ownedEndAligned(bytes: Uint8Array): Uint8Array {
   const padding = -bytes.length & 7;
@@ -68,7 +75,7 @@ export function ownedEndAligned(bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** `owned`, checked. */
+/** As `owned`, with the length checked. */
 export function ownSized(bytes: Uint8Array, length: number, name: string): Uint8Array {
   return owned(sized(bytes, length, name));
 }
@@ -85,7 +92,7 @@ export function oneOf<T extends string>(value: string, allowed: readonly T[], na
   return found;
 }
 
-/** @throws WireError('malformed') when a part that must be there is not. */
+/** @throws WireError('malformed') if a required part is missing. */
 export function present<T>(value: T | null | undefined, name: string): T {
   if (value === null || value === undefined) throw malformed(`${name} is missing`);
   return value;

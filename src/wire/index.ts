@@ -1,4 +1,7 @@
-/** The wire codec: bytes on one side, the types of messages.ts on the other. docs/reference/protocol.md explains the exchange. */
+/**
+ * The wire codec: bytes on one side, the types of messages.ts on the other.
+ * docs/reference/protocol.md describes the exchange.
+ */
 export { decodeBatchBody, encodeBatchBody } from './batch-body.js';
 export { decodeClientFrame, encodeClientFrame } from './client-frames.js';
 export { decodeHeadBody, encodeHeadBody } from './head-body.js';

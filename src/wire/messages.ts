@@ -2,8 +2,8 @@ import type { WireCode } from '../base/error-codes.js';
 import type { Outcome } from '../base/outcome.js';
 
 /**
- * The wire messages as Keelson's code sees them: 64-bit fields are bigint, enums are names, oneofs
- * are unions on `kind`. client-frames.ts, server-frames.ts, bodies.ts and release-body.ts convert;
+ * The wire messages as Keelson's code sees them: 64-bit fields are bigint, enums are names, and
+ * oneofs are unions on `kind`. The `*-frames.ts` and `*-body.ts` files convert them.
  * proto/keelson/v1/wire.proto documents each field.
  */
 export interface Hello {
@@ -12,7 +12,7 @@ export interface Hello {
   readonly publicKey: Uint8Array;
   readonly clientNonce: Uint8Array;
   readonly signature: Uint8Array;
-  /** A token for the key, where the study admits by enrolment. */
+  /** A token for the key, if the study admits by enrolment. */
   readonly enrolment?: Uint8Array | undefined;
 }
 
@@ -115,14 +115,14 @@ export interface Rejection {
 export interface Ack {
   readonly kind: 'ack';
   readonly channel: number;
-  /** Sequences of batches that were accepted, now or when an earlier copy came. */
+  /** Sequences of accepted batches. They may have been accepted now or as an earlier copy. */
   readonly accepted: readonly bigint[];
   readonly rejections: readonly Rejection[];
   readonly epoch: bigint;
   readonly credit: number;
   /** Under contributor scope, in the ack of the first row of an epoch. */
   readonly ownSpend?: Spend;
-  /** Answers Withdraw: nothing of the contributor counts in this epoch. */
+  /** The answer to Withdraw: no row of the contributor counts in this epoch. */
   readonly withdrawn?: bigint;
 }
 
@@ -140,12 +140,12 @@ export interface Refusal {
   readonly retryable: boolean;
   readonly text: string;
   readonly channel: number;
-  /** Empty when it concerns no study (or no key). */
+  /** Empty if the refusal concerns no study (or no key). */
   readonly studyId: Uint8Array;
   readonly publicKey: Uint8Array;
 }
 
-/** A release as it was signed: its bytes, and the server's signature. */
+/** A signed release: its bytes and the server's signature. */
 export interface SignedRelease {
   readonly kind: 'release';
   readonly body: Uint8Array;
@@ -169,7 +169,7 @@ export interface ReleaseCost {
   readonly deltaAmount: bigint;
 }
 
-/** How much of the budget was spent when a release was charged. */
+/** How much of the budget was spent when the release was charged. */
 export interface LedgerPosition {
   readonly scope: 'study' | 'contributor' | 'population';
   readonly rule: 'zcdp' | 'pure' | 'renyi';
@@ -179,7 +179,7 @@ export interface LedgerPosition {
   readonly deltaCap: bigint;
   readonly epsilonSpent: number;
   readonly epsilonCap: number;
-  /** Set when the budget renews: what was spent is counted over this many milliseconds. */
+  /** Set if the budget renews: a charge counts for this many milliseconds. */
   readonly windowMs?: bigint;
 }
 
@@ -201,11 +201,11 @@ export interface ReleaseBody {
   readonly closedAtMs: bigint;
   readonly columns: readonly string[];
   readonly cohort: bigint;
-  /** What the ledger's cap promises, for people; absent in releases of servers that did not say. */
+  /** What the ledger's cap promises, in words. Older servers leave it out. */
   readonly guarantee?: string;
 }
 
-/** What the server signs of a study's state: how long its log is, and its last digest. */
+/** The state of a study that the server signs: how long its log is, and its last digest. */
 export interface HeadBody {
   readonly serverKey: Uint8Array;
   readonly studyId: Uint8Array;

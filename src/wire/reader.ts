@@ -2,15 +2,15 @@ import protobuf from 'protobufjs/minimal.js';
 import { WireError } from '../base/errors.js';
 
 /**
- * Length-delimited and 64-bit items in one message. The largest honest ones (a release with 1,024
- * column names, a Welcome with 64 studies) stay far below; without a bound a few megabytes of empty
- * sub-messages would become a hundred times as many bytes of objects.
+ * Length-delimited and 64-bit items in one message. The largest honest messages (a release with
+ * 1,024 column names, a Welcome with 64 studies) have far fewer. Without a limit, a few megabytes
+ * of empty sub-messages would become objects of a hundred times that size.
  */
 const itemsMax = 16_384;
 
 /**
- * Reads `keelson.v1`, which is closed: an unknown field, a wrong wire type, a group or text that is
- * not UTF-8 is an error, so that two readers never disagree about what a message holds.
+ * Reads `keelson.v1`, which is closed: an unknown field, a wrong wire type, a group, or text that
+ * is not UTF-8 is an error. So two readers never disagree about a message.
  */
 export class StrictReader extends protobuf.Reader {
   private items = 0;
@@ -38,18 +38,18 @@ export class StrictReader extends protobuf.Reader {
   }
 }
 
-/** The refusal of bytes or of a message that keelson.v1 does not allow. `why` is public. */
+/** The refusal of bytes or of a message that keelson.v1 does not allow. `why` must be public. */
 export function malformed(why: string, cause?: unknown): WireError {
   return new WireError('malformed', `malformed message: ${why}; see docs/reference/protocol.md`, { cause });
 }
 
 /**
  * Runs `read` over the bytes.
- * @throws WireError('malformed') on whatever goes wrong; never anything else.
+ * @throws WireError('malformed') on every fault; never anything else.
  */
 export function readStrictly<T>(bytes: Uint8Array, what: string, read: (reader: StrictReader) => T): T {
   try {
-    // A Buffer would hand out Buffers: plain views keep the decoded types what they say they are.
+    // From a Buffer the reader would make Buffers. From a plain view it makes the declared types.
     const plain =
       bytes.constructor === Uint8Array ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     return read(new StrictReader(plain));

@@ -66,7 +66,7 @@ export function decodeReleaseBody(bytes: Uint8Array): ReleaseBody {
   });
 }
 
-/** A study has contributors; a body that ends early would have none. */
+/** A study has contributors. In a body that ends early, the number would be 0. */
 function checkedCohort(cohort: bigint): bigint {
   if (cohort === 0n) throw malformed('the cohort is missing');
   return cohort;
@@ -186,7 +186,9 @@ function ledgerFromWire(ledger: read.v1.LedgerPosition): LedgerPosition {
   };
 }
 
-/** 2^128 units of 2^-64 is 2^64, far past any budget; it also bounds the work of parsing. */
+/**
+ * 2^128 units of 2^-64 are 2^64, far above any budget. The pattern also bounds the work of parsing.
+ */
 const amountPattern = /^(0|[1-9][0-9]{0,38})$/;
 
 function amountToWire(amount: bigint): string {

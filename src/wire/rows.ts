@@ -10,9 +10,9 @@ type BatchNumbers = Pick<BatchBody, 'rows' | 'columns' | 'dataType' | 'data'>;
 export const numberBytes: Readonly<Record<DataType, number>> = { float32: 4, float64: 8 };
 
 /**
- * The rows of a batch, widened to doubles: rows * columns numbers, row-major, in memory of their own.
- * Values may be NaN or infinite: see `firstNonFinite`.
- * @throws WireError('malformed') when there is no row or no column, or the data are not of that size.
+ * The rows of a batch as doubles: rows * columns numbers, row-major, in their own memory. Values
+ * may be NaN or infinite: see `firstNonFinite`.
+ * @throws WireError('malformed') if there is no row or no column, or the data have another size.
  */
 export function batchRows(body: BatchNumbers): Float64Array {
   checkSize(body);
@@ -20,8 +20,8 @@ export function batchRows(body: BatchNumbers): Float64Array {
 }
 
 /**
- * `batchRows` without the copy where it can be spared: then the numbers are the body's own bytes, and neither may be
- * changed. Bodies from `decodeClientFrame` with float64 data allow it.
+ * As `batchRows`, but without a copy if possible. The numbers are then the body's own bytes, and
+ * neither may be changed. This needs a body from `decodeClientFrame` with float64 data.
  * @throws WireError('malformed') as `batchRows`.
  */
 export function viewBatchRows(body: BatchNumbers): Float64Array {
@@ -34,7 +34,7 @@ export function viewBatchRows(body: BatchNumbers): Float64Array {
 }
 
 function checkSize(body: BatchNumbers): void {
-  // Both factors are below 2^32. A product that rounds is past 2^53 and cannot equal a length.
+  // Both factors are below 2^32. A rounded product is above 2^53 and cannot equal a length.
   const count = body.rows * body.columns;
   if (count === 0) throw malformed('a batch has at least one row and one column');
   if (count * numberBytes[body.dataType] !== body.data.length) {
@@ -48,7 +48,7 @@ function checkSize(body: BatchNumbers): void {
 export function firstNonFinite(values: Float64Array): number {
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!;
-    // NaN and the infinities are the values whose difference with themselves is NaN.
+    // Only for NaN and the infinities, the difference of a value with itself is NaN.
     if (value - value !== 0) return i;
   }
   return -1;
@@ -56,7 +56,8 @@ export function firstNonFinite(values: Float64Array): number {
 
 /**
  * The `data` of a batch: little-endian numbers in the order of `values`.
- * @throws InvalidParameterError when a value is not finite, or too large for float32; details.index says which.
+ * @throws InvalidParameterError if a value is not finite, or too large for float32. details.index
+ *   is its index.
  */
 export function encodeRows(values: Float64Array, dataType: DataType): Uint8Array {
   const numbers = dataType === 'float64' ? values : Float64Array.from(values, Math.fround);
@@ -70,11 +71,13 @@ export function encodeRows(values: Float64Array, dataType: DataType): Uint8Array
   return writeNumbers(numbers, dataType, isLittleEndian);
 }
 
-/** @internal `nativeOrder` false takes the path of a big-endian machine; tests compare the two. */
+/**
+ * @internal If `nativeOrder` is false, reads as a big-endian machine does; tests compare the two.
+ */
 export function readNumbers(data: Uint8Array, dataType: DataType, nativeOrder: boolean): Float64Array {
   const count = data.length / numberBytes[dataType];
   if (!nativeOrder) return readNumbersByView(data, dataType, count);
-  // The received bytes start anywhere; a copy into fresh memory is aligned.
+  // The received bytes may start at any address. A copy in fresh memory is aligned.
   if (dataType === 'float64') {
     const values = new Float64Array(count);
     new Uint8Array(values.buffer).set(data);

@@ -10,8 +10,8 @@ import type {
 import { readStrictly } from './reader.js';
 import { written } from './writer.js';
 
-// The generated namespaces get no shorter names here: such a name is a statement in what is built, and would keep both
-// directions in a bundle that uses one.
+// Do not give the generated namespaces shorter names here. A short name is a statement in the built
+// code, and would keep both directions in a bundle that uses one.
 
 /** One binary WebSocket message. @throws WireError('malformed') for a frame that no client would accept. */
 export function encodeServerFrame(frame: ServerFrame): Uint8Array {
@@ -236,7 +236,10 @@ function refusalFromWire(refusal: read.v1.Refusal): Refusal {
   };
 }
 
-/** A server's words end up on terminals: characters that steer one, or that turn the direction of what follows, are replaced. */
+/**
+ * Texts from a server end up on terminals. Characters that control a terminal, or that change the
+ * direction of text, are replaced.
+ */
 function shown(text: string): string {
   return text.replace(/\p{C}/gu, '\ufffd');
 }

@@ -6,7 +6,7 @@ import { factsLimits as limits, isName, nameRule } from '../base/facts-limits.js
 import type { StudyDocument } from './study-document.js';
 
 /**
- * The canonical facts: what is signed, sent and hashed.
+ * Writes the canonical facts, which are signed, sent and hashed.
  * @throws InvalidParameterError on a number that is not finite.
  */
 export function encodeStudyDocument(document: StudyDocument): Uint8Array {
@@ -15,7 +15,7 @@ export function encodeStudyDocument(document: StudyDocument): Uint8Array {
 
 /**
  * The study's id: SHA-256 of the exact bytes of its canonical facts, as lower-case hex.
- * @param hashing `signing`, handed in because this layer holds no cryptography.
+ * @param hashing `signing`. It is a parameter because this layer has no cryptography.
  */
 export async function studyId(
   facts: Uint8Array,
@@ -25,9 +25,9 @@ export async function studyId(
 }
 
 /**
- * Reads the facts of a study as a client received them. Only the canonical form is taken, so that
- * one study has one id.
- * @throws WireError('malformed') naming the member and the rule it breaks; never anything else.
+ * Reads the facts of a study as a client received them. Only the canonical form is accepted, so
+ * that one study has one id.
+ * @throws WireError('malformed') with the member and the rule that it breaks; never anything else.
  */
 export function decodeStudyDocument(facts: Uint8Array): StudyDocument {
   let parsed: unknown;
@@ -78,9 +78,9 @@ function readDocument(facts: Members): StudyDocument {
 }
 
 /**
- * Whether a study may exclude keys for what they sent. Not where presence is public: who is missing would tell,
- * without noise, what they had sent. Not where each contributor has its own budget: that promise is for contributors who
- * are present in the same epochs whatever they send.
+ * Whether a study may exclude keys for the rows they sent. Not if presence is public: a missing key
+ * would then reveal, without noise, what it had sent. Not if each contributor has its own budget:
+ * that promise is for contributors who are in the same epochs whatever they send.
  */
 export function mayExclude({ participation, budget }: Pick<StudyDocument, 'participation' | 'budget'>): boolean {
   return participation === 'secret' && budget.scope !== 'contributor';
@@ -146,7 +146,7 @@ function readRetention(retention: Members): StudyDocument['retention'] {
 function readQuarantine(quarantine: Members): NonNullable<StudyDocument['quarantine']> {
   const value = {
     beyond: quarantine.positive('beyond'),
-    // Present only when it holds, so that facts without it have one form.
+    // Present only if true, so that facts without it have one form.
     ...(quarantine.has('automatic') && { automatic: quarantine.choice('automatic', [true]) }),
   };
   quarantine.finish();
@@ -175,7 +175,9 @@ function refused(path: string, rule: string): WireError {
   return new WireError('malformed', `${path} of the study is not ${rule}`, { details: { path } });
 }
 
-/** The members of one JSON object, each read once; `finish` refuses those that were not asked for. */
+/**
+ * The members of one JSON object, each read once. `finish` refuses all members that were not read.
+ */
 class Members {
   private readonly content: ReadonlyMap<string, unknown>;
   private readonly asked = new Set<string>();
