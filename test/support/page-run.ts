@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -27,6 +28,8 @@ export class PageRun {
   private last: LiveCommand | undefined;
 
   constructor() {
+    // Readers are in a clone: some commands of git need one.
+    execFileSync('git', ['init', '--quiet'], { cwd: this.stage.folder });
     for (const name of ['studies', 'examples']) {
       cpSync(root + name, this.stage.path(name), { recursive: true });
     }
