@@ -7,20 +7,27 @@ export interface ByteSource {
   fill(bytes: Uint8Array): void;
 }
 
-/** Rows at hand, one per contributor, whose memory the run takes over; a row with a non-finite entry has no data. */
+/**
+ * Rows at hand, one per contributor, whose memory the run takes over; a row with a non-finite entry
+ * has no data.
+ */
 export interface OwnedRows {
   readonly count: number;
   /** Row-major. In shared memory, threads work on it without a copy. */
   readonly values: Float64Array;
-  /** Every entry is finite, as whoever read them saw; default: they are looked through for rows without data. */
+  /**
+   * Every entry is finite, as whoever read them saw; default: they are looked through for rows
+   * without data.
+   */
   readonly isWhole?: boolean;
 }
 
 /**
- * The finished summary of a plan that pools all rows, without a copy of them. Null when the plan has groups, pairs or a
- * summary that does not keep its rows: these are fed row by row.
+ * The finished summary of a plan that pools all rows, without a copy of them. Null when the plan
+ * has groups, pairs or a summary that does not keep its rows: these are fed row by row.
  *
- * A single pool has nothing to choose by a ticket but the order of its rows, so each row gets a fresh tag and no more.
+ * A single pool has nothing to choose by a ticket but the order of its rows, so each row gets a
+ * fresh tag and no more.
  */
 export function adoptRows(
   plan: Plan, dimension: number, rows: OwnedRows, tickets: ByteSource, work: WorkRandom,

@@ -10,7 +10,10 @@ export interface Assignment {
   readonly cohort: number;
   /** Hash group within the cohort, 0..groups-1. */
   readonly group: number;
-  /** For cohorts of pairs: the slot within the group whose first two members form its pair. 0 for rows. */
+  /**
+   * For cohorts of pairs: the slot within the group whose first two members form its pair. 0 for
+   * rows.
+   */
   readonly slot: number;
   /** Orders rows, independently of cohort, group and slot. */
   readonly tag: bigint;
@@ -18,9 +21,9 @@ export interface Assignment {
 
 /**
  * Where the holder of a ticket goes. The ticket is a keyed hash of the contributor's identity (or
- * fresh random bytes per contributor offline), so the place depends on nothing else: not on arrival,
- * not on values, not on who else is there. That is what lets disjoint groups compose in parallel,
- * and what makes one contributor more or less change one group only.
+ * fresh random bytes per contributor offline), so the place depends on nothing else: not on
+ * arrival, not on values, not on who else is there. That is what lets disjoint groups compose in
+ * parallel, and what makes one contributor more or less change one group only.
  *
  * Each decision reads its own eight bytes, so they are independent; a share of [0, 1) is cut with
  * 53 bits, so groups are uniform to within 2^-53 * groups.
@@ -31,7 +34,9 @@ export interface Assignment {
 export function assign(ticket: Uint8Array, cohorts: readonly CohortPlan[]): Assignment {
   const cohort = cohortOf(ticket, cohorts);
   const { groups, slots = 1 } = cohorts[cohort]!;
-  return { cohort, group: groupOf(ticket, groups), slot: slotOf(ticket, slots), tag: tagOf(ticket) };
+  return {
+    cohort, group: groupOf(ticket, groups), slot: slotOf(ticket, slots), tag: tagOf(ticket),
+  };
 }
 
 /** The cohort alone. The four parts apart make no objects: a row a microsecond is worth that. */

@@ -3,10 +3,16 @@ import { tagWordOf } from './assignment.js';
 import type { SummaryTable } from '../contract/estimator.js';
 import type { TaggedRows } from './tag-order.js';
 
-/** Rows per chunk, as a power of two: what a group that has just begun takes, and at most what a full one wastes. */
+/**
+ * Rows per chunk, as a power of two: what a group that has just begun takes, and at most what a
+ * full one wastes.
+ */
 const chunkBits = 4;
 const chunkRows = 1 << chunkBits;
-/** Doubles per slab, at most: a mebibyte, so that memory is asked for some hundred times an epoch and not per group. */
+/**
+ * Doubles per slab, at most: a mebibyte, so that memory is asked for some hundred times an epoch
+ * and not per group.
+ */
 const slabDoubles = 1 << 17;
 
 /** Room for the rows of as many chunks as fit. */
@@ -18,9 +24,10 @@ interface Slab {
 }
 
 /**
- * The rows of many groups that fill at the same time. Thousands of growing arrays would be copied and collected over
- * and over, and hold up to twice what they need; chunks of common slabs are written once and stay. A group is the list of
- * its chunks, the newest first; lists are numbers in arrays, so that a row touches no object but its slab.
+ * The rows of many groups that fill at the same time. Thousands of growing arrays would be copied
+ * and collected over and over, and hold up to twice what they need; chunks of common slabs are
+ * written once and stay. A group is the list of its chunks, the newest first; lists are numbers in
+ * arrays, so that a row touches no object but its slab.
  */
 export class ChunkedRows implements SummaryTable<TaggedRows> {
   readonly #slabs: Slab[] = [];
@@ -62,7 +69,9 @@ export class ChunkedRows implements SummaryTable<TaggedRows> {
   merge(group: number, { count, values, tags }: TaggedRows): void {
     const words = new Int32Array(tags.buffer, tags.byteOffset, 2 * count);
     for (let i = 0; i < count; i++) {
-      this.#append(group, values, i * this.dimension, words[2 * i + highWord]!, words[2 * i + 1 - highWord]!);
+      this.#append(
+        group, values, i * this.dimension, words[2 * i + highWord]!, words[2 * i + 1 - highWord]!,
+      );
     }
   }
 
@@ -97,7 +106,9 @@ export class ChunkedRows implements SummaryTable<TaggedRows> {
     const rows = chunkRows << this.#slabBits;
     if (chunk >> this.#slabBits === this.#slabs.length) {
       const tags = new BigUint64Array(rows);
-      this.#slabs.push({ values: new Float64Array(rows * this.dimension), tags, words: new Int32Array(tags.buffer) });
+      this.#slabs.push({
+        values: new Float64Array(rows * this.dimension), tags, words: new Int32Array(tags.buffer),
+      });
     }
     if (chunk === this.#before.length) {
       const longer = new Uint32Array(2 * chunk);

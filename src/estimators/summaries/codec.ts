@@ -88,7 +88,8 @@ export class StateReader {
 
   words(count: number): BigUint64Array {
     const at = this.#take(8 * count);
-    return BigUint64Array.from({ length: count }, (_, i) => this.#view.getBigUint64(at + 8 * i, true));
+    return BigUint64Array.from({ length: count }, (_, i) =>
+      this.#view.getBigUint64(at + 8 * i, true));
   }
 
   block(): Uint8Array {
@@ -112,4 +113,30 @@ export class StateReader {
       `the stored summary ${why}: it was written by another version or damaged; rebuild it`,
     );
   }
+}
+
+/** The form of an encoded summary: its number, and what must match besides. */
+export interface StateForm {
+  readonly format: number;
+  readonly dimension: number;
+}
+
+/** A writer that has written the form. */
+export function writerOf({ format, dimension }: StateForm): StateWriter {
+  return new StateWriter().integer(format).integer(dimension);
+}
+
+/**
+ * Reads bytes that `writerOf` began.
+ * @throws InvalidParameterError for bytes of another form, and for bytes that `read` leaves over.
+ */
+export function readState<State>(
+  bytes: Uint8Array, { format, dimension }: StateForm, read: (reader: StateReader) => State,
+): State {
+  const reader = new StateReader(bytes);
+  reader.expect(format, 'format');
+  reader.expect(dimension, 'dimension');
+  const state = read(reader);
+  reader.end();
+  return state;
 }

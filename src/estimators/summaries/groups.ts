@@ -3,7 +3,9 @@ import { InvalidParameterError } from '../../base/errors.js';
 import { allFinite } from '../../numerics/vector.js';
 import type { WorkRandom } from '../../random/source.js';
 import { cohortOf, groupOf, slotOf, tagOf } from './assignment.js';
-import type { CohortPlan, Finished, FinishedSummaries, Plan, Summary, SummaryTable } from '../contract/estimator.js';
+import type {
+  CohortPlan, Finished, FinishedSummaries, Plan, Summary, SummaryTable,
+} from '../contract/estimator.js';
 import { StateReader, StateWriter } from './codec.js';
 import { checkDimension, checkPlan, checkRow } from '../contract/given.js';
 import { PairSlots } from './pairs.js';
@@ -31,7 +33,10 @@ export interface Groups {
    * their next row: work that need not wait for the close. Returns how many it finished.
    */
   prepare(work: WorkRandom, limit: number, rowsAtLeast: number): number;
-  /** Finishes every summary. The same rows and the same `work` give the same result, in any order of arrival. */
+  /**
+   * Finishes every summary. The same rows and the same `work` give the same result, in any order of
+   * arrival.
+   */
   finish(work: WorkRandom): FinishedSummaries;
   encode(): Uint8Array;
 }
@@ -75,15 +80,18 @@ export function decodeGroups(plan: Plan, dimension: number, bytes: Uint8Array): 
 }
 
 /**
- * The groups of all rows that went to either, for rows that were summarised in several places: each contributor's in
- * one of them, under the same tickets. `left` becomes the result and is used up; `right` stays as it is.
+ * The groups of all rows that went to either, for rows that were summarised in several places: each
+ * contributor's in one of them, under the same tickets. `left` becomes the result and is used up;
+ * `right` stays as it is.
  * @throws InvalidParameterError when they do not belong to one plan.
  */
 export function mergeGroups(plan: Plan, dimension: number, left: Groups, right: Groups): Groups {
   const fits = left instanceof GroupsOfPlan && right instanceof GroupsOfPlan
     && left.isFor(plan, dimension) && right.isFor(plan, dimension);
   if (!fits) {
-    throw new InvalidParameterError('these groups were not made for this plan: create or decode both with it', {});
+    throw new InvalidParameterError(
+      'these groups were not made for this plan: create or decode both with it', {},
+    );
   }
   left.merge(right);
   return left;
@@ -159,7 +167,9 @@ class GroupsOfPlan implements Groups {
   }
 
   encode(): Uint8Array {
-    const writer = new StateWriter().integer(format).integer(this.dimension).integer(this.#cohorts.length);
+    const writer = new StateWriter().integer(format).integer(this.dimension).integer(
+      this.#cohorts.length,
+    );
     for (const { summary, rows, pairs, table } of this.#cohorts) {
       writer.integer(rows.length);
       rows.forEach((own, group) => {
@@ -197,7 +207,9 @@ function emptyCohort(plan: CohortPlan, summary: Summary): Cohort {
   return { plan, summary, rows: new Uint32Array(groups), pairs, table, finished };
 }
 
-function finishGroup({ plan, summary, rows, pairs, table, finished }: Cohort, group: number, work: WorkRandom): Finished {
+function finishGroup(
+  { plan, summary, rows, pairs, table, finished }: Cohort, group: number, work: WorkRandom,
+): Finished {
   const before = finished[group]!;
   if (before?.rows === rows[group]) return before.result;
   const state = pairs === null ? table.state(group) : stateOfPairs(summary, pairs[group]!);

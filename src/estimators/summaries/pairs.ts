@@ -20,7 +20,9 @@ export class PairSlots {
     this.#slots.set(slot, members.slice(0, 2));
   }
 
-  /** Adds the members of other slots: of all members of a slot the two with the smallest tags stay. */
+  /**
+   * Adds the members of other slots: of all members of a slot the two with the smallest tags stay.
+   */
   addAll(other: PairSlots): void {
     for (const [slot, members] of other.#slots) for (const { tag, row } of members) this.add(slot, tag, row);
   }

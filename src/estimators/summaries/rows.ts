@@ -3,12 +3,15 @@ import { sharedDoubles } from '../../numerics/kernels/shared.js';
 import type { PointSet } from '../../numerics/points.js';
 import type { Finished, PooledRows, Summary } from '../contract/estimator.js';
 import { ChunkedRows } from './chunks.js';
-import { StateReader, StateWriter } from './codec.js';
+import { readState, writerOf } from './codec.js';
 import { orderByTag, permuteRows, type TaggedRows } from './tag-order.js';
 
 /** Rows as they arrived, in buffers that double. */
 export interface RowsState extends TaggedRows {
-  /** Of rows that were taken over: fills in tags when they are needed. Such a state is finished once. */
+  /**
+   * Of rows that were taken over: fills in tags when they are needed. Such a state is finished
+   * once.
+   */
   draw?: (into: BigUint64Array) => void;
 }
 
@@ -41,7 +44,9 @@ function orderOf({ count, values, tags }: RowsState, dimension: number): Uint32A
   });
 }
 
-/** The rows in order of tag, and of value among equal tags, so that arrival order has no say. */
+/**
+ * The rows in order of tag, and of value among equal tags, so that arrival order does not matter.
+ */
 function sortedRows(state: RowsState, dimension: number): PooledRows {
   const { count, values, tags } = state;
   const order = orderOf(state, dimension);
@@ -55,27 +60,14 @@ function sortedRows(state: RowsState, dimension: number): PooledRows {
   return { count, dimension, values: sorted, tags: sortedTags };
 }
 
-function encodeRows(state: RowsState, dimension: number): Uint8Array {
-  return new StateWriter().integer(format).integer(dimension).integer(state.count)
-    .words(state.tags.subarray(0, state.count)).doubles(state.values.subarray(0, state.count * dimension)).finish();
-}
-
-function decodeRows(bytes: Uint8Array, dimension: number): RowsState {
-  const reader = new StateReader(bytes);
-  reader.expect(format, 'format');
-  reader.expect(dimension, 'dimension');
-  const count = reader.integer();
-  const tags = reader.words(count);
-  const values = reader.doubles(count * dimension);
-  reader.end();
-  return { count, values, tags };
-}
-
-/** Which pools of rows come in order of arrival, for releases that do not depend on it and so need no sorted copy. */
+/**
+ * Which pools of rows come in order of arrival, for releases that do not depend on it. They need no
+ * sorted copy.
+ */
 export interface Unsorted {
   /** Pools of so many rows, or fewer. */
   readonly upTo: number;
-  /** Whether their tags come with them, or, for rows that were taken over, are drawn by who asks; else there are none. */
+  /** Whether they have tags. Those of rows that were taken over are drawn when they are needed. */
   readonly tagged: boolean;
 }
 
@@ -85,9 +77,13 @@ function pooledRows(state: RowsState, dimension: number, unsorted: Unsorted): Po
   const values = state.values.subarray(0, count * dimension);
   const isSorted = count > unsorted.upTo;
   if (!isSorted) {
-    const tags = unsorted.tagged && !isScratch ? state.tags.subarray(0, count) : new BigUint64Array(0);
+    const tags = unsorted.tagged && !isScratch
+      ? state.tags.subarray(0, count)
+      : new BigUint64Array(0);
     const drawTags = unsorted.tagged ? draw : undefined;
-    return { count, dimension, values, tags, isScratch, ...(drawTags === undefined ? {} : { drawTags }) };
+    return {
+      count, dimension, values, tags, isScratch, ...(drawTags === undefined ? {} : { drawTags }),
+    };
   }
   if (!isScratch) return sortedRows(state, dimension);
   const tags = new BigUint64Array(count);
@@ -96,7 +92,9 @@ function pooledRows(state: RowsState, dimension: number, unsorted: Unsorted): Po
   return { count, dimension, values, tags, isScratch };
 }
 
-const noRows = (): RowsState => ({ count: 0, values: new Float64Array(0), tags: new BigUint64Array(0) });
+const noRows = (): RowsState => ({
+  count: 0, values: new Float64Array(0), tags: new BigUint64Array(0),
+});
 
 function appendRow(state: RowsState, row: Float64Array, tag: bigint, dimension: number): RowsState {
   assert(row.length === dimension, 'a row has the dimension of its summary');
@@ -121,41 +119,54 @@ function mergeRows(left: RowsState, right: RowsState, dimension: number): RowsSt
   return merged;
 }
 
-/**
- * Keeps every row: for pooled cohorts. O(n d) memory; `finish` sorts by tag. Rows that were taken over are sorted where
- * they are, and are the release's to overwrite.
- * @param unsorted - default: all pools come in order of tag, with their tags.
- */
-export function rowsSummary(dimension: number, unsorted: Unsorted = { upTo: -1, tagged: true }): Summary<RowsState> {
+/** What summaries that keep their rows have in common. */
+function keepsRows(
+  dimension: number,
+): Pick<Summary<RowsState>, 'empty' | 'add' | 'merge' | 'encode' | 'decode'> {
+  const form = { format, dimension };
   return {
     empty: noRows,
     add: (state, row, tag) => appendRow(state, row, tag, dimension),
     merge: (left, right) => mergeRows(left, right, dimension),
+    encode: ({ count, tags, values }) => writerOf(form).integer(count)
+      .words(tags.subarray(0, count)).doubles(values.subarray(0, count * dimension)).finish(),
+    decode: (bytes) => readState(bytes, form, (reader) => {
+      const count = reader.integer();
+      const tags = reader.words(count);
+      return { count, tags, values: reader.doubles(count * dimension) };
+    }),
+  };
+}
+
+/**
+ * Keeps every row, for pooled cohorts. O(n d) memory. `finish` sorts by tag. Rows that were taken
+ * over are sorted in place, and the release may overwrite them.
+ * @param unsorted - default: all pools come in order of tag, with their tags.
+ */
+export function rowsSummary(
+  dimension: number, unsorted: Unsorted = { upTo: -1, tagged: true },
+): Summary<RowsState> {
+  return {
+    ...keepsRows(dimension),
     adopt: (values, count, draw) => ({ count, values, tags: new BigUint64Array(0), draw }),
     finish: (state) => ({ kind: 'pooled', rows: pooledRows(state, dimension, unsorted) }),
-    encode: (state) => encodeRows(state, dimension),
-    decode: (bytes) => decodeRows(bytes, dimension),
   };
 }
 
 /**
  * Keeps the rows of small groups, all in one table, and reduces each to one vector at the end.
- * @param statistic - deterministic and total: any rows (none included) give a finite vector of a fixed length.
+ * @param statistic - deterministic and total: any rows, also none, give a finite vector of a fixed
+ *   length.
  */
 export function groupRowsSummary(
-  dimension: number,
-  statistic: (rows: PointSet) => Float64Array,
+  dimension: number, statistic: (rows: PointSet) => Float64Array,
 ): Summary<TaggedRows> {
   return {
-    empty: noRows,
-    add: (state, row, tag) => appendRow(state, row, tag, dimension),
+    ...keepsRows(dimension),
     table: (groups) => new ChunkedRows(groups, dimension),
-    merge: (left, right) => mergeRows(left, right, dimension),
     finish(state): Finished {
       const rows = sortedRows(state, dimension);
       return { kind: 'group', statistic: { count: rows.count, values: statistic(rows) } };
     },
-    encode: (state) => encodeRows(state, dimension),
-    decode: (bytes) => decodeRows(bytes, dimension),
   };
 }

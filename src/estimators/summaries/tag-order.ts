@@ -11,15 +11,18 @@ export interface TaggedRows {
 const sortedRowsMax = 1 << 14;
 
 /**
- * The order of `count` rows by ascending tag; rows of equal tags in the order that `among` says. High words first, then
- * comparisons where these are equal, which is seldom: tags are uniform. O(count) for many such tags, O(count log count)
- * for few and for any; 16 bytes per row while it runs.
+ * The order of `count` rows by ascending tag; rows of equal tags in the order that `among` says.
+ * High words first, then comparisons where these are equal, which is seldom: tags are uniform.
+ * O(count) for many such tags, O(count log count) for few and for any; 16 bytes per row while it
+ * runs.
  */
 export function orderByTag(
   tags: BigUint64Array, count: number, among: (left: number, right: number) => number,
 ): Uint32Array {
   const words = new Uint32Array(tags.buffer, tags.byteOffset, 2 * count);
-  const order = count <= sortedRowsMax ? sortedByHighWord(words, count) : countedByHighWord(words, count);
+  const order = count <= sortedRowsMax
+    ? sortedByHighWord(words, count)
+    : countedByHighWord(words, count);
   const compare = (left: number, right: number): number => {
     const gap = words[2 * left + 1 - highWord]! - words[2 * right + 1 - highWord]!;
     return gap === 0 ? among(left, right) : gap;
@@ -63,10 +66,13 @@ function countedByHighWord(words: Uint32Array, count: number): Uint32Array {
 }
 
 /**
- * Puts rows, and their tags, in an order: row `order[i]` comes to place i. In place, one row of memory.
+ * Puts rows, and their tags, in an order: row `order[i]` comes to place i. In place, one row of
+ * memory.
  * @param order - a permutation; used up.
  */
-export function permuteRows(values: Float64Array, dimension: number, tags: BigUint64Array, order: Uint32Array): void {
+export function permuteRows(
+  values: Float64Array, dimension: number, tags: BigUint64Array, order: Uint32Array,
+): void {
   const held = new Float64Array(dimension);
   const words = new Uint32Array(tags.buffer, tags.byteOffset, 2 * order.length);
   for (let start = 0; start < order.length; start++) {

@@ -2,7 +2,7 @@ import { assert } from '../../../base/assert.js';
 import type { Sensitive } from '../../../base/brands.js';
 import type { CohortPlan, FinishedSummaries, Summary } from '../../contract/estimator.js';
 import { onlyStatistic } from '../../contract/finished.js';
-import { StateReader, StateWriter } from '../../summaries/codec.js';
+import { readState, writerOf, type StateReader } from '../../summaries/codec.js';
 
 /**
  * What a counting query keeps of an epoch: how many contributors are in which bin. Memory is
@@ -24,11 +24,9 @@ export interface CountsState {
   readonly counts: Float64Array;
 }
 
-const format = 0x4b_43_4e_31;
-const openFormat = 0x4b_43_4f_31;
-
 /** Counts of a public list of bins, 0..bins-1. The statistic is the vector of counts. */
 export function countsSummary(dimension: number, bins: number, binOf: BinOf): Summary<CountsState> {
+  const form = { format: 0x4b_43_4e_31, dimension };
   return {
     empty: () => ({ counts: new Float64Array(bins) }),
     add(state, row) {
@@ -43,18 +41,11 @@ export function countsSummary(dimension: number, bins: number, binOf: BinOf): Su
       ({ counts: left.counts.map((count, bin) => count + right.counts[bin]!) }),
     finish: ({ counts }) =>
       ({ kind: 'group', statistic: { count: totalOf(counts), values: counts.slice() } }),
-    encode: ({ counts }) => new StateWriter()
-      .integer(format).integer(dimension).integer(bins).doubles(counts).finish(),
-    decode(bytes) {
-      const reader = new StateReader(bytes);
-      reader.expect(format, 'format');
-      reader.expect(dimension, 'dimension');
+    encode: ({ counts }) => writerOf(form).integer(bins).doubles(counts).finish(),
+    decode: (bytes) => readState(bytes, form, (reader) => {
       reader.expect(bins, 'number of bins');
-      const counts = reader.doubles(bins);
-      reader.end();
-      checkCounts(reader, counts);
-      return { counts };
-    },
+      return { counts: checked(reader, reader.doubles(bins)) };
+    }),
   };
 }
 
@@ -67,6 +58,7 @@ export type OpenCountsState = Map<number, number>;
  * histogram has drawn.
  */
 export function openCountsSummary(dimension: number, binOf: BinOf): Summary<OpenCountsState> {
+  const form = { format: 0x4b_43_4f_31, dimension };
   return {
     empty: () => new Map(),
     add(state, row) {
@@ -83,18 +75,12 @@ export function openCountsSummary(dimension: number, binOf: BinOf): Summary<Open
       const count = totalOf(Float64Array.from(state.values()));
       return { kind: 'group', statistic: { count, values: flattened(state) } };
     },
-    encode: (state) => new StateWriter()
-      .integer(openFormat).integer(dimension).integer(state.size)
-      .doubles(flattened(state)).finish(),
-    decode(bytes) {
-      const reader = new StateReader(bytes);
-      reader.expect(openFormat, 'format');
-      reader.expect(dimension, 'dimension');
+    encode: (state) => writerOf(form).integer(state.size).doubles(flattened(state)).finish(),
+    decode: (bytes) => readState(bytes, form, (reader) => {
       const state = pairsOf(reader.doubles(2 * reader.integer()));
-      reader.end();
-      checkCounts(reader, [...state.values()]);
+      checked(reader, [...state.values()]);
       return state;
-    },
+    }),
   };
 }
 
@@ -126,7 +112,8 @@ function totalOf(counts: Float64Array): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function checkCounts(reader: StateReader, counts: ArrayLike<number>): void {
+function checked<Counts extends Iterable<number>>(reader: StateReader, counts: Counts): Counts {
   const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
-  if (!Array.from(counts).every(isCount)) reader.fail('holds a count that is not a whole number');
+  if ([...counts].every(isCount)) return counts;
+  return reader.fail('holds a count that is not a whole number');
 }

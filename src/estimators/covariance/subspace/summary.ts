@@ -1,6 +1,8 @@
 import { assert } from '../../../base/assert.js';
 import type { Finished, Summary } from '../../contract/estimator.js';
-import { StateReader, StateWriter } from '../../summaries/codec.js';
+import {
+  readState, writerOf, type StateReader, type StateWriter,
+} from '../../summaries/codec.js';
 import { Echelon } from './echelon.js';
 
 /**
@@ -75,8 +77,9 @@ export function spanSummary(
       work.fork('silent').fill(own);
       return { kind: 'label', label: `${silent}${[...own].join('.')}` };
     },
-    encode: encodeSpan(dimension),
-    decode: decodeSpan(dimension),
+    encode: encodeSpan,
+    decode: (bytes) =>
+      readState(bytes, { format, dimension }, (reader) => readSpan(reader, dimension)),
   };
 }
 
@@ -84,36 +87,28 @@ function minus(left: readonly bigint[], right: readonly bigint[]): bigint[] {
   return left.map((entry, j) => entry - right[j]!);
 }
 
-function encodeSpan(dimension: number): (state: SpanState) => Uint8Array {
-  return ({ count, origin, echelon }) => {
-    const { rows, pivots } = echelon.state();
-    const writer = new StateWriter().integer(format).integer(dimension).integer(count).integer(
-      rows.length,
-    );
-    for (const pivot of pivots) writer.integer(pivot);
-    for (const row of [...rows, ...(origin === null ? [] : [origin])]) {
-      for (const entry of row) writeInteger(writer, entry);
-    }
-    return writer.finish();
-  };
+function encodeSpan({ count, origin, echelon }: SpanState): Uint8Array {
+  const { rows, pivots } = echelon.state();
+  const writer = writerOf({ format, dimension: echelon.dimension }).integer(count).integer(
+    rows.length,
+  );
+  for (const pivot of pivots) writer.integer(pivot);
+  for (const row of [...rows, ...(origin === null ? [] : [origin])]) {
+    for (const entry of row) writeInteger(writer, entry);
+  }
+  return writer.finish();
 }
 
-function decodeSpan(dimension: number): (bytes: Uint8Array) => SpanState {
-  return (bytes) => {
-    const reader = new StateReader(bytes);
-    reader.expect(format, 'format');
-    reader.expect(dimension, 'dimension');
-    const count = reader.integer();
-    const rank = reader.integer();
-    if (rank > dimension) reader.fail('has a rank above its dimension');
-    const pivots = Array.from({ length: rank }, () => reader.integer());
-    const row = (): bigint[] => Array.from({ length: dimension }, () => readInteger(reader));
-    const rows = Array.from({ length: rank }, row);
-    const origin = reader.left > 0 ? row() : null;
-    reader.end();
-    const echelon = Echelon.restore(dimension, rows, pivots);
-    return { count, origin, echelon: echelon ?? reader.fail('is not an elimination') };
-  };
+function readSpan(reader: StateReader, dimension: number): SpanState {
+  const count = reader.integer();
+  const rank = reader.integer();
+  if (rank > dimension) reader.fail('has a rank above its dimension');
+  const pivots = Array.from({ length: rank }, () => reader.integer());
+  const row = (): bigint[] => Array.from({ length: dimension }, () => readInteger(reader));
+  const rows = Array.from({ length: rank }, row);
+  const origin = reader.left > 0 ? row() : null;
+  const echelon = Echelon.restore(dimension, rows, pivots);
+  return { count, origin, echelon: echelon ?? reader.fail('is not an elimination') };
 }
 
 /** Sign, then the magnitude's bytes, the lowest first. */
