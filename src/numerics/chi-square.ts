@@ -1,15 +1,15 @@
 import { normalCdf, normalQuantile } from './normal.js';
 
 /**
- * The squared length of a standard normal vector of `freedom` entries. Its cube root is about normal (Wilson and
- * Hilferty 1931): quantiles are right to seven in a thousand from three entries on, to a few percent near the middle
- * for fewer.
+ * The squared length of a standard normal vector with `freedom` entries. Its cube root is about
+ * normal (Wilson and Hilferty 1931). From three entries on, quantiles are correct to 0.7 %; with
+ * fewer entries, to a few percent near the median.
  */
 
-/** Median of |N(0, 1)|, which turns a median deviation into a standard deviation. */
+/** Median of |N(0, 1)|. Divide a median absolute deviation by it to get a standard deviation. */
 export const normalMedianDeviation = 0.6744897501960817;
 
-/** The square that is `deviations` standard deviations from the middle in terms of the cube root. */
+/** The square whose cube root is `deviations` standard deviations from its mean. */
 export function chiSquareAt(deviations: number, freedom: number): number {
   const variance = 2 / (9 * freedom);
   return freedom * (1 - variance + deviations * Math.sqrt(variance)) ** 3;

@@ -1,14 +1,15 @@
 /**
- * The lower triangle L of matrix = L L^T, row-major with zeros above; null when a pivot is not above `pivotLeast` times
- * its diagonal entry. O(d^3 / 6).
- * @param pivotLeast - default 0. Scaling rows and columns alike changes no verdict but by rounding.
+ * The lower triangle L of matrix = L L^T, row-major with zeros above. Returns null if some pivot is
+ * not above `pivotLeast` times its diagonal entry. O(d^3 / 6).
+ * @param pivotLeast - default 0. Scaling rows and columns in the same way changes the outcome by
+ *   rounding only.
  */
 export function cholesky(matrix: Float64Array, dimension: number, pivotLeast = 0): Float64Array | null {
   const lower = new Float64Array(dimension * dimension);
   return choleskyInto(matrix, dimension, lower, pivotLeast) ? lower : null;
 }
 
-/** As `cholesky`, into given memory, whose lower triangle is overwritten. */
+/** As `cholesky`, but in the given memory. Overwrites its lower triangle. */
 export function choleskyInto(
   matrix: Float64Array, dimension: number, lower: Float64Array, pivotLeast = 0,
 ): boolean {

@@ -4,14 +4,17 @@ import { allFinite, maximumNorm } from './vector.js';
 /** An eigenvalue and its unit vector. */
 export interface Eigenpair {
   readonly value: number;
-  /** Unit vector; its largest entry (the first of equals) is positive, so that the answer is one vector. */
+  /**
+   * Unit vector. Its largest entry (the first of equal ones) is positive, so that the sign is
+   * fixed.
+   */
   readonly vector: Float64Array;
 }
 
 /**
- * Largest eigenvalue and its vector of a symmetric matrix, row-major d x d; only symmetric input
- * makes sense and it is symmetrised. Total: a matrix with a non-finite entry, or of dimension 0,
- * gives value 0 and the first axis. O(d^3).
+ * Largest eigenvalue of a symmetric matrix and its vector, row-major d x d. The matrix is
+ * symmetrised first. Every input has an answer: a matrix with a non-finite entry, or of dimension
+ * 0, gives value 0 and the first axis. O(d^3).
  */
 export function topEigenpair(matrix: Float64Array, dimension: number): Eigenpair {
   const axis = new Float64Array(dimension);
@@ -19,7 +22,7 @@ export function topEigenpair(matrix: Float64Array, dimension: number): Eigenpair
   if (dimension === 0 || !allFinite(matrix)) return { value: 0, vector: axis };
   if (dimension === 1) return { value: matrix[0]!, vector: axis };
   if (dimension === 2) return topOfTwo(matrix);
-  // Entries of at most 1: the iteration squares them, and must neither overflow nor fail to end.
+  // The iteration squares entries. Entries of at most 1 cannot make it overflow or run forever.
   const unit = maximumNorm(matrix);
   if (unit === 0) return { value: 0, vector: axis };
   const rows = Array.from({ length: dimension }, (_, i) =>
@@ -32,7 +35,7 @@ export function topEigenpair(matrix: Float64Array, dimension: number): Eigenpair
   return allFinite(vector) ? { value: unit * values[top]!, vector: oriented(vector) } : { value: 0, vector: axis };
 }
 
-/** Closed form: small groups of two-column rows are the common case. */
+/** Closed form, because small groups of rows with two columns are common. */
 function topOfTwo(matrix: Float64Array): Eigenpair {
   const first = matrix[0]!;
   const last = matrix[3]!;
@@ -40,7 +43,7 @@ function topOfTwo(matrix: Float64Array): Eigenpair {
   const half = first / 2 - last / 2;
   const spread = Math.hypot(half, side);
   const value = first / 2 + last / 2 + spread;
-  // Of the two proportional forms of the vector, the one without cancellation.
+  // The vector has two proportional forms. This picks the one without cancellation.
   const vector = half >= 0 ? [half + spread, side] : [side, spread - half];
   const size = Math.hypot(vector[0]!, vector[1]!);
   if (size === 0) return { value, vector: Float64Array.of(1, 0) };
@@ -50,7 +53,8 @@ function topOfTwo(matrix: Float64Array): Eigenpair {
 function oriented(vector: Float64Array): Float64Array {
   let largest = 0;
   for (let i = 1; i < vector.length; i++) {
-    // A clear margin: entries equal but for rounding must not decide by the last bit.
+    // A clear margin: two entries that differ only by rounding must not be compared by their last
+    // bit.
     if (Math.abs(vector[i]!) > Math.abs(vector[largest]!) * (1 + 1e-9)) largest = i;
   }
   return vector[largest]! < 0 ? vector.map((entry) => -entry) : vector;

@@ -1,6 +1,6 @@
 /**
- * Count, mean and sum of squared deviations per coordinate of a growing set of rows (Welford),
- * with the pairwise merge of Chan, Golub and LeVeque: accurate far from the origin, one pass.
+ * Count, mean and sum of squared deviations per coordinate of a growing set of rows (Welford), with
+ * the pairwise merge of Chan, Golub and LeVeque. Accurate far from the origin, in one pass.
  */
 export interface Moments {
   count: number;
@@ -9,7 +9,7 @@ export interface Moments {
   readonly squares: Float64Array;
 }
 
-/** The moments of no rows. */
+/** The moments of zero rows. */
 export function emptyMoments(dimension: number): Moments {
   return { count: 0, mean: new Float64Array(dimension), squares: new Float64Array(dimension) };
 }

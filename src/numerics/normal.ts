@@ -1,14 +1,18 @@
 /**
- * The standard normal distribution with small relative error in both far tails: privacy thresholds live at
- * probabilities of 1e-12 and less, where 1 - Phi(x) computed by subtraction would be noise.
+ * The standard normal distribution with a small relative error in both far tails. Privacy
+ * thresholds use probabilities of 1e-12 and less, where 1 - Phi(x) by subtraction would only be
+ * noise.
  */
 const logRootTwoPi = 0.9189385332046727;
 const rootTwoPi = 2.5066282746310002;
 
-/** Of a normal number 95 % lie within this many standard deviations of its mean. */
+/** 95 % of normal numbers are within this many standard deviations of the mean. */
 export const deviations95 = 1.96;
 
-/** exp(-x^2 / 2) with the error of one exponential: x is cut where its leading part has an exact square. */
+/**
+ * exp(-x^2 / 2) with the error of one exponential: x is split so that its leading part has an exact
+ * square.
+ */
 function gaussianKernel(x: number): number {
   const lead = Math.trunc(x * 16) / 16;
   return Math.exp((-lead * lead) / 2) * Math.exp((-(x - lead) * (x + lead)) / 2);
@@ -20,9 +24,9 @@ export function normalDensity(x: number): number {
 }
 
 /**
- * Mills ratio (1 - Phi(x)) / density(x), x >= 1, by Laplace's continued fraction 1/(x + 1/(x + 2/(x + 3/(x + ...
- * evaluated from its end: every term is positive, so nothing cancels. The number of terms for full precision falls
- * like 1 / x^2.
+ * Mills ratio (1 - Phi(x)) / density(x), x >= 1, by Laplace's continued fraction 1/(x + 1/(x + 2/(x
+ * + 3/(x + ... It is evaluated from its end. All terms are positive, so nothing cancels. Full
+ * precision needs a number of terms that falls like 1 / x^2.
  */
 function millsRatio(x: number): number {
   let rest = x;
@@ -30,7 +34,9 @@ function millsRatio(x: number): number {
   return 1 / rest;
 }
 
-/** Phi(x) - 1/2 for |x| < 1: density times x + x^3/3 + x^5/(3*5) + ..., all terms of one sign. */
+/**
+ * Phi(x) - 1/2 for |x| < 1: density times x + x^3/3 + x^5/(3*5) + ... All terms have the same sign.
+ */
 function centralMass(x: number): number {
   const square = x * x;
   let term = x;
@@ -55,7 +61,7 @@ export function normalUpperTail(x: number): number {
   return normalCdf(-x);
 }
 
-/** log P(Z <= x), finite for every finite x whose square is; relative error about 1e-15. */
+/** log P(Z <= x), finite if x^2 is finite. Relative error about 1e-15. */
 export function normalLogCdf(x: number): number {
   if (Number.isNaN(x)) return NaN;
   if (x > -1) return x < 1 ? Math.log(normalCdf(x)) : Math.log1p(-normalCdf(-x));
@@ -64,8 +70,8 @@ export function normalLogCdf(x: number): number {
 }
 
 /**
- * x with P(Z <= x) = p, 0 <= p <= 1; NaN outside. Newton's method on log P: that function is concave, so after the
- * first step the iterates rise to the answer and cannot overshoot.
+ * x with P(Z <= x) = p, 0 <= p <= 1; NaN outside. Newton's method on log P. That function is
+ * concave, so after the first step the iterates rise to the answer and never pass it.
  */
 export function normalQuantile(p: number): number {
   if (!(p >= 0 && p <= 1)) return NaN;
@@ -82,7 +88,10 @@ export function normalQuantile(p: number): number {
   return x;
 }
 
-/** x with Phi(x) - 1/2 = mass, -0.3 < mass <= 0: near the median the mass, not its logarithm, carries the digits. */
+/**
+ * x with Phi(x) - 1/2 = mass, -0.3 < mass <= 0. Near the median the mass has the digits and its
+ * logarithm does not.
+ */
 function centralQuantile(mass: number): number {
   let x = mass * rootTwoPi;
   for (let round = 0; round < 60 && x !== 0; round++) {
@@ -97,7 +106,7 @@ function slopeOfLogCdf(x: number): number {
   return x <= -1 ? 1 / millsRatio(-x) : normalDensity(x) / normalCdf(x);
 }
 
-/** x with P(Z > x) = q: the quantile at 1 - q for q too small to subtract. */
+/** x with P(Z > x) = q: the quantile at 1 - q, for q too small to subtract from 1. */
 export function normalUpperQuantile(q: number): number {
   return -normalQuantile(q);
 }

@@ -10,9 +10,9 @@ export interface PointSet {
 
 /**
  * Copies rows of one length into a point set.
- * @param dimension - entries of each row; needed where there may be no row.
- * @throws InvalidInputError when a row has more or fewer entries, or one that is no number (NaN and
- *   Infinity are numbers: functions that take points say what becomes of such rows).
+ * @param dimension - entries of each row. Needed if there may be no rows.
+ * @throws InvalidInputError if a row has another length, or an entry that is not a number. NaN and
+ *   Infinity are numbers; each function that takes points says how it treats such rows.
  */
 export function pointSet(
   rows: readonly ArrayLike<number>[], dimension = widthOf(rows),
@@ -36,7 +36,7 @@ function widthOf(rows: readonly ArrayLike<number>[]): number {
   return typeof rows === 'object' ? rows?.[0]?.length ?? 0 : 0;
 }
 
-/** Null and true would become 0 and 1. */
+/** Without this check, null and true would become 0 and 1. */
 function checkNumbers(row: ArrayLike<number>, index: number): void {
   if (ArrayBuffer.isView(row)) return;
   const remedy = 'give each row as a list of numbers';
@@ -62,8 +62,8 @@ export function columnOf(points: PointSet, column: number): Float64Array {
 }
 
 /**
- * The mean of the rows that `keep` marks (all when absent), summed around `origin` so that points
- * far from zero lose no digits. No row: `origin`.
+ * The mean of the rows marked in `keep` (default: all), summed around `origin` so that points far
+ * from zero lose no digits. Returns `origin` if there are no rows.
  */
 export function meanAround(points: PointSet, origin: Float64Array, keep?: Uint8Array): Float64Array {
   const sum = new Float64Array(points.dimension);
@@ -78,8 +78,8 @@ export function meanAround(points: PointSet, origin: Float64Array, keep?: Uint8A
 }
 
 /**
- * The points without the rows that have a non-finite entry; the same object when there are none.
- * @throws InvalidInputError when there are not `count * dimension` values.
+ * The points without the rows that have a non-finite entry; the same object if there are none.
+ * @throws InvalidInputError if there are not `count * dimension` values.
  */
 export function finiteRows(points: PointSet): PointSet {
   checkObject(points, 'points are what pointSet(rows) returns');

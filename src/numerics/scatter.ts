@@ -1,7 +1,8 @@
 /**
- * Count, mean and scatter (the sum over rows of (x - mean)(x - mean)^T) of a growing set of rows: Welford's recurrence
- * for whole vectors, with the pairwise merge of Chan, Golub and LeVeque. Accurate far from the origin, one pass, and
- * positive semidefinite up to rounding. O(d^2) memory and time per row.
+ * Count, mean and scatter (the sum over rows of (x - mean)(x - mean)^T) of a growing set of rows.
+ * It uses Welford's recurrence for whole vectors and the pairwise merge of Chan, Golub and LeVeque.
+ * Accurate far from the origin, in one pass, and positive semidefinite up to rounding. O(d^2)
+ * memory and time per row.
  */
 export interface Scatter {
   count: number;
@@ -15,12 +16,14 @@ export function triangleSize(dimension: number): number {
   return (dimension * (dimension + 1)) / 2;
 }
 
-/** The scatter of no rows. */
+/** The scatter of zero rows. */
 export function emptyScatter(dimension: number): Scatter {
   return { count: 0, mean: new Float64Array(dimension), upper: new Float64Array(triangleSize(dimension)) };
 }
 
-/** Scratch for one row's differences, by dimension: nothing outlives a call. */
+/**
+ * Scratch memory for the differences of one row, by dimension. Its contents do not outlive a call.
+ */
 const scratch = new Map<number, Float64Array>();
 
 function scratchOf(dimension: number): Float64Array {
@@ -41,7 +44,10 @@ export function addToScatter(scatter: Scatter, row: Float64Array): void {
   addOuter(upper, 0, gap, (count - 1) / count);
 }
 
-/** The scatters of many groups of rows side by side: each as `addToScatter` makes it alone, bit for bit. */
+/**
+ * The scatters of many groups of rows side by side. Each has the same bits as one from
+ * `addToScatter` alone.
+ */
 export class ScatterTable {
   readonly #counts: Uint32Array;
   readonly #means: Float64Array;
@@ -65,13 +71,13 @@ export class ScatterTable {
     addOuter(this.#uppers, group * this.#size, this.#gap, (count - 1) / count);
   }
 
-  /** A copy. */
+  /** Returns a copy. */
   state(group: number): Scatter {
     const of = (all: Float64Array, size: number): Float64Array => all.slice(group * size, (group + 1) * size);
     return { count: this.#counts[group]!, mean: of(this.#means, this.dimension), upper: of(this.#uppers, this.#size) };
   }
 
-  /** In place of what the group was. */
+  /** Replaces the state of the group. */
   put(group: number, { count, mean, upper }: Scatter): void {
     this.#counts[group] = count;
     this.#means.set(mean, group * this.dimension);
@@ -84,7 +90,10 @@ export class ScatterTable {
   }
 }
 
-/** Moves the mean at `offset` by a row that is the `count`-th, and says by how much the row was off before. */
+/**
+ * Moves the mean at `offset` by row number `count`. Writes the row's distance from the mean before
+ * to `gap`.
+ */
 function moveMeanKeepingGap(means: Float64Array, offset: number, row: Float64Array, count: number, gap: Float64Array): void {
   for (let i = 0; i < gap.length; i++) {
     const mean = means[offset + i]!;
@@ -95,8 +104,8 @@ function moveMeanKeepingGap(means: Float64Array, offset: number, row: Float64Arr
 }
 
 /**
- * upper += factor * gap gap^T, where the triangle at `offset` of `upper` is meant. Four entries at a time, which are
- * independent of each other: two thirds of the time.
+ * upper += factor * gap gap^T, for the triangle at `offset` of `upper`. It computes four
+ * independent entries at a time, which saves a third of the time.
  */
 function addOuter(upper: Float64Array, offset: number, gap: Float64Array, factor: number): void {
   const dimension = gap.length;

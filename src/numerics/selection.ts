@@ -1,9 +1,9 @@
 import { assert } from '../base/assert.js';
 
 /**
- * The entry that would stand at `rank` after sorting; reorders `entries`. Quickselect with the
- * middle of three as pivot; when the pivots are bad for too long (an adversary chose the data) the
- * rest is sorted, so that the cost stays O(n log n). No entry is NaN.
+ * The entry that would be at `rank` after sorting. Reorders `entries`. Quickselect with the median
+ * of three as pivot. If the pivots are bad for too long (an adversary may have chosen the data), it
+ * sorts the rest, so that the cost stays O(n log n). No entry may be NaN.
  */
 export function selectInPlace(entries: Float64Array, rank: number): number {
   assert(Number.isInteger(rank) && rank >= 0 && rank < entries.length, 'the rank lies in the array');
@@ -38,7 +38,10 @@ function middleOfThree(a: number, b: number, c: number): number {
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
 }
 
-/** The median; the midpoint of the two middle entries for an even number. NaN for an empty array. */
+/**
+ * The median: for an even number of entries, the midpoint of the two central ones. NaN for an empty
+ * array.
+ */
 export function median(entries: ArrayLike<number>): number {
   const copy = Float64Array.from(entries);
   const { length } = copy;
@@ -51,8 +54,8 @@ export function median(entries: ArrayLike<number>): number {
 }
 
 /**
- * Order statistic at share `probability` (0..1) of the sorted entries, interpolated between
- * neighbours. NaN for an empty array.
+ * The value at share `probability` (0..1) of the sorted entries, interpolated between neighbours.
+ * NaN for an empty array.
  */
 export function quantile(entries: ArrayLike<number>, probability: number): number {
   assert(probability >= 0 && probability <= 1, 'a quantile is asked at a share of 0 to 1');

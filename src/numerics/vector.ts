@@ -1,4 +1,7 @@
-/** Small dense helpers on Float64Array. None of them checks lengths: callers pass vectors of one dimension. */
+/**
+ * Small dense helpers on Float64Array. They do not check lengths: callers pass vectors of one
+ * dimension.
+ */
 
 /** Sum of products, in order. */
 export function dot(left: Float64Array, right: Float64Array): number {
@@ -7,7 +10,7 @@ export function dot(left: Float64Array, right: Float64Array): number {
   return sum;
 }
 
-/** The largest absolute entry; 0 for an empty vector, NaN when an entry is NaN. */
+/** The largest absolute entry; 0 for an empty vector, NaN if an entry is NaN. */
 export function maximumNorm(vector: Float64Array): number {
   let largest = 0;
   for (const entry of vector) {
@@ -18,11 +21,11 @@ export function maximumNorm(vector: Float64Array): number {
   return largest;
 }
 
-/** Euclidean norm that neither overflows nor underflows while the answer is a double. */
+/** Euclidean norm. It neither overflows nor underflows if the answer is a double. */
 export function norm(vector: Float64Array): number {
   const largest = maximumNorm(vector);
   if (largest === 0 || !Number.isFinite(largest)) return largest;
-  // Plain squares are exact enough, and faster, while they stay within the range of doubles.
+  // Within the range of doubles, plain squares are exact enough and faster.
   const unit = largest > 1e-140 && largest < 1e140 ? 1 : largest;
   let sum = 0;
   for (const entry of vector) sum += (entry / unit) ** 2;

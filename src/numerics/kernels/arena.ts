@@ -3,7 +3,10 @@ import { moduleText } from './generated/module.js';
 
 type Pass = (...numbers: number[]) => number;
 
-/** What the compiled module exports; pointers are bytes, see assembly/rows.ts, assembly/gram.ts, assembly/counts.ts, assembly/scores.ts and assembly/eigen.ts. */
+/**
+ * The exports of the compiled module. Pointers count bytes. See assembly/rows.ts, gram.ts,
+ * counts.ts, scores.ts and eigen.ts.
+ */
 export interface Exports {
   readonly gather: Pass;
   readonly packColumns: Pass;
@@ -22,7 +25,7 @@ export interface Exports {
   readonly eigen: Pass;
 }
 
-/** The part of WebAssembly that Node and browsers share; the language's own declarations do not have it. */
+/** The part of WebAssembly that Node and browsers share. TypeScript's own declarations lack it. */
 interface Memory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
@@ -36,8 +39,8 @@ const pageBytes = 65_536;
 let compiled: object | null = null;
 
 /**
- * An instance of the module and its memory. A kernel calls `layout` with the numbers that each of its parts needs, then
- * has these parts as views; the next layout takes them back.
+ * An instance of the module and its memory. A kernel calls `layout` with the length of each of its
+ * parts and gets the parts as views. They are valid until the next layout.
  */
 export class Arena {
   readonly exports: Exports;
@@ -55,7 +58,9 @@ export class Arena {
     this.#base = found.heapBase();
   }
 
-  /** Views of `lengths` doubles, in which anything may stand; a part's pointer is its byteOffset. */
+  /**
+   * Views of `lengths` doubles with arbitrary contents. The pointer of a part is its byteOffset.
+   */
   layout<const Lengths extends readonly number[]>(...lengths: Lengths): { [K in keyof Lengths]: Float64Array } {
     let top = this.#base;
     const places = lengths.map((length) => {

@@ -4,13 +4,16 @@ import type { AddedMoments, Rows, StepBall } from './contract.js';
 import { addSymmetric, Blocks, padded } from './passes.js';
 import { copyNumbers } from './shared.js';
 
-/** Numbers of a block: with its steps and their packed copy it stays in a core's second-level cache. */
+/**
+ * Numbers per block. With its steps and their packed copy, a block stays in a core's second-level
+ * cache.
+ */
 const blockNumbers = 16_384;
 
-/** Few passes of the tiles add up to more than they cost to begin and end. */
+/** With fewer rows, starting and ending the passes of tiles costs more than the passes. */
 const rowsLeast = 128;
 
-/** See `Kernels.clipRows`; with `added`, also the moments of the rows that are there. */
+/** See `Kernels.clipRows`. With `added`, also the moments of the present rows. */
 export function clipRows(
   arena: Arena, rows: Rows, dimension: number, count: number, ball: StepBall, into: Rows, present?: Uint8Array,
   added?: AddedMoments,
@@ -41,7 +44,7 @@ export function clipRows(
     copyNumbers(steps.subarray(0, held * dimension), into.subarray(first * dimension, (first + held) * dimension));
     present?.set(flags.subarray(0, held), first);
     if (added === undefined) return;
-    // Rows that are not there are zeros, which add nothing.
+    // Absent rows are zeros, which add nothing.
     packWide(steps.byteOffset, held, dimension, 0, packed.byteOffset, 0, held, columns.byteOffset);
     addGram(packed.byteOffset, packed.byteOffset, held, width, sum.byteOffset);
   });
@@ -58,7 +61,10 @@ function check(dimension: number, count: number, ball: StepBall, into: Rows, pre
   assert(present === undefined || present.length >= count, 'every row may be said to be present');
 }
 
-/** 1 / grid, where a product with it is the quotient by the grid, bit for bit: for powers of two; else NaN. */
+/**
+ * 1 / grid for a power of two: multiplying by it gives the same bits as dividing by the grid. Else
+ * NaN.
+ */
 function inverseOf(grid: number): number {
   const exponent = Math.round(Math.log2(grid));
   return Math.abs(exponent) <= 1_000 && 2 ** exponent === grid ? 2 ** -exponent : Number.NaN;

@@ -1,25 +1,29 @@
 import { Arena } from './arena.js';
 import { Blocks } from './passes.js';
 
-/** Counts of where the entries of each column are, or how far apart, of all columns in one pass over the rows. */
+/**
+ * Counts the entries of each column by place or by distance, for all columns in one pass over the
+ * rows.
+ */
 
 let own: Arena | null = null;
 const arena = (): Arena => (own ??= new Arena());
 
 /**
- * Bins next to each other are counted in an array; those farther off in their column's map, which
- * takes longer.
+ * Bins next to each other are counted in an array. Bins farther away are counted in their column's
+ * map, which takes longer.
  */
 const nearBins = 256;
-/** Rows that say where a column's array of bins lies. */
+/** Size of the sample that places a column's array of bins. */
 const sampledRows = 64;
-/** Bin numbers beyond this are no longer distinct doubles; such an entry is in no bin. */
+/** Beyond this, bin numbers are not distinct doubles. An entry there is in no bin. */
 const binMaximum = 2 ** 52;
 
 /**
- * The first of the near bins of a column: of the stretches of that many bins, each half a stretch
- * from the next, the one with most of a sample's rows. One row moves it only between stretches that
- * hold about as many, so that no row alone decides how long the count takes.
+ * The first of a column's near bins. Of the stretches of `nearBins` bins, each shifted by half a
+ * stretch from the one before, it takes the one with most rows of a sample. One row can change the
+ * choice only between stretches with about the same number of rows. So no single row decides how
+ * long the count takes.
  */
 function lowestNear(
   values: Float64Array, dimension: number, count: number, column: number, width: number,
@@ -43,8 +47,8 @@ function lowestNear(
 }
 
 /**
- * Rows per bin floor(entry / width), one map per column. Entries that are not finite, or too far to have a bin of their
- * own, are in none.
+ * Counts rows per bin floor(entry / width), one map per column. An entry that is not finite, or too
+ * far away for a bin of its own, is in no bin.
  * @param widths - one per column.
  */
 export function countColumnBins(
@@ -76,26 +80,27 @@ export function countColumnBins(
     for (let place = 0; place < nearBins; place++) {
       const rows = near[j * nearBins + place]!;
       const bin = lowest[j]! + place;
-      // Zero is one bin, whatever its sign.
+      // Zero is one bin, with either sign.
       if (rows > 0 && Math.abs(bin) <= binMaximum) bins.set(bin + 0, rows);
     }
   });
   return far;
 }
 
-/** Cells of one width side by side, in every column. */
+/** Cells side by side in every column, all of one width. */
 export interface CellPlaces {
   /** Where each column's first cell begins. */
   readonly lows: Float64Array;
   /** Cells per unit of each column, positive. */
   readonly rates: Float64Array;
-  /** As many in every column. */
+  /** The same number in every column. */
   readonly cells: number;
 }
 
 /**
- * Finite entries of each column by cell, cells + 2 numbers a column: those below all cells, those whose
- * floor((entry - low) * rate) is k, for each k < cells, and those above.
+ * Counts the finite entries of each column by cell, cells + 2 numbers per column: first the entries
+ * below all cells, then for each k < cells those with floor((entry - low) * rate) = k, then those
+ * above.
  */
 export function countColumnCells(
   values: Float64Array, dimension: number, count: number, { lows, rates, cells }: CellPlaces,
@@ -103,7 +108,7 @@ export function countColumnCells(
   const counts = new Float64Array((cells + 2) * dimension);
   if (count === 0 || dimension === 0) return counts;
   const blocks = new Blocks(arena(), values, dimension, count, {});
-  // Two columns are read at a time, of an odd number one more than there are.
+  // Two columns are read at a time, so an odd number of columns needs one more.
   const [counted, places, scales, ...parts] = arena().layout(
     Math.ceil(((cells + 3) * dimension) / 2), dimension + 1, dimension + 1, ...blocks.lengths,
   );
@@ -122,15 +127,19 @@ export function countColumnCells(
   return counts;
 }
 
-/** Bins of a difference: from 2^-200 to 2^200, what is less or more in the first or last of them. */
+/**
+ * Bins of a difference go from 2^-200 to 2^200. Smaller and larger ones count in the first and last
+ * bin.
+ */
 const doublingsMaximum = 200;
 const doublings = 2 * doublingsMaximum + 1;
-/** A double's high word holds its exponent. */
+/** The high word of a double holds its exponent. */
 const wordOfExponent = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0;
 
 /**
- * Pairs of rows per bin floor(log2 |difference|), held within -200 .. 200, one map per column. A difference that is
- * zero or no number is in no bin. Each pair is two rows of `values`, side by side in `pairs`.
+ * Counts pairs of rows per bin floor(log2 |difference|), clamped to -200 .. 200, one map per
+ * column. A difference that is zero or not a number is in no bin. `pairs` holds two indexes of rows
+ * in `values` for each pair, side by side.
  */
 export function countPairBins(values: Float64Array, dimension: number, pairs: Uint32Array): Map<number, number>[] {
   const counts = new Uint32Array(doublings * dimension);
@@ -141,7 +150,8 @@ export function countPairBins(values: Float64Array, dimension: number, pairs: Ui
     for (let j = 0; j < dimension; j++) {
       difference[0] = values[left + j]! - values[right + j]!;
       if (difference[0] === 0 || difference[0] !== difference[0]) continue;
-      // The exponent itself: a logarithm would round up just below a power of two. Subnormal ones are far below 2^-200.
+      // Reads the exponent bits: a logarithm would round up just below a power of two. Subnormal
+      // numbers are far below 2^-200.
       const exponent = ((words[wordOfExponent]! >>> 20) & 0x7ff) - 1023;
       const bin = exponent < -doublingsMaximum ? 0 : Math.min(exponent, doublingsMaximum) + doublingsMaximum;
       counts[j * doublings + bin]! += 1;

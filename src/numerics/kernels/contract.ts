@@ -1,17 +1,23 @@
-/** Rows side by side, `count * dimension` numbers or more. Single precision is widened block by block. */
+/**
+ * Rows side by side, at least `count * dimension` numbers. Single precision is converted to doubles
+ * block by block.
+ */
 export type Rows = Float64Array | Float32Array;
 
-/** What a pass over rows may leave out, weigh or move. */
+/** Rows that a pass leaves out, and how it weights and moves them. */
 export interface PassOptions {
-  /** One entry per row; rows with 0 are left out. */
+  /** One entry per row. A row with 0 is left out. */
   readonly mask?: Uint8Array;
   /** One weight per row. */
   readonly weights?: Float64Array;
-  /** Taken away from every row first. */
+  /** Subtracted from every row first. */
   readonly centre?: Float64Array;
 }
 
-/** A ball of `steps` grid steps, as src/privacy/stages/clip.ts makes them, about a point. */
+/**
+ * A ball around a point with a radius of `steps` grid steps, as src/privacy/stages/clip.ts makes
+ * it.
+ */
 export interface StepBall {
   readonly grid: number;
   readonly steps: number;
@@ -20,86 +26,111 @@ export interface StepBall {
   readonly unit?: Float64Array;
 }
 
-/** What clipped rows add up to. */
+/** Sums over clipped rows. */
 export interface AddedMoments {
   /** One per column, in steps. */
   readonly sums: Float64Array;
-  /** Of products, d x d, in steps squared. */
+  /** Sums of products, d x d, in squared steps. */
   readonly products: Float64Array;
 }
 
-/** How rows are scored: (x - centre)^T matrix (x - centre). */
+/** Rows are scored by (x - centre)^T matrix (x - centre). */
 export interface ScoreForm {
   readonly centre: Float64Array;
   readonly matrix: Float64Array;
 }
 
 export interface SymmetricEigen {
-  /** Ascending. All NaN when the matrix was not finite. */
+  /** Ascending. All NaN if the matrix was not finite. */
   readonly values: Float64Array;
-  /** Row-major: row i, of `dimension` numbers, is the unit vector of values[i]; the sign is arbitrary but repeatable. */
+  /**
+   * Row-major. Row i, of `dimension` numbers, is the unit vector of values[i]. Its sign is
+   * arbitrary but repeatable.
+   */
   readonly vectors: Float64Array;
 }
 
 /**
- * Dense numeric kernels. Results are the same bits on every machine and for every split of the memory: sums run over
- * rows in their order, in blocks that depend on the dimension alone, without fused multiply-adds.
+ * Dense numeric kernels. Results have the same bits on every machine and for every split of the
+ * memory: sums run over rows in order, in blocks that depend on the dimension alone, without fused
+ * multiply-adds.
  *
- * Rows of whole numbers: while count * (largest squared norm of a row) < 2^53, `gram`, `columnSums` and `squaredNorms`
- * of unweighted rows are exact, since every partial sum is an integer that a double holds; then any order, any shard
- * and any number of workers give the same bits. `clipBall(radius, { products: true, rowsMax })` makes such steps.
+ * Rows of integers: if count * (largest squared norm of a row) < 2^53, `gram`, `columnSums` and
+ * `squaredNorms` of unweighted rows are exact, because a double holds every partial sum. Every
+ * order, every split and every number of workers then give the same bits. `clipBall(radius, {
+ * products: true, rowsMax })` makes such rows.
  *
- * Non-finite numbers: nothing throws and nothing hangs. They spread as in IEEE 754, `clipRows` makes such rows null,
- * and decompositions of non-finite matrices are NaN. A masked row never spreads.
- * Sizes that do not fit are an InvariantError. Not for several threads at once: one set of kernels per thread.
+ * Non-finite numbers: no kernel throws or runs forever. They spread as in IEEE 754, `clipRows`
+ * makes such rows null, and decompositions of non-finite matrices are NaN. A masked row never has
+ * an effect.
+ * Sizes that do not fit are an InvariantError. A set of kernels belongs to one thread.
  */
 export interface Kernels {
   /**
-   * Adds X^T X (with weights X^T W X), all d x d entries, exactly symmetric, to `into`; n d^2 operations. Adds the
-   * columns' sums, as `columnSums` does and for next to nothing, to `sums`.
+   * Adds X^T X (with weights X^T W X), all d x d entries, exactly symmetric, to `into`. n d^2
+   * operations. Also adds the sums of the columns to `sums`, as `columnSums` does, at almost no
+   * extra cost.
    */
   gram(
     rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array, sums?: Float64Array,
   ): void;
   /** Adds the (weighted) sum of each column to `into`. */
   columnSums(rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array): void;
-  /** The (weighted) mean, in two passes so that it holds far from the origin; zeros when nothing weighs. */
+  /**
+   * The (weighted) mean, in two passes so that it is accurate far from the origin. Zeros if there
+   * is no weight.
+   */
   means(rows: Rows, dimension: number, count: number, options: PassOptions): Float64Array;
-  /** Writes (x - centre)^T matrix (x - centre) of each row; a row's result does not depend on the other rows. */
+  /**
+   * Writes (x - centre)^T matrix (x - centre) of each row. The result of a row does not depend on
+   * other rows.
+   */
   quadraticForms(
     rows: Rows, dimension: number, count: number, centre: Float64Array, matrix: Float64Array, into: Float64Array,
   ): void;
   /**
-   * How many of the rows that `alive` does not mask have a score in each bin [edges[j], edges[j + 1]), the last one
-   * open-ended; scores are not kept.
+   * Counts the rows that `alive` does not mask by the bin of their score, [edges[j], edges[j + 1]).
+   * The last bin has no upper end. Scores are not kept.
    * @param edges - ascending, 1 to 254.
-   * @param bins - gets j + 1 for a row in bin j, and 0 for one that is masked or below every edge.
+   * @param bins - gets j + 1 for a row in bin j, and 0 for a row that is masked or below every
+   *   edge.
    */
   scoreBins(
     rows: Rows, dimension: number, count: number, form: ScoreForm, alive: Uint8Array, edges: Float64Array,
     bins: Uint8Array,
   ): Float64Array;
-  /** Takes the rows from `alive` whose entry in `bins` is at least `least`, 1 or more, and below `below`; lists them. */
+  /**
+   * Removes the rows with `least` <= bin < `below` from `alive` and lists them. `least` is 1 or
+   * more.
+   */
   takeBinned(bins: Uint8Array, alive: Uint8Array, least: number, below: number): Uint32Array;
-  /** Writes |x - centre|^2 of each row, summed over columns in order. */
+  /** Writes |x - centre|^2 of each row. Sums run over columns in order. */
   squaredNorms(rows: Rows, dimension: number, count: number, centre: Float64Array, into: Float64Array): void;
   /**
-   * Writes each row's whole grid steps inside the ball, bit for bit those of `clipToBall` of src/privacy/stages/clip.ts, whose
-   * proof therefore holds. `into` may be the rows themselves, or single precision when ball.steps <= 2^24.
-   * @param present - gets 0 for a null row (an entry that is not finite), which becomes zeros, and 1 otherwise.
-   * @param added - gets what `gram` would add for the steps, with its sums.
+   * Writes each row as integer multiples of the grid step inside the ball. The bits equal those of
+   * `clipToBall` in src/privacy/stages/clip.ts, so its proof holds. `into` may be the rows
+   * themselves, or single precision if ball.steps <= 2^24.
+   * @param present - gets 0 for a null row (an entry is not finite), which becomes zeros, and 1 for
+   *   every other.
+   * @param added - gets what `gram` would add for the steps, with the sums of the columns.
    */
   clipRows(
     rows: Rows, dimension: number, count: number, ball: StepBall, into: Rows, present?: Uint8Array, added?: AddedMoments,
   ): void;
-  /** The n x m product of row-major a (n x k) and b (k x m). Both are copied: for matrices, not for data. */
+  /**
+   * The n x m product of row-major a (n x k) and b (k x m). Copies both, so use it for matrices and
+   * not for data.
+   */
   product(a: Float64Array, b: Float64Array, n: number, k: number, m: number): Float64Array;
-  /** Of the symmetric part. Residual and orthogonality within a few d * 2^-53 of the norm, repeated values included. */
+  /**
+   * Decomposes the symmetric part. Residual and orthogonality are within a few d * 2^-53 of the
+   * norm, also for repeated values.
+   */
   eigenSymmetric(matrix: Float64Array, dimension: number): SymmetricEigen;
   /**
-   * exp of the symmetric part; exactly symmetric, positive semidefinite up to rounding.
-   * @param scaling - `unitTrace` divides by the trace, without overflow whatever the matrix: the density matrix of
-   *   multiplicative weights. Default `none`.
+   * exp of the symmetric part. Exactly symmetric, and positive semidefinite up to rounding.
+   * @param scaling - `unitTrace` divides by the trace and never overflows. The result is the
+   *   density matrix of multiplicative weights. Default `none`.
    */
   exponentialSymmetric(matrix: Float64Array, dimension: number, scaling?: 'none' | 'unitTrace'): Float64Array;
 }

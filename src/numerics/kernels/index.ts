@@ -7,7 +7,10 @@ import { quadraticForms, scoreBins, squaredNorms, takeBinned } from './scoring.j
 
 export type { Kernels, PassOptions, Rows, ScoreForm, StepBall, SymmetricEigen } from './contract.js';
 
-/** A set of kernels with its own memory, which grows to what the largest call needs. Some milliseconds the first time. */
+/**
+ * A set of kernels with its own memory, which grows to the needs of the largest call. The first set
+ * takes some milliseconds.
+ */
 export function createKernels(): Kernels {
   const arena = new Arena();
   return {
@@ -30,14 +33,17 @@ export function createKernels(): Kernels {
 let own: Kernels | null = null;
 
 /**
- * The kernels of this thread, for matrices and groups of rows: made when first asked for. Calls do not overlap, and no
- * result shares memory with them.
+ * The kernels of this thread, for matrices and groups of rows. Made at the first call. Calls do not
+ * overlap, and no result shares memory with the kernels.
  */
 export function ownKernels(): Kernels {
   return own ??= createKernels();
 }
 
-/** A first mean, and then the mean of what is left over, which is small and so keeps its digits. */
+/**
+ * A first mean, plus the mean of the differences from it. These are small, so they keep their
+ * digits.
+ */
 function means(arena: Arena, rows: Rows, dimension: number, count: number, options: PassOptions): Float64Array {
   const { mask, weights, centre = new Float64Array(dimension) } = options;
   let total = 0;

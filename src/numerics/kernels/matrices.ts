@@ -32,7 +32,7 @@ export function eigenSymmetric(arena: Arena, matrix: Float64Array, dimension: nu
     const lifted = eigenSymmetric(arena, matrix.map((entry) => entry * 2 ** 600), dimension);
     return { values: lifted.values.map((value) => value * 2 ** -600), vectors: lifted.vectors };
   }
-  // A power of two, so that scaling is exact; entries near 1 can neither overflow nor vanish when squared.
+  // A power of two, so scaling is exact. Squares of entries near 1 neither overflow nor vanish.
   const exponent = largest === 0 ? 0 : Math.min(1023, Math.floor(Math.log2(largest)) + 1);
   const unit = 2 ** exponent;
   const [scaled, vectors, values, work] = arena.layout(
@@ -60,7 +60,10 @@ function undefinedEigen(dimension: number): SymmetricEigen {
   };
 }
 
-/** See `Kernels.exponentialSymmetric`: V^T diag(exp(values)) V, as the sum of products of scaled eigenvectors. */
+/**
+ * See `Kernels.exponentialSymmetric`: V^T diag(exp(values)) V, as a sum of products of scaled
+ * eigenvectors.
+ */
 export function exponentialSymmetric(
   arena: Arena, matrix: Float64Array, dimension: number, scaling: 'none' | 'unitTrace',
 ): Float64Array {

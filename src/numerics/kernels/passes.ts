@@ -3,7 +3,10 @@ import type { Arena } from './arena.js';
 import type { PassOptions, Rows } from './contract.js';
 import { copyNumbers } from './shared.js';
 
-/** Numbers of a block: of up to 100 columns two panels and what comes of them stay in the nearest cache, all of it in the next. */
+/**
+ * Numbers per block. With up to 100 columns, two panels and their products stay in the nearest
+ * cache, and the whole block in the next.
+ */
 const blockNumbers = 24_576;
 
 /** The next multiple of 4. */
@@ -24,13 +27,13 @@ function checkRows(rows: Rows, dimension: number, count: number, { mask, weights
 interface Block {
   readonly rows: number;
   readonly count: number;
-  /** 0 when there are none. */
+  /** 0 if there are no weights. */
   readonly weights: number;
-  /** Of the block's first row. */
+  /** Index of the block's first row. */
   readonly first: number;
 }
 
-/** Brings the rows in, block by block, without those that are masked, and calls `use` for each. */
+/** Loads the rows without the masked ones, block by block, and calls `use` for each block. */
 export class Blocks {
   readonly size: number;
 
@@ -47,7 +50,7 @@ export class Blocks {
     this.size = Math.min(padded(count), size);
   }
 
-  /** Doubles for: the block, its mask (bytes), its weights, the centre. */
+  /** Numbers of doubles for the block, its mask (bytes), its weights and the centre. */
   get lengths(): [number, number, number, number] {
     const { mask, weights, centre } = this.options;
     return [
@@ -80,7 +83,7 @@ export class Blocks {
     }
   }
 
-  /** The rows of a block that its mask leaves, when they are so few that bringing in the others would be a waste. */
+  /** The unmasked rows of a block, if there are so few that loading the others would be a waste. */
   #fewRows(first: number, size: number): number[] | null {
     const mask = this.options.mask!;
     const most = size >>> 3;
@@ -94,7 +97,7 @@ export class Blocks {
   }
 }
 
-/** See `Kernels.gram`; with `sums`, which costs next to nothing beside it, also `Kernels.columnSums`. */
+/** See `Kernels.gram`. With `sums`, also `Kernels.columnSums`, at almost no extra cost. */
 export function gram(
   arena: Arena, rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array,
   sums?: Float64Array,
@@ -120,7 +123,7 @@ export function gram(
   sums?.forEach((_, i) => (sums[i]! += columns[i]!));
 }
 
-/** Adds what `addGram` made, of which the upper triangle counts, to a d x d matrix. */
+/** Adds the output of `addGram` to a d x d matrix. Only its upper triangle counts. */
 export function addSymmetric(sum: Float64Array, dimension: number, into: Float64Array): void {
   const width = padded(dimension);
   for (let i = 0; i < dimension; i++) {

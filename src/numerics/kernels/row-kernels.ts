@@ -2,14 +2,17 @@ import { countColumnBins, countColumnCells, countPairBins, type CellPlaces } fro
 import { createKernels, type Kernels, type PassOptions, type ScoreForm, type StepBall } from './index.js';
 import { moveScored } from './score-bins.js';
 
-/** Rows in double precision. Threads share them when they are in shared memory; other rows are worked on in place. */
+/**
+ * Rows in double precision. In shared memory, threads share them. Other rows are processed on the
+ * calling thread.
+ */
 export interface RowSet {
   readonly values: Float64Array;
   readonly dimension: number;
   readonly count: number;
 }
 
-/** What a pass adds up. */
+/** The sums of a pass. */
 export interface RowMoments {
   /** Rows that were not masked. */
   readonly count: number;
@@ -19,28 +22,28 @@ export interface RowMoments {
   readonly products: Float64Array;
 }
 
-/** Rows of a chunk: enough that a message costs nothing beside it. */
+/** Rows per chunk: so many that the cost of a message does not matter. */
 export const chunkRows = 32_768;
 
-/** Rows `first` to `last`, the latter excluded. */
+/** Rows from `first` up to but not including `last`. */
 export interface Chunk {
   readonly rows: RowSet;
   readonly first: number;
   readonly last: number;
 }
 
-/** A pass that threads share. */
+/** A pass whose work threads share. */
 export interface Share {
-  /** Of `rowKernels`. */
+  /** A name in `rowKernels`. */
   readonly kernel: string;
-  /** A chunk but for its first and last row. */
+  /** A chunk without its first and last row. */
   readonly input: object;
-  /** Rows, or whatever chunks are of. */
+  /** Number of rows, or of whatever the chunks divide. */
   readonly length: number;
-  /** One number in shared memory: the next chunk that nobody has taken. */
+  /** One number in shared memory: the next free chunk. */
   readonly next: Uint32Array;
 }
-/** What one thread did: results by the number of their chunk. */
+/** The work of one thread: results by the number of their chunk. */
 export type Shared<Output> = readonly (readonly [chunk: number, output: Output])[];
 
 interface MomentsInput extends Chunk {
@@ -76,7 +79,7 @@ interface ClipInput extends Chunk {
 }
 
 interface BinsInput extends Chunk {
-  /** Widths of the columns' bins. */
+  /** Bin width of each column. */
   readonly places: Float64Array;
 }
 interface CellsInput extends Chunk {
@@ -117,7 +120,7 @@ function scoreChunk(chunk: Chunk, { centre, matrix }: ScoreForm, into: Float64Ar
   kernels().quadraticForms(valuesOf(chunk), dimension, last - first, centre, matrix, into);
 }
 
-/** Scores of one chunk, for passes that need no more of them: not kept for all rows. */
+/** Scores of one chunk. For passes that do not need the scores of all rows at once. */
 let ownScores: Float64Array | null = null;
 
 function chunkScores(chunk: Chunk, form: ScoreForm): Float64Array {
@@ -132,7 +135,7 @@ function scoreBins(input: ScoreBinsInput): Float64Array {
   return kernels().scoreBins(valuesOf(input), dimension, last - first, form, flags, edges, found);
 }
 
-/** Rows that are brought together before they are added up. */
+/** Most rows that are gathered before they are added. */
 const fewRows = 512;
 
 function takeBinned(input: TakeInput): RowMoments {
@@ -185,12 +188,12 @@ function pairBins({ rows, first, last, pairs }: PairsInput): Map<number, number>
   return countPairBins(rows.values, rows.dimension, pairs.subarray(2 * first, 2 * last));
 }
 
-/** Chunk `index` of a pass over `length` things. */
+/** Chunk `index` of a pass over `length` items. */
 export function chunkOf(input: object, index: number, length: number): object {
   return { ...input, first: index * chunkRows, last: Math.min(length, (index + 1) * chunkRows) };
 }
 
-/** Does chunks until all are taken. */
+/** Processes chunks until all are taken. */
 function share({ kernel, input, length, next }: Share): Shared<unknown> {
   const done: [number, unknown][] = [];
   for (let chunk = Atomics.add(next, 0, 1); chunk * chunkRows < length; chunk = Atomics.add(next, 0, 1)) {
@@ -199,7 +202,9 @@ function share({ kernel, input, length, next }: Share): Shared<unknown> {
   return done;
 }
 
-/** What worker threads can be asked for, by name. Inputs and outputs are as the functions below make them. */
+/**
+ * The kernels that worker threads run, by name. The functions below make their inputs and outputs.
+ */
 export const rowKernels: Readonly<Record<string, (input: unknown) => unknown>> = {
   moments: (input) => moments(input as MomentsInput),
   scores: (input) => scores(input as ScoresInput),

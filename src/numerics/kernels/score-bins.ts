@@ -1,6 +1,6 @@
 /**
- * How many of the rows that `alive` does not mask have a score in each bin [edges[j], edges[j + 1]), the last one
- * open-ended. O(count) where most scores are below the first edge.
+ * Counts the rows that `alive` does not mask by the bin of their score, [edges[j], edges[j + 1]).
+ * The last bin has no upper end. O(count) if most scores are below the first edge.
  * @param edges - ascending.
  */
 export function countScoreBins(scores: Float64Array, alive: Uint8Array, edges: ArrayLike<number>): Float64Array {
@@ -14,7 +14,7 @@ export function countScoreBins(scores: Float64Array, alive: Uint8Array, edges: A
   return counts;
 }
 
-/** Takes the rows with a score of at least `least`, and below `below`, from `alive`, and marks them in `gone`. */
+/** Removes the rows with `least` <= score < `below` from `alive` and marks them in `gone`. */
 export function moveScored(
   scores: Float64Array, alive: Uint8Array, gone: Uint8Array, least: number, below: number,
 ): void {

@@ -3,7 +3,7 @@ import type { Arena } from './arena.js';
 import type { Rows, ScoreForm } from './contract.js';
 import { Blocks, blockRowsOf } from './passes.js';
 
-/** Bins that a byte can tell apart, besides none. */
+/** Most bins that a byte can number. 0 means no bin. */
 export const scoreBinsMax = 254;
 
 /** See `Kernels.quadraticForms`. */
@@ -44,10 +44,13 @@ export function scoreBins(
 
 const bytesOf = (part: Float64Array): Uint8Array => new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
 
-/** A block stays in the nearest caches while it is scored. */
+/** Rows of a block that stays in the nearest caches while it is scored. */
 const rowsOfBlock = (dimension: number): number => Math.max(4, Math.floor(blockRowsOf(dimension) / 16) * 4);
 
-/** Scores block after block; `use` gets the scores of the rows from `first` on, and `more` parts of these lengths. */
+/**
+ * Scores block after block. `use` gets the scores of the rows from `first` on, and further parts
+ * with the lengths in `more`.
+ */
 function scoreBlocks(
   arena: Arena, rows: Rows, dimension: number, count: number, { centre, matrix }: ScoreForm, more: readonly number[],
   use: (scores: Float64Array, first: number, more: readonly Float64Array[]) => void,
@@ -60,7 +63,8 @@ function scoreBlocks(
   const [out, middle, form, lanes, ...parts] = arena.layout(...places) as unknown as
     [Float64Array, Float64Array, Float64Array, Float64Array, ...Float64Array[]];
   middle.set(centre);
-  // Above the diagonal stands what both triangles say, below it nothing: half of the products are left.
+  // The upper triangle holds the sum of both triangles, the lower one zeros. This halves the
+  // products.
   form.fill(0);
   for (let i = 0; i < dimension; i++) {
     form[i * dimension + i] = matrix[i * dimension + i]!;

@@ -10,21 +10,25 @@ export { rowKernels, type RowMoments, type RowSet } from './row-kernels.js';
 export { sharedBytes, sharedDoubles, sharedIndexes } from './shared.js';
 
 /**
- * Passes over many rows, cut into chunks that worker threads can take. The chunks depend on nothing but the count, and
- * their results are added in the order of the rows: with any number of threads, none included, the bits are the same.
+ * Passes over many rows, split into chunks for worker threads. The chunks depend on the count
+ * alone, and their results are added in the order of the rows. So the bits are the same with any
+ * number of threads, also without any.
  */
 
-/** Runs a kernel of `rowKernels` by name; `Compute` of the estimators is one. */
+/** Runs a kernel of `rowKernels` by name. The estimators' `Compute` is one. */
 export interface KernelRunner {
-  /** Threads behind it; 0 when there are none. */
+  /** Number of threads behind it; 0 if there are none. */
   readonly parallelism: number;
-  /** @param thread - which one, below `parallelism`; default: whichever has least to do. */
+  /** @param thread - a number below `parallelism`. Default: the least busy thread. */
   run<Output>(kernel: string, input: unknown, thread?: number): Promise<Output>;
-  /** Told of every pass before it begins, with the things that it goes over. */
+  /** Called before every pass, with the number of items in it. */
   onPass?(kernel: string, rows: number): void;
 }
 
-/** Moments of all rows. Exact for rows of whole steps, see `Kernels`. Masks and weights should be shared too. */
+/**
+ * Moments of all rows. Exact for rows of integers, see `Kernels`. Masks and weights should be
+ * shared too.
+ */
 export async function momentsOfRows(runner: KernelRunner, rows: RowSet, options: PassOptions = {}): Promise<RowMoments> {
   const parts = await overChunks<RowMoments>(runner, 'moments', rows, [options.mask, options.weights], { options });
   return added(parts, rows.dimension);
@@ -42,7 +46,10 @@ function added(parts: readonly RowMoments[], dimension: number): RowMoments {
   return { count, sums, products };
 }
 
-/** `clipAllRows`, and the moments of the rows that are there, in one pass. Moments of whole steps are exact. */
+/**
+ * `clipAllRows` and the moments of the present rows, in one pass. Moments of integer steps are
+ * exact.
+ */
 export async function clipAndAddRows(
   runner: KernelRunner, rows: RowSet, ball: StepBall, into: Float64Array, present: Uint8Array,
 ): Promise<RowMoments> {
@@ -60,7 +67,7 @@ export async function columnBinsOfRows(
   return addedBins(parts, rows.dimension);
 }
 
-/** See `countPairBins`. Chunks are of pairs. */
+/** See `countPairBins`. Chunks divide the pairs. */
 export async function pairBinsOfRows(
   runner: KernelRunner, rows: RowSet, pairs: Uint32Array,
 ): Promise<Map<number, number>[]> {
@@ -89,7 +96,7 @@ function addedInto(all: Float64Array, parts: readonly Float64Array[]): Float64Ar
   return all;
 }
 
-/** The score of each row, into shared memory. */
+/** Writes the score of each row to shared memory. */
 export async function scoresOfRows(
   runner: KernelRunner, rows: RowSet, centre: Float64Array, matrix: Float64Array, into: Float64Array,
 ): Promise<void> {
@@ -107,8 +114,8 @@ export async function scoreBinsOfRows(
 }
 
 /**
- * See `Kernels.takeBinned`, of bins that `scoreBinsOfRows` made. Returns the moments of the rows that were taken, exact
- * for rows of whole steps.
+ * See `Kernels.takeBinned`, for bins from `scoreBinsOfRows`. Returns the moments of the removed
+ * rows, exact for rows of integers.
  */
 export async function takeBinnedRows(
   runner: KernelRunner, rows: RowSet, alive: Uint8Array, bins: Uint8Array, least: number, below: number,
@@ -118,7 +125,7 @@ export async function takeBinnedRows(
   return added(await overChunks<RowMoments>(runner, 'takeBinned', rows, [alive, bins], input), rows.dimension);
 }
 
-/** See `moveScored`; scores are not kept. */
+/** See `moveScored`. Scores are not kept. */
 export async function moveScoredRows(
   runner: KernelRunner, rows: RowSet, form: ScoreForm, alive: Uint8Array, gone: Uint8Array,
   { least, below = Infinity }: { readonly least: number; readonly below?: number },
@@ -127,7 +134,10 @@ export async function moveScoredRows(
   await overChunks(runner, 'move', rows, [alive, gone], { form, alive, gone, least, below });
 }
 
-/** Clips rows to whole steps, into shared memory, which may be the rows themselves; see `Kernels.clipRows`. */
+/**
+ * Clips rows to integer steps in shared memory, which may be that of the rows themselves; see
+ * `Kernels.clipRows`.
+ */
 export async function clipAllRows(
   runner: KernelRunner, rows: RowSet, ball: StepBall, into: Float64Array, present: Uint8Array,
 ): Promise<void> {
@@ -137,8 +147,9 @@ export async function clipAllRows(
 }
 
 /**
- * Runs a kernel on every chunk of `length` things, of the rows unless said; results in the order of the chunks. Where some array is not shared, a message would copy
- * it, and what a thread writes would be lost: all is done here then, with the same results.
+ * Runs a kernel on every chunk of `length` items, by default the rows. Results are in the order of
+ * the chunks. A message would copy an array that is not shared, and a thread's writes to it would
+ * be lost. With such an array, everything runs on this thread, with the same results.
  */
 async function overChunks<Output>(
   runner: KernelRunner, kernel: string, rows: RowSet, others: readonly (ArrayBufferView | undefined)[], input: object,
@@ -157,8 +168,9 @@ async function overChunks<Output>(
 }
 
 /**
- * Every thread takes the next chunk when it has done one, so that none waits for a slower one, or for one that has
- * only just begun: what comes from such a one after the last chunk is nothing, and is not waited for.
+ * Every thread takes the next chunk as soon as it is ready, so that no thread waits for a slower
+ * one. A thread that starts after the last chunk was taken has nothing to return, so the pass does
+ * not wait for it.
  */
 function shared<Output>(runner: KernelRunner, share: Share, chunks: number): Promise<Output[]> {
   const results = new Array<Output>(chunks);

@@ -1,4 +1,6 @@
-/** Zeros in shared memory where the platform has it, so that threads work on them without a copy. */
+/**
+ * Zeros, in shared memory if the platform has it, so that threads can work on them without a copy.
+ */
 export function sharedDoubles(length: number): Float64Array {
   return new Float64Array(sharedMemory(8 * length));
 }
@@ -18,38 +20,42 @@ function sharedMemory(length: number): SharedArrayBuffer | ArrayBuffer {
 }
 
 const company = Symbol('company');
-/** Shorter ones are not worth counting. Bytes. */
+/** Shorter memory is not worth counting. In bytes. */
 const countedFrom = 1 << 16;
-/** Node's longest buffer is at least this long. Bytes. */
+/** Node's longest buffer has at least this length. In bytes. */
 const companyMax = 2 ** 31;
 
 /**
- * Makes the thread that holds `memory` count it. V8 collects when much waits for it, but does not count shared memory,
- * since several threads may hold it: one that is sent a release's rows now and then, and makes little else, would
- * keep those of dozens of releases. So an ordinary buffer of the same length, which V8 does count, goes with it. As
- * nobody writes to that, it takes addresses, and no memory.
+ * Makes the thread that holds `memory` count it. V8 collects garbage when much memory is held, but
+ * it does not count shared memory, because several threads may hold it. A thread that receives the
+ * rows of a release now and then, and makes little else, would keep the rows of dozens of releases.
+ * So an ordinary buffer of the same length, which V8 counts, is kept with it. Nobody writes to that
+ * buffer, so it takes up addresses but no memory.
  */
 function counted(memory: SharedArrayBuffer, byteLength = memory.byteLength): SharedArrayBuffer {
   if (bytes === undefined || byteLength < countedFrom) return memory;
   try {
     return Object.assign(memory, { [company]: bytes.allocUnsafeSlow(Math.min(byteLength, companyMax)) });
   } catch {
-    // No addresses are left for it: the memory itself is there.
+    // No addresses are left for the buffer. The memory itself is usable.
     return memory;
   }
 }
 
-/** The same rows are sent for every pass: each time a part is counted, so that not every pass makes the thread collect. */
+/**
+ * Every pass sends the same rows. Each time only this part is counted, so that not every pass
+ * causes a collection.
+ */
 const countedPart = 1 / 4;
 
-/** As `counted`, for all shared memory of what a thread was sent. */
+/** As `counted`, for all shared memory in a message to a thread. */
 export function countShared(message: unknown): void {
   if (ArrayBuffer.isView(message)) {
     if (!(message.buffer instanceof ArrayBuffer)) counted(message.buffer, message.buffer.byteLength * countedPart);
   } else if (typeof message === 'object' && message !== null) Object.values(message).forEach(countShared);
 }
 
-/** The part of Node's Buffer that is used here; browsers have none. */
+/** The part of Node's Buffer that is used here. Browsers do not have it. */
 interface Bytes {
   fill(value: Bytes): unknown;
 }
@@ -61,9 +67,9 @@ interface BytesMaker {
 const { Buffer: bytes } = globalThis as unknown as { readonly Buffer?: BytesMaker };
 
 /**
- * As `to.set(from)`, in half the time where either is in shared memory: V8 copies there word by word, in case that
- * others write meanwhile, and Node fills a buffer with another one's bytes as a block. For numbers that no other thread
- * writes.
+ * As `to.set(from)`, in half the time if either is in shared memory. There V8 copies word by word,
+ * in case other threads write at the same time; Node copies a buffer as a block. Only for numbers
+ * that no other thread writes.
  * @param to - as long as `from`.
  */
 export function copyNumbers(from: Float64Array | Float32Array, to: Float64Array | Float32Array): void {

@@ -1,8 +1,12 @@
-/** Counts of where entries are, over a block of rows, row-major, `d` columns. Pointers are bytes; counts are 32 bits. */
+/**
+ * Counts the places of entries over a block of rows, row-major, `d` columns. Pointers count bytes;
+ * counts have 32 bits.
+ */
 
 /**
- * Counts each entry in its column's bin floor(entry / width) - lowest, where that is within 0 .. bins - 1. The places
- * of all other entries, also those that are no numbers, go to `far`; returns how many.
+ * Counts each entry in its column's bin floor(entry / width) - lowest, if that is within 0 .. bins
+ * - 1. Writes the places of all other entries, also those that are not numbers, to `far`. Returns
+ * how many.
  */
 export function countBins(
   rows: usize, count: i32, d: i32, widths: usize, lowest: usize, bins: i32, near: usize, far: usize,
@@ -47,8 +51,8 @@ function note(list: usize, length: i32, place: i32): i32 {
 }
 
 /**
- * Counts each entry in place floor((entry - low) * rate) + 1 of its column, held within 0 .. cells + 1. Each column has
- * cells + 3 counts side by side, the last of them for entries that are not finite.
+ * Counts each entry at place floor((entry - low) * rate) + 1 of its column, clamped to 0 .. cells +
+ * 1. Each column has cells + 3 counts side by side. The last is for entries that are not finite.
  */
 export function countCells(
   rows: usize, count: i32, d: i32, lows: usize, rates: usize, cells: i32, counts: usize,
@@ -63,7 +67,7 @@ export function countCells(
       const entry = both ? v128.load(rows + at) : v128.load64_zero(rows + at);
       const away = f64x2.mul(f64x2.sub(entry, v128.load(lows + at)), v128.load(rates + at));
       const held = f64x2.pmax(zero, f64x2.pmin(most, f64x2.add(f64x2.floor(away), one)));
-      // Zero where the entry is finite, else no number.
+      // Zero if the entry is finite, else NaN.
       const isFinite = f64x2.eq(f64x2.sub(entry, entry), zero);
       const place = i32x4.trunc_sat_f64x2_s_zero(v128.bitselect(held, nowhere, isFinite));
       add(own, i32x4.extract_lane(place, 0));

@@ -1,4 +1,7 @@
-/** Symmetric eigenproblems: Householder to a tridiagonal matrix, then implicit QL with Wilkinson's shifts. */
+/**
+ * Symmetric eigenproblems: Householder reduction to a tridiagonal matrix, then implicit QL with
+ * Wilkinson's shifts.
+ */
 
 // @ts-ignore: decorator
 @inline
@@ -30,7 +33,10 @@ function axpy(s: f64, x: usize, y: usize, n: i32): void {
   for (; i < n; i++, x += 8, y += 8) store<f64>(y, load<f64>(y) + s * load<f64>(x));
 }
 
-/** For one row of a symmetric product: returns row . v, and adds s row to p, in one pass over the row. */
+/**
+ * For one row of a symmetric product: returns row . v and adds s row to p, in one pass over the
+ * row.
+ */
 function dotAndAdd(row: usize, v: usize, s: f64, p: usize, n: i32): f64 {
   const factor = f64x2.splat(s);
   let s0 = f64x2.splat(0), s1 = s0, i = 0;
@@ -63,8 +69,9 @@ function subtractTwo(row: usize, s: f64, x: usize, t: f64, y: usize, n: i32): vo
 }
 
 /**
- * Lower triangle of the n x n matrix `a` (largest entry near 1) to a diagonal and an off-diagonal (entry i below
- * i-1, entry 0 zero). Row i keeps its Householder vector in its first i entries, tau[i] its factor: H = 1 - tau v v^T.
+ * Reduces the lower triangle of the n x n matrix `a` (largest entry near 1) to a diagonal and an
+ * off-diagonal. Off-diagonal entry i is at row i, column i-1; entry 0 is zero. Row i keeps its
+ * Householder vector in its first i entries, and tau[i] keeps its factor: H = 1 - tau v v^T.
  */
 function tridiagonalise(a: usize, n: i32, diagonal: usize, off: usize, tau: usize, work: usize): void {
   const size = <usize>n << 3;
@@ -101,14 +108,17 @@ function tridiagonalise(a: usize, n: i32, diagonal: usize, off: usize, tau: usiz
   store<f64>(off, 0);
 }
 
-/** The transpose of the product of the reflections, into z; rows of z end up as eigenvectors. */
+/**
+ * Writes the transpose of the product of the reflections into z. The rows of z become the
+ * eigenvectors.
+ */
 function accumulate(a: usize, n: i32, tau: usize, z: usize): void {
   const size = <usize>n << 3;
   memory.fill(z, 0, <usize>n * size);
   for (let i = 0; i < n; i++) store<f64>(at(z + <usize>i * size, i), 1);
   for (let k = 0; k < n; k++) {
     const row = z + <usize>k * size;
-    // Reflection i leaves row k of the product before it alone while i <= k.
+    // Reflection i does not change row k of the product before it while i <= k.
     for (let i = k + 1; i < n; i++) {
       const factor = load<f64>(at(tau, i)), v = a + <usize>i * size;
       if (factor != 0) axpy(-factor * dot(row, v, i), v, row, i);
@@ -116,7 +126,10 @@ function accumulate(a: usize, n: i32, tau: usize, z: usize): void {
   }
 }
 
-/** Applies the rotations of one sweep, `last` down to `first`, to rows of z: columns in strips, each row read once. */
+/**
+ * Applies the rotations of one sweep, `last` down to `first`, to the rows of z. It works in strips
+ * of columns, so that each row is read once.
+ */
 function rotate(z: usize, n: i32, first: i32, last: i32, cosines: usize, sines: usize): void {
   const size = <usize>n << 3;
   let j = 0;
@@ -154,7 +167,10 @@ function rotate(z: usize, n: i32, first: i32, last: i32, cosines: usize, sines: 
   }
 }
 
-/** Entries of the off-diagonal below this are zero: beside a matrix of size 1 they are far below its rounding. */
+/**
+ * An off-diagonal entry below this counts as zero. In a matrix of size 1 it is far below the
+ * rounding error.
+ */
 const nothing: f64 = 2e-22;
 
 // @ts-ignore: decorator
@@ -164,7 +180,10 @@ function splits(diagonal: usize, off: usize, m: i32): bool {
   return size <= nothing || size <= f64.EPSILON * 0.5 * beside;
 }
 
-/** Implicit QL; `off` entry i is beside i and i+1. Returns false when some eigenvalue took more than 90 sweeps. */
+/**
+ * Implicit QL. Entry i of `off` connects i and i+1. Returns false if some eigenvalue took more than
+ * 90 sweeps.
+ */
 function diagonalise(diagonal: usize, off: usize, n: i32, z: usize, cosines: usize, sines: usize): bool {
   for (let l = 0; l < n; l++) {
     for (let sweep = 0; ; sweep++) {
@@ -181,7 +200,8 @@ function diagonalise(diagonal: usize, off: usize, n: i32, z: usize, cosines: usi
         const e = load<f64>(at(off, i)), f = s * e, b = c * e, r = sqrt(f * f + g * g);
         store<f64>(at(off, i + 1), r < 1e-140 ? 0 : r);
         if (r < 1e-140) {
-          // Its square would lose digits, and beside a matrix of size 1 it is zero. The rotations so far split the matrix here: what is left is done by the next sweep.
+          // The square of this entry would lose digits, and in a matrix of size 1 it is zero. The
+          // rotations so far split the matrix here. The next sweep does the rest.
           store<f64>(at(diagonal, i + 1), load<f64>(at(diagonal, i + 1)) - p);
           store<f64>(at(off, m), 0);
           break;
@@ -207,8 +227,8 @@ function diagonalise(diagonal: usize, off: usize, n: i32, z: usize, cosines: usi
 }
 
 /**
- * Eigenvalues into `values`, in no order, and their unit vectors into the rows of z. `a` (n x n, entries at most 1 in
- * size) is used up; `work` holds 4 n numbers.
+ * Writes the eigenvalues to `values`, in no order, and their unit vectors to the rows of z. `a` (n
+ * x n, entries at most 1 in size) is overwritten. `work` holds 4 n numbers.
  */
 export function eigen(a: usize, n: i32, values: usize, z: usize, work: usize): bool {
   const size = <usize>n << 3, off = work, tau = work + size, other = work + 2 * size, more = work + 3 * size;

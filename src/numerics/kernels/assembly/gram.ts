@@ -1,14 +1,15 @@
 import { tile, wideTile } from './tile';
 
 /**
- * X^T X of a block of rows, `d` columns; `p` is d rounded up to a multiple of 4. Panels are wide here: panel k holds
- * columns 8k .. 8k+7 of every row, and where p is no multiple of 8 the last one the four that are left. Pointers are bytes.
+ * X^T X of a block of rows with `d` columns. `p` is d rounded up to a multiple of 4. Panels are
+ * wide here: panel k holds columns 8k .. 8k+7 of every row. If p is not a multiple of 8, the last
+ * panel holds the four remaining columns. Pointers count bytes.
  */
 
 /**
- * Columns as wide panels of `size` rows, of which these are the `count` from `first` on: zeros past d, each row times its
- * weight, if any. Adds each column's sum over the (weighted) rows, in their order, to `sums`. A pointer of 0 stands for
- * what is not given.
+ * Writes columns as wide panels of `size` rows: the `count` rows from `first` on, with zeros past
+ * d. Multiplies each row by its weight, if any. Adds each column's sum over the (weighted) rows, in
+ * their order, to `sums`. A pointer of 0 means that the part is absent.
  */
 export function packWide(
   rows: usize, count: i32, d: i32, weights: usize, to: usize, first: i32, size: i32, sums: usize,
@@ -71,7 +72,7 @@ function packPair(
   if (sums != 0) v128.store(sums, sum);
 }
 
-/** The last column, and zeros beside it; only zeros where there is none. */
+/** The last column with zeros beside it; only zeros if there is no such column. */
 function packLast(
   from: usize, count: i32, size: usize, weights: usize, into: usize, step: usize, sums: usize,
 ): void {
@@ -90,8 +91,9 @@ function packLast(
 }
 
 /**
- * Adds left^T right, both in wide panels of `count` rows, to the p x p matrix `out`: to every entry on or above the
- * diagonal, and to some below it. A panel of `right` stays in the nearest cache while those of `left` pass by.
+ * Adds left^T right to the p x p matrix `out`. Both are wide panels of `count` rows. It computes
+ * every entry on or above the diagonal, and some below. A panel of `right` stays in the nearest
+ * cache while the panels of `left` are read.
  */
 export function addGram(left: usize, right: usize, count: i32, p: i32, out: usize): void {
   const stride = <usize>p << 3, wide = <usize>count << 6;
@@ -101,7 +103,7 @@ export function addGram(left: usize, right: usize, count: i32, p: i32, out: usiz
       for (let i = 0; i < j + 4; i += 2) {
         wideTile(left + <usize>(i >> 3) * wide + (<usize>(i & 7) << 3), b, count, column + <usize>i * stride, stride);
       }
-      // Of the square on the diagonal a quarter is below it.
+      // A quarter of each square on the diagonal is below the diagonal.
       const i = <usize>(j + 4);
       tile(left + <usize>(j >> 3) * wide + 32, 64, b + 32, 64, count, column + i * stride + 32, stride);
       continue;

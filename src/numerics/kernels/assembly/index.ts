@@ -4,7 +4,7 @@ export { countBins, countCells } from './counts';
 export { scoreRows, countScores, takeBinned } from './scores';
 export { eigen } from './eigen';
 
-/** Where memory is free: the module keeps nothing of its own. */
+/** Where free memory begins. The module keeps no state of its own. */
 export function heapBase(): usize {
   return (__heap_base + 63) & ~63;
 }

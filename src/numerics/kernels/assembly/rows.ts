@@ -1,10 +1,13 @@
 import { tile } from './tile';
 
-/** Passes over a block of rows, row-major, `d` columns. `p` is d rounded up to a multiple of 4. Pointers are bytes. */
+/**
+ * Passes over a block of rows, row-major, `d` columns. `p` is d rounded up to a multiple of 4.
+ * Pointers count bytes.
+ */
 
 /**
- * Drops the rows whose mask is 0 and takes `centre` away from the others, in place; returns how many are left. With
- * weights, these are gathered alike. A pointer of 0 stands for what is not given.
+ * Removes the rows whose mask is 0 and subtracts `centre` from the others, in place. Returns how
+ * many remain. Treats weights in the same way. A pointer of 0 means that the part is absent.
  */
 export function gather(rows: usize, count: i32, d: i32, mask: usize, centre: usize, weights: usize): i32 {
   const size = <usize>d << 3;
@@ -23,7 +26,10 @@ export function gather(rows: usize, count: i32, d: i32, mask: usize, centre: usi
   return kept;
 }
 
-/** Columns as panels: panel k holds columns 4k .. 4k+3 of every row, zeros past d. Each row times its weight, if any. */
+/**
+ * Writes columns as panels: panel k holds columns 4k .. 4k+3 of every row, with zeros past d.
+ * Multiplies each row by its weight, if any.
+ */
 export function packColumns(rows: usize, count: i32, d: i32, weights: usize, to: usize): void {
   const size = <usize>d << 3;
   for (let j = 0; j < d; j += 4) {
@@ -45,7 +51,9 @@ export function packColumns(rows: usize, count: i32, d: i32, weights: usize, to:
   }
 }
 
-/** Rows as panels: panel k holds, for every column, rows 4k .. 4k+3, zeros past the count. */
+/**
+ * Writes rows as panels: panel k holds rows 4k .. 4k+3 of every column, with zeros past the count.
+ */
 export function packRows(rows: usize, count: i32, d: i32, to: usize): void {
   const size = <usize>d << 3;
   for (let i = 0; i < count; i += 4) {
@@ -58,7 +66,10 @@ export function packRows(rows: usize, count: i32, d: i32, to: usize): void {
   }
 }
 
-/** Adds a b to `out`: a in row panels (n rows), b in column panels (m columns), `depth` steps both; all of out's tiles. */
+/**
+ * Adds a b to `out`, in all of its tiles: a in row panels (n rows), b in column panels (m columns),
+ * `depth` steps each.
+ */
 export function addProduct(a: usize, b: usize, n: i32, m: i32, depth: i32, out: usize): void {
   const stride = <usize>((m + 3) & ~3) << 3, panel = <usize>depth << 5;
   for (let i = 0; i < n; i += 4) {
@@ -69,7 +80,10 @@ export function addProduct(a: usize, b: usize, n: i32, m: i32, depth: i32, out: 
   }
 }
 
-/** Per row, the scalar product of a row of `left` (stride d) with one of `right` (stride p), over d columns in order. */
+/**
+ * For each row, the scalar product of a row of `left` (stride d) with a row of `right` (stride p),
+ * over d columns in order.
+ */
 export function rowProducts(left: usize, right: usize, count: i32, d: i32, p: i32, out: usize): void {
   for (let i = 0; i < count; i++) {
     let sum = 0.0;
@@ -99,13 +113,15 @@ export function addColumnSums(rows: usize, count: i32, d: i32, weights: usize, o
 }
 
 /**
- * Writes rows as whole steps of a grid inside a ball about `centre`, toward zero, to `out`, which is not `rows`; `unit`
- * has a width per column. The same bits as `clipToBall` of src/privacy/stages/clip.ts, whose proof holds here for that reason.
- * `present` gets 0 for a row with an entry that is not finite, which becomes zeros, and 1 otherwise.
+ * Writes rows to `out` as integer multiples of a grid step inside a ball around `centre`, rounded
+ * toward zero. `out` is not `rows`. `unit` has a width for each column. The bits are the same as
+ * those of `clipToBall` in src/privacy/stages/clip.ts, so its proof holds here. A row with an entry
+ * that is not finite becomes zeros. `present` gets 0 for such a row and 1 for every other.
  *
- * A row well inside the ball is cut to whole steps as it is read: it is not shortened, and a square below a bound is
- * that of finite entries. All other rows are read again. `perGrid` is 1 / grid where that is exact, as for a power of
- * two, so that a product is what the quotient would be; else NaN, and no row is well inside.
+ * A row well inside the ball is rounded as it is read: it needs no shortening, and a squared length
+ * below the bound means that all entries are finite. All other rows are read again. `perGrid` is 1
+ * / grid if that is exact, as for a power of two; a product then equals the quotient. Otherwise it
+ * is NaN, and no row counts as well inside.
  */
 export function clipRows(
   rows: usize, count: i32, d: i32, centre: usize, unit: usize, grid: f64, perGrid: f64, bound: f64, present: usize,
@@ -139,10 +155,11 @@ export function clipRows(
   }
 }
 
-/** Returns the largest size of an entry, or -1 for a null row. */
+/** Returns the size of the largest entry, or -1 for a null row. */
 function toSteps(row: usize, d: i32, centre: usize, unit: usize, grid: f64): f64 {
   const each = f64x2.splat(grid), most = f64x2.splat(f64.MAX_VALUE), least = f64x2.splat(-f64.MAX_VALUE);
-  // Zero times a number is zero, and times one that is not finite is NaN; a step that overflowed is held, not null.
+  // Zero times a number is zero, and zero times a non-finite value is NaN. So a row whose steps
+  // overflow is clamped and not null.
   let sizes = f64x2.splat(0), odd = f64x2.splat(0), j = 0;
   for (; j + 2 <= d; j += 2) {
     const at = <usize>j << 3, entry = v128.load(row + at);
@@ -165,7 +182,10 @@ function toSteps(row: usize, d: i32, centre: usize, unit: usize, grid: f64): f64
   return largest;
 }
 
-/** Cuts two steps at a time to whole ones, a factor of the way in. The sum with zero makes a negative zero plain. */
+/**
+ * Rounds two steps at a time toward zero, after multiplying them by a factor. Adding zero turns a
+ * negative zero into zero.
+ */
 function cut(row: usize, d: i32, factor: f64): void {
   const both = f64x2.splat(factor), zero = f64x2.splat(0);
   let j = 0;
@@ -184,7 +204,8 @@ function shorten(row: usize, d: i32, largest: f64, bound: f64): void {
     square += entry * entry;
   }
   const norm = unit * sqrt(square);
-  // Whole steps are not longer than the steps that they are cut from, up to the rounding of their squares' sum.
+  // Rounded steps are never longer than the original ones, up to the rounding of the sum of their
+  // squares.
   if (norm < bound * 0.999999) return cut(row, d, 1);
   let factor = norm > bound ? (isFar ? bound / sqrt(square) / unit : bound / norm) : 1;
   for (;;) {

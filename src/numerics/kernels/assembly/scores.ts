@@ -1,9 +1,13 @@
-/** Scores of rows along a quadratic form, and what they say. Pointers are bytes; rows are row-major, `d` columns. */
+/**
+ * Scores of rows under a quadratic form, and counts of them. Pointers count bytes; rows are
+ * row-major, `d` columns.
+ */
 
 /**
- * Writes (x - centre)^T form (x - centre) of every row, for a form whose entries below the diagonal are zero; its rows
- * are d numbers. Four rows at a time, each a lane: so what one row gets does not depend on the others, and sums run over
- * columns in their order. Rows and `out` have room for a multiple of four; `work` for 4 d numbers.
+ * Writes (x - centre)^T form (x - centre) of every row. The entries of the form below its diagonal
+ * are zero; its rows have d numbers. Four rows are computed at a time, one in each lane. So the
+ * score of a row does not depend on other rows, and sums run over columns in order. `rows` and
+ * `out` have room for a multiple of four rows, `work` for 4 d numbers.
  */
 export function scoreRows(rows: usize, count: i32, d: i32, centre: usize, form: usize, work: usize, out: usize): void {
   const size = <usize>d << 3;
@@ -13,7 +17,7 @@ export function scoreRows(rows: usize, count: i32, d: i32, centre: usize, form: 
     for (; j + 16 <= size; j += 16) {
       let a0 = f64x2.splat(0), a1 = a0, b0 = a0, b1 = a0;
       let z = work, at = form + j;
-      // Up to the diagonal of the second column; the first has a zero there.
+      // Up to the diagonal of the second column. The first column has a zero there.
       for (const end = work + (j << 2) + 64; z < end; z += 32, at += size) {
         const z0 = v128.load(z), z1 = v128.load(z, 16);
         const f = v128.load64_splat(at), g = v128.load64_splat(at, 8);
@@ -42,7 +46,7 @@ export function scoreRows(rows: usize, count: i32, d: i32, centre: usize, form: 
   }
 }
 
-/** Four rows less the centre, column by column. */
+/** Four rows minus the centre, column by column. */
 // @ts-ignore: decorator
 @inline
 function toLanes(rows: usize, d: i32, centre: usize, to: usize): void {
@@ -63,8 +67,10 @@ function toLanes(rows: usize, d: i32, centre: usize, to: usize): void {
 }
 
 /**
- * Counts the rows that `alive` does not mask by the last of `size` ascending edges that their score reaches, in as many
- * doubles; `bins` gets its number, from 1, or 0 for a row that is masked or reaches none. All but scores are bytes per row.
+ * Bins each row that `alive` does not mask by the last of the `size` ascending edges that its score
+ * reaches, and counts the rows of each bin in `size` doubles. `bins` gets the number of the bin,
+ * from 1, or 0 for a row that is masked or below all edges. All arrays but the scores have one byte
+ * per row.
  */
 export function countScores(
   scores: usize, count: i32, alive: usize, edges: usize, size: i32, counts: usize, bins: usize,
@@ -83,7 +89,10 @@ export function countScores(
   }
 }
 
-/** Takes the rows whose bin is at least `least` > 0, and below `below`, from `alive`, and lists them; returns how many. */
+/**
+ * Removes the rows with `least` <= bin < `below`, where `least` > 0, from `alive`, and lists them.
+ * Returns how many.
+ */
 export function takeBinned(bins: usize, alive: usize, count: i32, least: i32, below: i32, list: usize): i32 {
   let taken = 0;
   for (let i = 0; i < count; i++) {

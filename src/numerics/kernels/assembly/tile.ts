@@ -1,10 +1,11 @@
 /**
- * The inner loops that everything cubic goes through: tiles of A^T B, where `a` and `b` are panels: for each of `depth`
- * steps, some numbers side by side. Sums run over the steps in order, lane by lane, without fused multiply-adds, so the
- * bits are the same on every machine and for either shape. The tile is added to `out`, whose rows are `stride` bytes.
+ * The inner loops of everything cubic: tiles of A^T B. `a` and `b` are panels: for each of `depth`
+ * steps they hold some numbers side by side. Sums run over the steps in order, lane by lane,
+ * without fused multiply-adds. So the bits are the same on every machine and for both shapes of
+ * tile. The tile is added to `out`, whose rows are `stride` bytes.
  */
 
-/** A 4 x 4 tile. A step of a panel is `aStep` and `bStep` bytes. */
+/** A 4 x 4 tile. A step of a panel has `aStep` or `bStep` bytes. */
 export function tile(a: usize, aStep: usize, b: usize, bStep: usize, depth: i32, out: usize, stride: usize): void {
   let c00 = f64x2.splat(0), c01 = c00, c10 = c00, c11 = c00;
   let c20 = c00, c21 = c00, c30 = c00, c31 = c00;
@@ -28,9 +29,10 @@ export function tile(a: usize, aStep: usize, b: usize, bStep: usize, depth: i32,
 }
 
 /**
- * A 2 x 8 tile of panels of eight numbers a step. Half as many numbers of `a` are spread over both lanes as in a 4 x 4
- * tile, which the units that multiply and add would have to do, too: a sixth faster. More sums than these eight, or two steps
- * at once, do not fit into the registers. The test at the end of a step instead of its beginning saves a jump: a twentieth.
+ * A 2 x 8 tile of panels with eight numbers per step. It copies half as many numbers of `a` to both
+ * lanes as a 4 x 4 tile. The units that multiply and add also make these copies, so this tile takes
+ * a sixth less time. More than these eight sums, or two steps at once, would not fit into the
+ * registers. Testing at the end of a step saves a jump, a twentieth of the time.
  * @param depth - at least 1.
  */
 export function wideTile(a: usize, b: usize, depth: i32, out: usize, stride: usize): void {
