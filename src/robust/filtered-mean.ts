@@ -6,28 +6,36 @@ import {
   beginFiltering, endFiltering, keptMoments, keptShareMin, type Filtered, type FilterOptions,
 } from './filtering.js';
 
-/** Directions looked along at most; each is one pass over the rows. */
+/** Most directions that are examined. Each takes one pass over the rows. */
 const passesMax = 200;
-/** How much more than a normal tail a tail must hold to be cut: first where most that is cut is hostile. */
+/**
+ * A tail is trimmed if it holds this many times as much as a normal tail. The first factor trims
+ * where most rows are hostile.
+ */
 const tailFactors = [3, 1.5, 1.1] as const;
 
 /**
- * The mean of what a spectral filter leaves, filtered until a certificate holds: no direction has more variance than
- * clean rows have. The non-private ceiling for the private filters, and good inside a group of many rows.
+ * The mean of the rows that a spectral filter keeps. It filters until no direction has more
+ * variance than clean rows have, which certifies the result. This is the non-private ceiling for
+ * the private filters. It also works inside a group of many rows.
  *
- * 1. Rows too far from the columns' medians to be clean go.
- * 2. Along the direction of the largest variance, each side's tail is cut from the point on where the rows there exceed
- *    `factor` times those that a normal tail would hold by most. With factor f a cut takes at least (1 - 1/f) hostile
- *    ones, so clean rows go no faster than half the rate of hostile ones at first.
- * 3. Until the largest variance is small, no tail is heavier than normal, or half of the rows are gone.
+ * 1. Remove rows that are too far from the columns' medians to be clean.
+ * 2. Take the direction of the largest variance. On each side, find the point beyond which the
+ *   number of rows exceeds `factor` times that of a normal tail by most, and trim the tail from
+ *   there. With factor f, at least a share 1 - 1/f of the trimmed rows is hostile. So at first
+ *   clean rows are removed at most half as fast as hostile ones.
+ * 3. Repeat until the largest variance is small, no tail is heavier than normal, or half of the
+ *   rows are removed.
  *
- * Bounded under any hostile share below a half that `corruption` covers; for clean rows with tails no heavier than
- * normal ones at `scale` the error is of the order of eta sqrt(log(1 / eta)) + sqrt(d / n) scales.
- * Total: rows with a non-finite entry are left out; no row gives the zero vector. Deterministic, and rows count by
- * value, so that their order has a say in the last digits only. O(n d^2) per direction.
+ * The error is bounded for every hostile share below a half that `corruption` covers. If the tails
+ * of clean rows are no heavier than normal ones at `scale`, it is of the order of eta sqrt(log(1 /
+ * eta)) + sqrt(d / n) scales.
+ * Every input has an answer: rows with a non-finite entry are left out, and no rows give the zero
+ * vector. Deterministic. Rows count by value, so their order affects only the last digits. O(n d^2)
+ * per direction.
  *
- * Source: the filter of Diakonikolas, Kamath, Kane, Li, Moitra and Stewart (2017), algorithm 2, whose tail test this
- * follows with a normal tail and on each side by itself.
+ * Source: the filter of Diakonikolas, Kamath, Kane, Li, Moitra and Stewart (2017), algorithm 2. The
+ * tail test follows theirs, with a normal tail and on each side separately.
  * @throws InvalidParameterError when an option is out of its range.
  */
 export function filteredMean(given: PointSet, options: FilterOptions = {}): Filtered {
@@ -48,7 +56,7 @@ export function filteredMean(given: PointSet, options: FilterOptions = {}): Filt
   }
 }
 
-/** Sets the weights in tails that are heavier than normal to 0; false when there are none. */
+/** Sets the weights in tails heavier than normal to 0. Returns false if there are none. */
 function cutTails(projections: Float64Array, weights: Float64Array): boolean {
   const kept = projections.filter((_, i) => weights[i]! > 0);
   const middle = median(kept);
@@ -68,8 +76,8 @@ function cutTails(projections: Float64Array, weights: Float64Array): boolean {
 }
 
 /**
- * Where the tail that should go begins: the place of a row from which on the rows exceed `factor` times a normal tail
- * by most; Infinity when they never do. Only the outer half is looked at.
+ * The start of the tail to trim: the row beyond which the rows exceed `factor` times a normal tail
+ * by most; Infinity if they never do. Only the outer half is searched.
  */
 function tailStart(sorted: Float64Array, factor: number): number {
   const { length } = sorted;
@@ -77,7 +85,7 @@ function tailStart(sorted: Float64Array, factor: number): number {
   for (let i = length - 1; i > length / 2; i--) {
     const place = sorted[i]!;
     if (!(place > 0)) break;
-    // Rows at one place go together, so that only the first of them counts.
+    // Rows at the same place are removed together, so only the first of them counts.
     if (sorted[i - 1] === place) continue;
     const excess = (length - i) / length - factor * normalUpperTail(place);
     if (excess > most) [start, most] = [place, excess];

@@ -5,65 +5,67 @@ import { createKernels, type Kernels } from '../numerics/kernels/index.js';
 import { columnOf, finiteRows, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 
-/** What the filters of this folder are told. */
+/** Options of the filters in this folder. */
 export interface FilterOptions {
   /** Share of the rows that may be hostile, in [0, .45]. Default .05. */
   readonly corruption?: number;
   /**
-   * A bound on the standard deviation of a clean row in every direction, positive. Measured when absent: the middle
-   * one of the columns' median deviations, which is right only for rows as wide in one direction as in another.
+   * A positive bound on the standard deviation of a clean row in every direction. If absent, it is
+   * measured as the median of the columns' median deviations. That is correct only for rows that
+   * are equally wide in every direction.
    */
   readonly scale?: number;
 }
 
-/** What a filter found. */
+/** The result of a filter. */
 export interface Filtered {
   readonly mean: Float64Array;
-  /** Share of the rows, or of their weight, that the mean is of. */
+  /** The share of the rows, or of their weight, that the mean uses. */
   readonly kept: number;
-  /** Variance of what is kept, in squared scales, along the direction where it is largest. */
+  /** Variance of the kept rows, in squared scales, along the direction in which it is largest. */
   readonly variance: number;
   /**
-   * At least half is kept, and its variance is as small as that of clean rows: then a hostile share eta among the kept rows has moved the mean by
-   * no more than about sqrt(eta (variance - 1)) scales and what clean rows may be cut by, whoever is hostile.
+   * At least half is kept, and its variance is as small as that of clean rows. A hostile share eta
+   * among the kept rows has then moved the mean by at most about sqrt(eta (variance - 1)) scales,
+   * plus the effect of trimming clean rows. This holds for every choice of the hostile rows.
    */
   readonly isCertified: boolean;
 }
 
-/** Rows in scales around the columns' medians, and what is still kept of each. */
+/** Rows in scales around the columns' medians, and how much of each is still kept. */
 export interface Filtering {
   readonly count: number;
   readonly dimension: number;
-  /** Rows that were no numbers are not among these. */
+  /** Rows with non-finite entries are not among these. */
   readonly values: Float64Array;
-  /** In [0, 1], one per row; rows too far to be clean begin with 0. */
+  /** In [0, 1], one per row. Rows too far away to be clean start with 0. */
   readonly weights: Float64Array;
   readonly origin: Float64Array;
   readonly scale: number;
   readonly corruption: number;
-  /** The variance that clean rows may have along their widest direction. */
+  /** The largest variance that clean rows may have along any direction. */
   readonly allowance: number;
   readonly kernels: Kernels;
 }
 
-/** First and second moments of what is kept. */
+/** First and second moments of the kept rows. */
 export interface KeptMoments {
   readonly total: number;
   readonly mean: Float64Array;
-  /** Row-major, about the mean. */
+  /** Row-major, around the mean. */
   readonly covariance: Float64Array;
 }
 
-/** Less of the rows, or of their weight, proves nothing: the filters stop there. */
+/** A smaller share of the rows, or of their weight, proves nothing. The filters stop there. */
 export const keptShareMin = 0.5;
 
-/** What sampling is allowed to add is bounded below by what one per cent of hostile rows may do unseen. */
+/** The allowance for sampling is at least what one percent of hostile rows may do unnoticed. */
 const corruptionFloor = 0.01;
 
 /**
- * Rows as the filters work on them. Rows farther from the columns' medians than any clean one of a normal sample is
- * expected to be, with room for what the hostile share does to the medians, get weight 0: after that no row reaches
- * farther than a few sqrt(d) scales. O(n d).
+ * Prepares rows for the filters. A row gets weight 0 if it is farther from the columns' medians
+ * than any clean row of a normal sample should be, with room for the effect of hostile rows on the
+ * medians. After that, no row with weight is farther than a few sqrt(d) scales. O(n d).
  * @throws InvalidParameterError when an option is out of its range.
  */
 export function beginFiltering(given: PointSet, options: FilterOptions): Filtering {
@@ -84,7 +86,7 @@ export function beginFiltering(given: PointSet, options: FilterOptions): Filteri
     origin[j] = middle;
     if (scale === undefined && count > 0) widths[j] = median(column.map((entry) => Math.abs(entry - middle)));
   }
-  // Rows that all coincide have no width; any positive one serves them.
+  // Rows that all coincide have no width, so any positive unit works.
   const unit = scale ?? (dimension === 0 ? 1 : median(widths) / normalMedianDeviation || 1);
   const relative = new Float64Array(count * dimension);
   for (let i = 0; i < relative.length; i++) relative[i] = (values[i]! - origin[i % dimension]!) / unit;
@@ -104,8 +106,9 @@ export function beginFiltering(given: PointSet, options: FilterOptions): Filteri
 }
 
 /**
- * 1 + eta log(1 / eta), about what cutting or adding a share eta of a normal sample may do to its largest variance,
- * plus the excess of a sample's largest eigenvalue over 1, (1 + sqrt(d / n))^2 - 1, with a margin of a half.
+ * The variance that clean rows may have. 1 + eta log(1 / eta) is about how far removing or adding a
+ * share eta of a normal sample can raise its largest variance. To this comes the excess of a
+ * sample's largest eigenvalue over 1, (1 + sqrt(d / n))^2 - 1, with a margin of a half.
  */
 function allowanceOf(corruption: number, dimension: number, count: number): number {
   const share = Math.max(corruption, corruptionFloor);
@@ -113,7 +116,7 @@ function allowanceOf(corruption: number, dimension: number, count: number): numb
   return 1 + share * Math.log(1 / share) + 1.5 * (2 * Math.sqrt(ratio) + ratio);
 }
 
-/** O(n d^2). No weight left: zeros. */
+/** O(n d^2). Zeros if no weight is left. */
 export function keptMoments({ kernels, values, dimension, count, weights }: Filtering): KeptMoments {
   let total = 0;
   for (const weight of weights) total += weight;
@@ -130,7 +133,7 @@ export function keptMoments({ kernels, values, dimension, count, weights }: Filt
   return { total, mean, covariance };
 }
 
-/** Back to the units of the rows. */
+/** Converts back to the units of the rows. */
 export function endFiltering(filtering: Filtering, { total, mean }: KeptMoments, variance: number): Filtered {
   const { origin, scale, count, allowance } = filtering;
   return {

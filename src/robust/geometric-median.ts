@@ -3,7 +3,7 @@ import { median } from '../numerics/selection.js';
 import { allFinite, maximumNorm } from '../numerics/vector.js';
 
 /**
- * Weiszfeld steps; each is one pass over the points. Always as many: how soon the points settle
+ * Weiszfeld steps, one pass over the points each. The number is fixed: how soon points converge
  * depends on them, and the time of a private release must not.
  */
 const iterations = 50;
@@ -11,16 +11,18 @@ const iterations = 50;
 /**
  * The point with the smallest sum of distances to the given points, to about 1e-6 of their spread.
  *
- * Breakdown point 1/2: fewer than half of the points, wherever they stand, move it by a bounded
- * amount, (2 (1 - f) / (1 - 2 f)) times the radius of the rest for a share f. Duplicates count as
- * often as they occur. Order of the points matters only in the last digits.
+ * Breakdown point 1/2: a share f < 1/2 of the points, at any places, moves it by at most (2 (1 - f)
+ * / (1 - 2 f)) times the radius of the rest. Duplicates count as often as they occur. The order of
+ * the points affects only the last digits.
  *
- * Method: Weiszfeld's fixed point with the correction of Vardi and Zhang (2000), which leaves a
- * data point that the plain iteration would divide by zero at, unless it is the optimum. It starts
- * at the median of each coordinate, exact for one dimension and for points along a monotone line,
- * and works relative to it and to the spread, so that neither place nor size costs digits.
+ * Method: Weiszfeld's fixed point with the correction of Vardi and Zhang (2000). The plain
+ * iteration would divide by zero at a data point; the corrected one leaves that point unless it is
+ * the optimum. It starts at the median of each coordinate, which is exact for one dimension and for
+ * points along a monotone line. It works relative to that start and to the spread, so neither
+ * position nor size costs digits.
  *
- * Total: rows with a non-finite entry are left out; no row gives the zero vector.
+ * Every input has an answer: rows with a non-finite entry are left out, and no rows give the zero
+ * vector.
  * O(50 n d) time.
  */
 export function geometricMedian(given: PointSet): Float64Array {
@@ -31,7 +33,8 @@ export function geometricMedian(given: PointSet): Float64Array {
   if (dimension === 1 || count <= 2) return start;
   const relative = new Float64Array(points.values.length);
   for (let i = 0; i < relative.length; i++) relative[i] = points.values[i]! - start[i % dimension]!;
-  // A far outlier must not set the unit: the iteration is scale-free, the unit only guards the range of doubles.
+  // A far outlier must not harm the result. The iteration does not depend on scale; the unit only
+  // avoids overflow.
   const unit = maximumNorm(relative);
   if (!Number.isFinite(unit)) return start;
   const scaled = unit === 0 || (unit > 1e-100 && unit < 1e100) ? relative : relative.map((entry) => entry / unit);
@@ -48,7 +51,7 @@ function iterate(values: Float64Array, count: number, dimension: number): Float6
   return current;
 }
 
-/** One corrected step; null when `current` is a data point and the optimum. */
+/** One corrected step; null if `current` is a data point and the optimum. */
 function weiszfeldStep(
   values: Float64Array,
   count: number,
@@ -74,7 +77,8 @@ function weiszfeldStep(
   let pull = 0;
   for (const entry of weighted) pull += entry * entry;
   pull = Math.sqrt(pull);
-  // At a data point of multiplicity c the subgradient has a ball of radius c: inside it the point is the optimum.
+  // At a data point of multiplicity c the subgradient has a ball of radius c. If the pull is inside
+  // it, the point is the optimum.
   if (pull <= coincident) return null;
   const share = coincident === 0 ? 1 : 1 - coincident / pull;
   const next = new Float64Array(dimension);

@@ -4,23 +4,30 @@ import {
   beginFiltering, endFiltering, keptMoments, keptShareMin, type Filtered, type FilterOptions,
 } from './filtering.js';
 
-/** Passes over the rows at most. */
+/** Most passes over the rows. */
 const passesMax = 300;
-/** An epoch of scores ends when the variance has fallen to this share of its excess at the epoch's start. */
+/**
+ * An epoch of scores ends when the excess of the variance has fallen to this share of its value at
+ * the start.
+ */
 const epochEnds = 0.5;
 
 /**
- * A filter in many directions at once: rows are scored by (x - mean)^T U (x - mean), U the density matrix
- * exp(a sum of (covariance - I)) over its trace, which spreads over all directions in which the variance has been too
- * large, and lose weight in proportion to their score. Ends with the same certificate as `filteredMean`; fewer passes
- * when hostile rows stand in many directions, more when they stand in one.
+ * A filter in many directions at once. Rows are scored by (x - mean)^T U (x - mean). U is the
+ * density matrix exp(a sum of (covariance - I)), divided by its trace. It covers all directions in
+ * which the variance was too large. Rows lose weight in proportion to their score. The result has
+ * the same certificate as `filteredMean`. It takes fewer passes if hostile rows are in many
+ * directions, and more if they are in one.
  *
- * A pass takes the rows with the largest scores whose weights make up twice the hostile share, and multiplies their
- * weights by 1 - score / (largest score): the row with the largest score goes. Among these rows hostile ones carry most
- * of the excess, so that hostile weight falls faster than clean weight.
+ * A pass takes the rows with the largest scores, until their weights add up to twice the hostile
+ * share. It multiplies their weights by 1 - score / (largest score), so the row with the largest
+ * score gets weight 0. Hostile rows carry most of the excess among these rows, so hostile weight
+ * falls faster than clean weight.
  *
- * Total and deterministic; rows count by value. O(n d^2 + d^3) per pass, O(n log n) for the scores.
- * Source: Dong, Hopkins and Li (2019), the quantum entropy filter, with the removal that is soft rather than random.
+ * Every input has an answer. Deterministic, and rows count by value. O(n d^2 + d^3) per pass, O(n
+ * log n) for the scores.
+ * Source: Dong, Hopkins and Li (2019), the quantum entropy filter, with soft removal instead of
+ * random removal.
  * @throws InvalidParameterError when an option is out of its range.
  */
 export function multiplicativeFilter(given: PointSet, options: FilterOptions = {}): Filtered {
@@ -51,7 +58,10 @@ export function multiplicativeFilter(given: PointSet, options: FilterOptions = {
   }
 }
 
-/** Of the rows with the largest scores and together about `amount` of weight. False when there is nothing to lower. */
+/**
+ * Lowers the weights of the rows with the largest scores, about `amount` of weight. Returns false
+ * if no weight can be lowered.
+ */
 function lowerWeights(scores: Float64Array, weights: Float64Array, amount: number): boolean {
   const order = Uint32Array.from(weights.keys()).filter((i) => weights[i]! > 0)
     .sort((left, right) => scores[right]! - scores[left]!);
@@ -60,7 +70,7 @@ function lowerWeights(scores: Float64Array, weights: Float64Array, amount: numbe
   let taken = 0;
   let last = largest;
   for (const i of order) {
-    // Rows with equal scores are treated alike, whatever their order.
+    // Rows with equal scores are treated in the same way, in any order.
     if (taken >= amount && scores[i]! < last) break;
     last = scores[i]!;
     taken += weights[i]!;

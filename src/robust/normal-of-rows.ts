@@ -4,32 +4,38 @@ import { columnOf, finiteRows, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 import { allFinite } from '../numerics/vector.js';
 
-/** A robust place and shape of rows: the covariance is factor factor^T, row-major. */
+/** A robust mean and covariance of rows. The covariance is factor factor^T, row-major. */
 export interface RobustNormal {
   readonly mean: Float64Array;
   readonly factor: Float64Array;
 }
 
 /**
- * Always as many rounds: how soon rows settle depends on them, and the time of a private release
- * must not.
+ * The number of rounds is fixed: how soon rows converge depends on them, and the time of a private
+ * release must not.
  */
 const iterations = 60;
-/** Rows per column below which there is no answer: Tyler's equation needs more than one, and good answers some more. */
+/**
+ * With fewer rows per column there is no answer. Tyler's equation needs more than one, and good
+ * answers need a few more.
+ */
 export const rowsPerColumn = 4;
-/** Below this share of its length no direction of a row is known. */
+/** If a row's length is below this share, its direction is unknown. */
 const lengthLeast = 1e-9;
-/** An eigenvalue below this, of a matrix whose trace is d, says that the rows lie in a plane. */
+/** If a matrix with trace d has an eigenvalue below this, the rows lie in a plane. */
 const planar = 1e-14;
 
 /**
- * Mean and covariance of rows that are mostly Gaussian, by directions: the place from which unit vectors to the rows sum
- * to zero, in the shape in which they have the second moments of a sphere (Hettmansperger and Randles 2002, after Tyler
- * 1987), and the size at which the median squared length is that of a normal distribution.
+ * Mean and covariance of rows that are mostly Gaussian, from the directions of the rows. The place
+ * is the point from which the unit vectors to the rows sum to zero. The shape is the one in which
+ * they have the second moments of a sphere (Hettmansperger and Randles 2002, after Tyler 1987). The
+ * size makes the median squared length that of a normal distribution.
  *
- * A share h of hostile rows moves the place by about 1.15 h sqrt(d) deviations and the shape by about h (d + 2), however
- * far away they are. The answer follows every invertible linear map of the rows, but for the start.
- * @returns null without rowsPerColumn rows a column, or when rows lie in a plane. Deterministic. O(60 (n d^2 + d^3)).
+ * A share h of hostile rows moves the place by about 1.15 h sqrt(d) standard deviations and the
+ * shape by about h (d + 2), at any distance. The answer is equivariant under invertible linear maps
+ * of the rows, except for the start of the iteration.
+ * @returns null if there are fewer than rowsPerColumn rows per column, or if the rows lie in a
+ *   plane. Deterministic. O(60 (n d^2 + d^3)).
  */
 export function normalOfRows(given: PointSet): RobustNormal | null {
   const points = finiteRows(given);
@@ -65,14 +71,14 @@ export function normalOfRows(given: PointSet): RobustNormal | null {
   return allFinite(mean) && allFinite(factor) && size > 0 ? { mean, factor } : null;
 }
 
-/** Rows less the mean, after the map. */
+/** Rows minus the mean, after the map. */
 function imagesOf({ count, dimension, values }: PointSet, map: Float64Array, mean: Float64Array): Float64Array {
   const columns = map.map((_, at) => map[(at % dimension) * dimension + Math.floor(at / dimension)]!);
   const moved = values.map((entry, at) => entry - mean[at % dimension]!);
   return ownKernels().product(moved, columns, count, dimension, dimension);
 }
 
-/** One step: how far the place is off, and d times the mean of outer products of directions. */
+/** One step: the correction of the place, and d times the mean of outer products of directions. */
 function directionsOf(
   images: Float64Array, dimension: number,
 ): { readonly move: Float64Array; readonly shape: Float64Array } {
@@ -97,7 +103,7 @@ function lengthsOf(images: Float64Array, dimension: number): Float64Array {
   });
 }
 
-/** Median distance from the middle; the mean distance where most entries coincide. */
+/** Median distance from the median; the mean distance if most entries coincide. */
 function spreadOf(column: Float64Array, middle: number): number {
   const distances = column.map((entry) => Math.abs(entry - middle));
   const typical = median(distances);

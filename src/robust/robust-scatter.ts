@@ -5,19 +5,22 @@ import { median } from '../numerics/selection.js';
 import { geometricMedian } from './geometric-median.js';
 
 /**
- * Always as many rounds: how soon rows settle depends on them, and the time of a private release
- * must not.
+ * The number of rounds is fixed: how soon rows converge depends on them, and the time of a private
+ * release must not.
  */
 const iterations = 100;
 
 /**
- * A covariance of which a share of the rows may be anything: Tyler's shape (1987; the fixed point T = mean of
- * d x x^T / (x^T T^-1 x), which looks at directions only) about the centre from which directions cancel in units of T
- * (Hettmansperger and Randles 2002), times the scale at which the median of x^T T^-1 x is that of Gaussian rows.
+ * A covariance that allows a share of the rows to be anything. Its shape is Tyler's (1987): the
+ * fixed point T = mean of d x x^T / (x^T T^-1 x), which uses directions only. Its centre is the
+ * point at which directions cancel in units of T (Hettmansperger and Randles 2002). Its scale makes
+ * the median of x^T T^-1 x that of Gaussian rows.
  *
- * Rows at the centre have no direction and are left out of the shape; rows with a non-finite entry are left out of
- * everything. Equivariant under affine maps, up to where the iteration starts and ends.
- * Total: zeros when the rows leave the shape singular. O(100 n d^2) time. Deterministic given the order of the points.
+ * Rows at the centre have no direction, so the shape ignores them. Rows with a non-finite entry are
+ * left out of everything. Equivariant under affine maps, except for the start and the end of the
+ * iteration.
+ * Every input has an answer: zeros if the rows make the shape singular. O(100 n d^2) time.
+ * Deterministic for one order of the points.
  */
 export function robustScatter(given: PointSet): Float64Array {
   const points = finiteRows(given);
@@ -42,7 +45,7 @@ export function robustScatter(given: PointSet): Float64Array {
   return scaled.every((entry) => Number.isFinite(entry)) && factor > 0 ? scaled : nothing;
 }
 
-/** Moves rows by the mean of their directions in units of the shape: at the end that mean is 0. */
+/** Moves rows by the mean of their directions in units of the shape. At the end that mean is 0. */
 function recentre(rows: readonly Float64Array[], shape: Float64Array, dimension: number): void {
   const root = cholesky(shape, dimension);
   if (root === null) return;
@@ -68,7 +71,9 @@ function startOf(rows: readonly Float64Array[], dimension: number): Float64Array
   return start;
 }
 
-/** One step of the fixed point, scaled to the trace of the one before; null when a matrix is singular. */
+/**
+ * One step of the fixed point, scaled to the trace of the one before; null if a matrix is singular.
+ */
 function step(rows: readonly Float64Array[], shape: Float64Array, dimension: number): Float64Array | null {
   const root = cholesky(shape, dimension);
   if (root === null) return null;
@@ -82,7 +87,7 @@ function step(rows: readonly Float64Array[], shape: Float64Array, dimension: num
   }
   const next = cholesky(sum, dimension);
   if (next === null) return null;
-  // The determinant stays, which no map of the data touches.
+  // Keeps the determinant, which no map of the data changes.
   let logarithm = 0;
   for (let i = 0; i < dimension; i++) logarithm += Math.log(root[i * (dimension + 1)]! / next[i * (dimension + 1)]!);
   const factor = Math.exp((2 * logarithm) / dimension);

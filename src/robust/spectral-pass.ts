@@ -5,23 +5,26 @@ import { finiteRows, meanAround, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 import { placesAlong, topDirection } from './top-direction.js';
 
-/** How hard the pass cuts. */
+/** Thresholds of the pass. */
 export interface SpectralPassOptions {
   /** Rows farther than this many robust standard deviations along the worst direction are removed. Default 3. */
   readonly cut?: number;
-  /** At most this share of the rows is removed, the farthest first. In [0, 1/2). Default .45. */
+  /**
+   * Most of the rows that may be removed, as a share in [0, 1/2). The farthest are removed first.
+   * Default .45.
+   */
   readonly removedShareMax?: number;
   /**
-   * A public guess of the standard deviation of a clean row in every direction. The measured scale
-   * is then kept within [.7, 1.3] times the guess: in a group of a dozen rows the measured one is
-   * too loose to be trusted alone, and hostile rows inflate it.
+   * A public guess of the standard deviation of a clean row in every direction. It keeps the
+   * measured scale within [.7, 1.3] times the guess. In a group of a dozen rows the measured scale
+   * is too inexact alone, and hostile rows inflate it.
    */
   readonly scale?: number;
 }
 
 /** The mean after the pass. */
 export interface SpectralPass {
-  /** Mean of the rows that stay; the centre when there are none. */
+  /** Mean of the kept rows; the centre if there are none. */
   readonly mean: Float64Array;
   readonly removed: number;
 }
@@ -31,16 +34,17 @@ const scaleRange = { low: 0.7, high: 1.3 } as const;
 /**
  * One hard pass of the spectral filter around a robust centre.
  *
- * 1. Rows much farther from the centre than sqrt(d) robust deviations plus `cut` more go: any number of far
- *    rows in any number of directions cannot reach step 3.
+ * 1. Remove rows whose distance from the centre exceeds sqrt(d) plus `cut` robust standard
+ *   deviations by far. So no number of far rows, in any directions, reaches step 3.
  * 2. The top eigenvector of the scatter of the rest around the centre is the direction along which
- *    a coordinated share can have moved the mean most; rows whose squared projection exceeds
- *    (cut * scale)^2 go, with scale the median absolute projection of all rows still there.
- * 3. The mean of what is left.
+ *   a coordinated share can have moved the mean most. Remove rows whose squared projection exceeds
+ *   (cut * scale)^2. scale is the median absolute projection of all rows that remain.
+ * 3. Return the mean of the rest.
  *
- * What remains moves the mean by at most (share left) * scale * (sqrt(d) + cut), and along the top
- * direction by (share left) * cut * scale. Deterministic; ties are removed together or, at the
- * removal limit, not at all, so that the order of the rows has no say. O(n d^2 + min(n, d)^3).
+ * The remaining hostile rows move the mean by at most (their share) * scale * (sqrt(d) + cut), and
+ * along the top direction by (their share) * cut * scale. Deterministic. Ties are removed together,
+ * or not at all at the removal limit, so the order of the rows does not matter. O(n d^2 + min(n,
+ * d)^3).
  * @throws InvalidParameterError when an option is out of its range.
  */
 export function hardSpectralPass(
@@ -59,7 +63,8 @@ export function hardSpectralPass(
 
   const radii = new Float64Array(count);
   for (let i = 0; i < count; i++) radii[i] = Math.sqrt(squaredLength(relative, i, dimension));
-  // The median length of a standard Gaussian vector is close to sqrt(d - 2/3 + ...), exact to 1 % for every d >= 1.
+  // The median length of a standard Gaussian vector is close to sqrt(d - 2/3 + ...), to 1 % for
+  // every d >= 1.
   const typical = dimension === 1 ? normalMedianDeviation : Math.sqrt(chiSquareAt(0, dimension));
   const radialScale = trustedScale(median(radii) / typical, options.scale);
   let left = budget - removeBeyond(radii, radialScale * (Math.sqrt(dimension) + cut), keep, budget);
@@ -82,13 +87,13 @@ function trustedScale(measured: number, guess: number | undefined): number {
   return Math.min(Math.max(measured, scaleRange.low * guess), scaleRange.high * guess);
 }
 
-/** Unmarks the rows whose size is beyond the limit, the largest sizes first; returns how many. */
+/** Removes the rows whose size is above the limit, largest first. Returns how many. */
 function removeBeyond(sizes: Float64Array, limit: number, keep: Uint8Array, budget: number): number {
   const beyond: number[] = [];
   for (let i = 0; i < sizes.length; i++) if (keep[i] === 1 && sizes[i]! > limit) beyond.push(sizes[i]!);
   if (beyond.length === 0 || budget <= 0) return 0;
   beyond.sort((a, b) => b - a);
-  // At the removal limit every row as large as the first one that must stay stays too.
+  // At the removal limit, every row as large as the first one that must stay also stays.
   const bar = beyond.length > budget ? beyond[budget]! : limit;
   let removed = 0;
   for (let i = 0; i < sizes.length; i++) {

@@ -1,6 +1,9 @@
 import { topEigenpair } from '../numerics/eigen.js';
 
-/** Top eigenvector of the scatter of the kept rows, by the smaller of the d x d and the n x n problem. */
+/**
+ * Top eigenvector of the scatter of the kept rows. Solves the smaller of the d x d and the n x n
+ * problem.
+ */
 export function topDirection(relative: Float64Array, keep: Uint8Array, dimension: number): Float64Array {
   const rows: number[] = [];
   for (let i = 0; i < keep.length; i++) if (keep[i] === 1) rows.push(i);
@@ -19,7 +22,10 @@ export function topDirection(relative: Float64Array, keep: Uint8Array, dimension
   return topEigenpair(scatter, dimension).vector;
 }
 
-/** Z^T Z has the direction Z^T u, u the top eigenvector of Z Z^T: cheaper for few rows of many columns. */
+/**
+ * If u is the top eigenvector of Z Z^T, then Z^T u has the top direction of Z^T Z. Cheaper for few
+ * rows with many columns.
+ */
 function topDirectionByRows(relative: Float64Array, rows: readonly number[], dimension: number): Float64Array {
   const size = rows.length;
   const gram = new Float64Array(size * size);
@@ -42,7 +48,7 @@ function topDirectionByRows(relative: Float64Array, rows: readonly number[], dim
   return length > 0 && Number.isFinite(length) ? direction.map((entry) => entry / length) : direction.fill(0);
 }
 
-/** Where each of the rows, side by side in `relative`, stands along a direction. */
+/** The position of each row of `relative` along a direction. */
 export function placesAlong(relative: Float64Array, direction: Float64Array): Float64Array {
   const dimension = direction.length;
   const places = new Float64Array(relative.length / dimension);

@@ -2,9 +2,9 @@ import { InvalidParameterError } from '../base/errors.js';
 import { columnOf, finiteRows, type PointSet } from '../numerics/points.js';
 
 /**
- * Per column: the mean of what is left after dropping the floor(share * n) smallest and as many largest
- * entries. Breakdown point `share` per column; equal entries are interchangeable, so the order of
- * rows has no say. No row gives the zero vector. O(d n log n).
+ * For each column, the mean without the floor(share * n) smallest and as many largest entries.
+ * Breakdown point `share` per column. Equal entries are interchangeable, so the order of the rows
+ * does not matter. No rows give the zero vector. O(d n log n).
  *
  * @param share - in [0, 1/2).
  * @throws InvalidParameterError when `share` is outside its range.
@@ -19,7 +19,7 @@ export function trimmedMean(given: PointSet, share: number): Float64Array {
   const dropped = Math.floor(share * count);
   return Float64Array.from({ length: dimension }, (_, j) => {
     const sorted = columnOf(points, j).sort();
-    // Sum deviations from the middle: entries far from zero then lose no digits.
+    // Sums differences from the median, so that entries far from zero lose no digits.
     const middle = sorted[count >> 1]!;
     let sum = 0;
     for (let i = dropped; i < count - dropped; i++) sum += sorted[i]! - middle;

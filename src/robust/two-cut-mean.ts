@@ -3,40 +3,48 @@ import { columnOf, finiteRows, meanAround, type PointSet } from '../numerics/poi
 import { median } from '../numerics/selection.js';
 import { placesAlong, topDirection } from './top-direction.js';
 
-/** Rows per column from which on the widest axis of a group says more about hostile rows than about chance. */
+/**
+ * From this many rows per column on, the widest axis of a group shows hostile rows rather than
+ * chance.
+ */
 const rowsPerColumn = 8;
 const rowsLeast = 30;
 /** The ball that holds 94.5 % of clean rows: z = 1.6 in Wilson and Hilferty's cube root. */
 const ballQuantile = 1.6;
 const ballRounds = 4;
-/** Along the widest axis rows farther than this many scales from the middle of the rest are left out. */
+/**
+ * Along the widest axis, rows farther than this many scales from the mean of the rest are left out.
+ */
 const axisCut = 2.1;
 const axisRounds = 5;
-/** Hostile rows may make the measured scale this much larger than the given one, and no larger. */
+/** Hostile rows may raise the measured scale to at most this many times the given one. */
 const scaleMost = 1.3;
 
-/** Whether a group of so many rows is large enough for {@link twoCutMean}. */
+/** Whether a group of this many rows is large enough for {@link twoCutMean}. */
 export function isLargeGroup(rows: number, dimension: number): boolean {
   return rows >= Math.max(rowsLeast, rowsPerColumn * dimension);
 }
 
 /**
- * Variance of {@link twoCutMean} times the rows, in squared scales, on Gaussian rows of that scale: fitted to groups of
- * 30 to 400 rows with 1 to 20 columns, to within 10 %.
+ * Variance of {@link twoCutMean} times the number of rows, in squared scales, on Gaussian rows of
+ * that scale. Fitted to groups of 30 to 400 rows with 1 to 20 columns, to within 10 %.
  */
 export function twoCutVariance(rows: number, dimension: number): number {
   return 1.1 + 0.3 / dimension + (1.9 * dimension) / rows;
 }
 
 /**
- * The mean of the rows in a ball and, along the axis in which those are widest, in a slab. Both are moved to the mean of
- * what they hold until it stays, so that a lump at their edge, once out, no longer pulls: a ball that stays about the
- * median keeps a lump of 5 % three scales away, and loses the honest rows opposite to it.
+ * The mean of the rows inside a ball and inside a slab across the axis in which those rows are
+ * widest. Ball and slab move to the mean of their rows until they settle. So a cluster of rows at
+ * the edge has no pull once it is outside. A ball that stayed around the median would keep a
+ * cluster of 5 % three scales away, and lose the honest rows on the opposite side.
  *
- * For rows of about `scale` in every direction. Hostile rows that stand together move it by at most about
- * (1.5 + .55 sqrt(d)) of them per honest one, half of that where they stand on both sides of the edge. Total:
- * rows with a non-finite entry are left out, no row gives the zero vector. Deterministic; the order of rows has a say in
- * the last digits only. Not private: groups are summed up with it, and privacy never depends on that. O(n d^2 + d^3).
+ * For rows with a standard deviation of about `scale` in every direction. Hostile rows at one place
+ * move the mean by at most about (1.5 + .55 sqrt(d)) scales for each hostile row per honest row,
+ * and by half of that if they are on both sides of the edge. Every input has an answer: rows with a
+ * non-finite entry are left out, and no rows give the zero vector. Deterministic. The order of the
+ * rows affects only the last digits. Not private: it summarises groups, and privacy never depends
+ * on it. O(n d^2 + d^3).
  */
 export function twoCutMean(given: PointSet, scale: number): Float64Array {
   const points = finiteRows(given);
@@ -62,14 +70,16 @@ function radiiAbout(points: PointSet, centre: Float64Array): Float64Array {
   return radii;
 }
 
-/** A ball that would hold less than half of the rows stays where it was: it has lost them. */
+/**
+ * If a moved ball would hold less than half of the rows, it has lost them and returns to where it
+ * was.
+ */
 function movedBall(points: PointSet, start: Float64Array, radius: number): { centre: Float64Array; keep: Uint8Array } {
   let centre = start;
   let keep = new Uint8Array(points.count).fill(1);
   for (let round = 0; round < ballRounds; round++) {
     const inside = Uint8Array.from(radiiAbout(points, centre), (entry) => (entry <= radius ? 1 : 0));
-    // Later rounds find the same; they are made all the same, so that the work does not depend on
-    // the rows.
+    // Later rounds find the same. They run anyway, so that the work does not depend on the rows.
     if (2 * inside.reduce((sum, entry) => sum + entry, 0) < points.count) continue;
     keep = inside;
     centre = meanAround(points, centre, keep);
