@@ -6,30 +6,36 @@ import {
   chooseEvents, countHits, epsilonBound, type Candidate, type EventCounts, type OutputEvent, type Outputs,
 } from './events.js';
 
-/** What to audit, and how long. */
+/** What to audit, and how many releases to spend on it. */
 export interface AuditAsked {
   readonly claim: Claim;
-  /** At least one; those that are likeliest to tell something first. */
+  /** At least one. The most promising pairs come first. */
   readonly pairs: readonly NeighbourPair[];
   readonly pool: TrialPool;
-  /** Releases to run in all, both sides of all pairs together. */
+  /** Releases to run in all, over both sides of all pairs. */
   readonly trials: number;
-  /** Which side a counted trial is on. Independent of the releases' noise. */
+  /** Choose the side of each counted trial. Independent of the releases' noise. */
   readonly coins: NoiseSource;
-  /** Asked once, before the first counted trial: how many to count, for callers with a clock. Default: what is left. */
+  /**
+   * Called once, before the first counted trial. It returns how many trials to count, for callers
+   * with a time limit. Default: all that are left.
+   */
   readonly affordable?: (left: number) => number;
   /** Releases per request; default 1,000. */
   readonly chunk?: number;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** The bound may be above the truth with this probability. */
+/** Probability that the bound is above the true epsilon. */
 export const auditFailure = 1e-6;
-/** Fewer could not prove anything about any estimator. */
+/** With fewer trials no estimator could be caught. */
 export const auditTrialsMin = 500;
-/** Of all trials: a first look at every pair, a second at the pairs that looked best. The rest counts. */
+/**
+ * Shares of the trials: a first exploring round over every pair, and a second over the best pairs.
+ * The rest is counted.
+ */
 const shares = { first: 0.2, second: 0.2 } as const;
-/** Trials of a side in a look: fewer tell nothing, more add nothing. */
+/** Trials per side in an exploring round. Fewer show nothing. */
 const lookMin = 25;
 const lookMax = { first: 3_000, second: 15_000 } as const;
 const secondRound = 4;
@@ -38,14 +44,16 @@ const eventsCounted = 2;
 /**
  * A lower confidence bound on the epsilon of a release at the claim's delta.
  *
- * Claim. With probability at least 1 - 1e-6 over the audit's own randomness, the release is not (epsilon', delta)-DP
- * for any epsilon' < bound, so bound <= epsilon whenever the estimator keeps its promise.
- * Why: pairs, statistics, thresholds and orders are all chosen from outputs of the first two rounds. The last round
- * runs fresh releases on the chosen pair; their number was fixed before the first of them, and a fair coin chooses the
- * side of each. Each of at most two events has one bound (`epsilonBound`), which may fail with 1e-6 / 2. For any event,
- * epsilon >= log((P - delta) / Q).
+ * Claim: with probability at least 1 - 1e-6 over the audit's own randomness, the release is not
+ * (epsilon', delta)-DP for any epsilon' < bound. So bound <= epsilon if the estimator keeps its
+ * promise.
+ * Why: pairs, statistics, thresholds and orders are chosen only from outputs of the first two
+ * rounds. The last round runs fresh releases on the chosen pair. Their number is fixed before the
+ * first of them, and a fair coin chooses the side of each. At most two events are counted. Each has
+ * one bound (`epsilonBound`), which may fail with probability 1e-6 / 2. For any event, epsilon >=
+ * log((P - delta) / Q).
  *
- * @throws InvalidParameterError on fewer trials than `auditTrialsMin`, or no pair.
+ * @throws InvalidParameterError on fewer trials than `auditTrialsMin`, or on no pairs.
  */
 export async function audit(asked: AuditAsked): Promise<AuditResult> {
   const { claim, pairs, trials } = asked;
@@ -84,7 +92,7 @@ function nameOf({ statistic, refusals, over }: OutputEvent): string {
   return `${parts.join(' or ')}, likelier on the ${over === 'left' ? 'first' : 'second'} side`;
 }
 
-/** How many of `trials` fair coins show heads. O(trials / 32). */
+/** The number of heads among `trials` fair coins. O(trials / 32). */
 function heads(trials: number, coins: NoiseSource): number {
   const bits = new RandomBits(coins);
   let count = 0;
@@ -131,7 +139,7 @@ class Search {
     return { pair: found!.pair, events: found!.events.slice(0, eventsCounted) };
   }
 
-  /** Hits of fresh outputs in each event. Outputs are counted as they come and not kept. */
+  /** Hits of fresh outputs in each event. Outputs are counted as they arrive and are not kept. */
   async count(pair: NeighbourPair, events: readonly Candidate[]): Promise<readonly EventCounts[]> {
     const { trials, affordable, coins } = this.asked;
     this.counted = Math.max(1, Math.floor(affordable?.(trials - this.done) ?? trials - this.done));
@@ -177,7 +185,10 @@ class Search {
     return ranked.sort((one, two) => (two.best > one.best ? 1 : two.best < one.best ? -1 : 0));
   }
 
-  /** Runs requests in chunks, as many at once as the pool likes; takers see their chunks in order. */
+  /**
+   * Runs requests in chunks, as many at once as the pool allows. Each taker gets its chunks in
+   * order.
+   */
   async #run(wanted: readonly Wanted[], total: number): Promise<void> {
     const { pool, onProgress, chunk = 1000 } = this.asked;
     const running: { readonly block: Promise<OutputBlock>; readonly take: (block: OutputBlock) => void }[] = [];
@@ -194,7 +205,8 @@ class Search {
         const size = Math.min(chunk, count - start);
         const request = { pair, side, trials: size, label: `${label}/${pair.name}/${side}/${start}` };
         const block = pool.run(request);
-        // A failure is thrown where the block is awaited; those behind it must not count as unhandled meanwhile.
+        // A failure is thrown where the block is awaited. Until then it must not count as
+        // unhandled.
         block.catch(() => {});
         running.push({ block, take });
       }

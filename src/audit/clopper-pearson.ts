@@ -3,20 +3,21 @@ import { assert } from '../base/assert.js';
 /**
  * An exact (Clopper-Pearson) confidence bound for a probability, from counted trials.
  *
- * `lowerBound(hits, trials, failure)` is the p at which seeing at least `hits` has probability `failure`, so the true
- * probability is below it at most that often, whatever it is. The tail of the binomial is the
- * regularised incomplete beta function, by the continued fraction of Didonato and Morris (1992) as evaluated with
- * Lentz's rule. `failure` is divided by 1.001 first, a thousand times what double rounding can do to a tail.
+ * `lowerBound(hits, trials, failure)` is the p at which `hits` or more hits have probability
+ * `failure`. So for every true probability, it is below this bound at most with probability
+ * `failure`. The tail of the binomial is the regularised incomplete beta function, from the
+ * continued fraction of Didonato and Morris (1992) by Lentz's rule. `failure` is divided by 1.001
+ * first, a thousand times the effect of double rounding on a tail.
  */
 const roundingAllowance = 1.001;
 const bisections = 80;
 
-/** Below the true probability except with probability `failure`. 0 when no trial hit. */
+/** Below the true probability, except with probability `failure`. 0 if no trial hit. */
 export function lowerBound(hits: number, trials: number, failure: number): number {
   checkCounts(hits, trials, failure);
   if (hits === 0) return 0;
   const wanted = failure / roundingAllowance;
-  // P(at least `hits` | p) = P(Beta(hits, trials - hits + 1) <= p), which grows with p.
+  // P(at least `hits` | p) = P(Beta(hits, trials - hits + 1) <= p), which increases with p.
   return lastFalse((p) => incompleteBeta(p, hits, trials - hits + 1) > wanted);
 }
 
@@ -26,11 +27,14 @@ function checkCounts(hits: number, trials: number, failure: number): void {
   assert(failure > 0 && failure < 0.5, 'a bound may fail with a probability below one half');
 }
 
-/** Where a test that is false at 0 and true at 1 is still false, in probabilities down to 1e-20 by their logarithm. */
+/**
+ * The last point at which a test is false, if it is false at 0 and true at 1. Searches
+ * probabilities down to 1e-20 by their logarithm.
+ */
 function lastFalse(isBeyond: (p: number) => boolean): number {
   let low = -46;
   let high = 46;
-  // p = 1 / (1 + e^-x): fine both near 0 and near 1.
+  // p = 1 / (1 + e^-x): precise near both 0 and 1.
   const probability = (x: number): number => 1 / (1 + Math.exp(-x));
   for (let step = 0; step < bisections; step++) {
     const middle = (low + high) / 2;
@@ -49,7 +53,10 @@ export function incompleteBeta(x: number, a: number, b: number): number {
   return 1 - (Math.exp(logFront) / b) * betaFraction(1 - x, b, a);
 }
 
-/** The continued fraction converges in about sqrt(max(a, b)) steps on the side of the mean where it is used. */
+/**
+ * The continued fraction. It converges in about sqrt(max(a, b)) steps on the side of the mean where
+ * it is used.
+ */
 function betaFraction(x: number, a: number, b: number): number {
   const tiny = 1e-300;
   const nonZero = (value: number): number => (Math.abs(value) < tiny ? tiny : value);

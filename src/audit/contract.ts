@@ -1,7 +1,10 @@
-/** The contributors of one data set: rows as `createGroups` takes them. Cloneable, so that it can cross threads. */
+/**
+ * The contributors of one data set: rows as `createGroups` takes them. It can be cloned, so threads
+ * can pass it on.
+ */
 export interface Contributors {
   readonly count: number;
-  /** 32 bytes each: who shares a group with whom. */
+  /** 32 bytes each. They decide which contributors share a group. */
   readonly tickets: Uint8Array;
   /** Row-major, count * dimension. */
   readonly rows: Float64Array;
@@ -9,7 +12,7 @@ export interface Contributors {
 
 /** Two data sets that differ in one contributor. */
 export interface NeighbourPair {
-  /** Unique in an audit. */
+  /** Unique within an audit. */
   readonly name: string;
   readonly left: Contributors;
   readonly right: Contributors;
@@ -22,25 +25,31 @@ export interface TrialRequest {
   readonly pair: NeighbourPair;
   readonly side: Side;
   readonly trials: number;
-  /** Separates the noise of one request from that of every other, when it is seeded. */
+  /** Separates the noise of this request from that of every other, if the noise is seeded. */
   readonly label: string;
 }
 
-/** Outputs of releases, one row of numbers each. Made by `writeOutput`; the first column is the kind of outcome. */
+/**
+ * Outputs of releases, one row of numbers each. `writeOutput` makes them. The first column is the
+ * kind of outcome.
+ */
 export interface OutputBlock {
   readonly count: number;
   readonly width: number;
   readonly values: Float64Array;
 }
 
-/** Runs releases, here or on other threads. Results of a seeded pool do not depend on its parallelism. */
+/**
+ * Runs releases, on this thread or on others. The results of a seeded pool do not depend on its
+ * parallelism.
+ */
 export interface TrialPool {
-  /** Requests worth giving at once. */
+  /** How many requests are worth giving at once. */
   readonly parallelism: number;
   run(request: TrialRequest): Promise<OutputBlock>;
 }
 
-/** What an estimator promises: for neighbours, P(event) <= e^epsilon P'(event) + delta. */
+/** The promise of an estimator: for neighbours, P(event) <= e^epsilon P'(event) + delta. */
 export interface Claim {
   readonly epsilon: number;
   readonly delta: number;
@@ -49,13 +58,18 @@ export interface Claim {
 /** What an audit found. */
 export interface AuditResult {
   readonly claim: Claim;
-  /** Epsilon is at least this, given the claim's delta, with the stated confidence. 0: nothing was seen. */
+  /**
+   * Epsilon is at least this at the claim's delta, with the stated confidence. 0 if nothing was
+   * found.
+   */
   readonly bound: number;
   readonly confidence: number;
-  /** Releases run in all, and those that the bound was counted on. */
+  /** All releases that ran, and those that the bound counts. */
   readonly trials: number;
   readonly trialsCounted: number;
-  /** The pair that came closest, and the event that told its sides apart. */
+  /**
+   * The pair that came closest to breaking the claim, and the event that distinguishes its sides.
+   */
   readonly pair: string;
   readonly event: string;
   readonly pairsTried: number;

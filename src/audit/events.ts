@@ -2,36 +2,36 @@ import { lowerBound } from './clopper-pearson.js';
 import type { OutputBlock, Side } from './contract.js';
 import { learnStatistics, type Statistic } from './statistics.js';
 
-/** A set of outputs that one side is thought to land in far more often than the other. */
+/** A set of outputs. One side is expected to be in it far more often than the other. */
 export interface OutputEvent {
   readonly statistic: Statistic | null;
-  /** Answers with a score of at least this (at most, when not `above`) are in. */
+  /** Contains answers with a score of at least this (at most, if `above` is false). */
   readonly threshold: number;
   readonly above: boolean;
-  /** Refusals that are in. */
+  /** Refusals in the set. */
   readonly refusals: ReadonlySet<string>;
-  /** The side that lands in it more often. */
+  /** The side that is in it more often. */
   readonly over: Side;
 }
 
-/** How often each side landed in an event, of trials whose sides a fair coin chose. */
+/** How often each side was in an event. A fair coin chose the side of each trial. */
 export interface EventCounts {
   readonly hits: Readonly<Record<Side, number>>;
   readonly trials: Readonly<Record<Side, number>>;
 }
 
-/** The sides' outputs. */
+/** The outputs of both sides. */
 export type Outputs = Readonly<Record<Side, OutputBlock>>;
 
 const ranksPerFactor = 6;
 const leastRank = 4;
 
-/** What a refusal is known by: its reason and its text. */
+/** The name of a refusal: its reason and its text. */
 function refusalOf({ width, values }: OutputBlock, row: number): string {
   return `${values[row * width]}/${values[row * width + 1]}`;
 }
 
-/** Outputs of a block in the event. */
+/** Number of outputs of a block in the event. */
 export function countHits(event: OutputEvent, block: OutputBlock): number {
   const scores = event.statistic?.score(block);
   let hits = 0;
@@ -47,15 +47,17 @@ function isBeyond({ above, threshold }: OutputEvent, score: number): boolean {
 }
 
 /**
- * The lower bound on epsilon that counts give for a claim's delta. The side of every trial was a fair coin's choice, so
- * that of m hits among n trials the number on one side is binomial: m draws at r = P / (P + Q), for the probabilities P and
- * Q of the event on the sides. With r at least what those counts allow, and P + Q = 2 P(hit) likewise,
+ * The lower bound on epsilon that counts give for a claim's delta. A fair coin chose the side of
+ * every trial. So of m hits in n trials, the number on one side is binomial: m draws at r = P / (P
+ * + Q), where P and Q are the probabilities of the event on the two sides. With lower bounds for r
+ * and for P + Q = 2 P(hit) from those counts,
  *
  *   (P - delta) / Q = (r - delta / (P + Q)) / (1 - r),
  *
- * which grows with both. One proportion is tighter than two counts that each may be off: by about a factor sqrt 2.
- * `failure` is that of both together; nearly all goes to r, as P + Q matters through delta only.
- * -Infinity when the counts show nothing.
+ * which increases with both. One proportion gives a tighter bound than two separate counts, by
+ * about a factor sqrt 2. `failure` is for both bounds together. Nearly all of it goes to r, because
+ * P + Q matters only through delta.
+ * -Infinity if the counts show nothing.
  */
 export function epsilonBound({ hits, trials }: EventCounts, over: Side, delta: number, failure: number): number {
   const both = hits.left + hits.right;
@@ -71,7 +73,7 @@ export function other(side: Side): Side {
   return side === 'left' ? 'right' : 'left';
 }
 
-/** An event with what it is expected to prove. */
+/** An event, and the bound that it is expected to prove. */
 export interface Candidate {
   readonly event: OutputEvent;
   readonly expected: number;
@@ -79,18 +81,18 @@ export interface Candidate {
 
 export interface ChoiceAsked {
   readonly delta: number;
-  /** Failure probability of each event's bound in the count to come. */
+  /** Failure probability of each event's bound in the later count. */
   readonly failure: number;
-  /** Trials of each side in the count to come. */
+  /** Trials per side in the later count. */
   readonly trials: number;
 }
 
 /**
- * Learns statistics from outputs and picks, for each statistic and each order of the sides, the event that should
- * give the largest bound in a count of `trials` fresh outputs a side. Largest first.
+ * Learns statistics from outputs. For each statistic and each order of the sides, picks the event
+ * with the largest expected bound in a count of `trials` fresh outputs per side. Largest first.
  */
 export function chooseEvents(outputs: Outputs, asked: ChoiceAsked): readonly Candidate[] {
-  // Thresholds are chosen by outputs that the statistics were not learned from, or overlearned ones would look best.
+  // Different outputs choose the thresholds. Otherwise overfitted statistics would look best.
   const lessons: Outputs = { left: everySecond(outputs.left, 0), right: everySecond(outputs.right, 0) };
   const tests: Outputs = { left: everySecond(outputs.left, 1), right: everySecond(outputs.right, 1) };
   const statistics: readonly (Statistic | null)[] = learnStatistics(lessons.left, lessons.right);
@@ -134,7 +136,7 @@ function bestEvent(outputs: Outputs, statistic: Statistic | null, over: Side, as
     for (const { threshold, hits, smooth } of beyond) {
       const event = { statistic, threshold, above, over };
       consider(hits, { ...event, refusals: new Set() });
-      // High scores speak for the left side.
+      // High scores point to the left side.
       if (statistic.isLikelihood && above === (over === 'left')) {
         consider(smooth, { ...event, refusals: new Set() }, true);
       }
@@ -165,18 +167,22 @@ interface Hits {
 interface Tail {
   readonly threshold: number;
   readonly hits: Hits;
-  /** The same hits, shared out between the sides by what their scores say instead of by where they came from. */
+  /** The same hits, divided between the sides by their scores instead of by their true side. */
   readonly smooth: Hits;
 }
 
-/** Events of growing size from one end of the scores: at thresholds that about 4, 5, 6, ... scores are beyond. */
+/**
+ * Events of growing size from one end of the scores. About 4, 5, 6, ... scores lie beyond their
+ * thresholds.
+ */
 function* tails(over: Float64Array, under: Float64Array, above: boolean): Generator<Tail> {
   const sign = above ? -1 : 1;
   const sorted = (scores: Float64Array): Float64Array =>
     scores.filter((score) => !Number.isNaN(score)).map((score) => sign * score).sort();
   const sortedOver = sorted(over);
   const sortedUnder = sorted(under);
-  // Logistic regression with equal weights: of all scores s beyond, the shares of the sides are sums of 1 / (1 + e^s).
+  // Logistic regression with equal weights: over all scores s beyond the threshold, the shares of
+  // the sides are sums of 1 / (1 + e^s).
   const shares = (scores: Float64Array): Float64Array => {
     let sum = 0;
     return Float64Array.of(0, ...scores.map((score) => (sum += 1 / (1 + Math.exp(score)))));
@@ -202,12 +208,12 @@ function atMost(sorted: Float64Array, value: number): number {
   return low;
 }
 
-/** Two deviations worse than seen, for hits that were chosen from many. */
+/** Two standard deviations worse than counted, because the hits were chosen from many. */
 function darker({ over, under }: Hits): Hits {
   return { over: Math.max(0, over - 2 * Math.sqrt(over)), under: under + 2 * Math.sqrt(under) + 1 };
 }
 
-/** What a fresh count should prove, with Wilson's bound for the proportion. */
+/** The bound that a fresh count should prove, with Wilson's bound for the proportion. */
 function expectedBound(hits: Hits, sizes: Hits, { delta, failure, trials }: ChoiceAsked): number {
   const more = (hits.under / sizes.under) * trials;
   const less = (hits.over / sizes.over) * trials;

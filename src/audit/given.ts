@@ -2,21 +2,23 @@ import type { Released, Sensitive } from '../base/brands.js';
 import type { Mechanisms } from '../privacy/mechanisms/contract.js';
 
 /**
- * Audits of a part of a release, given the rest of it.
+ * Audits a part of a release, given the answers of the rest.
  *
- * A release asks its mechanisms one after the other, each for a question that may depend on the answers before. Here
- * the answers of all but some events are fixed beforehand, the same on both sides of a pair. What is left is an
- * adaptive composition of those events alone, so that it must keep the promise of their cost alone: for a release that
- * first pays for a centre and then for a mean, this tells how private the mean is, with no help from the centre.
+ * A release asks its mechanisms one after the other, and each question may depend on earlier
+ * answers. Here the answers of all but some events are fixed in advance, the same on both sides of
+ * a pair. The rest is an adaptive composition of the remaining events alone, so it must keep the
+ * promise of their cost alone. For a release that first pays for a centre and then for a mean, this
+ * shows how private the mean is without help from the centre.
  *
- * A threshold that vouches for later events (P4) may fail with the probability of its delta. Answers that one side gives
- * with such a probability only must not be fixed; those of a release that went well on ordinary rows are not.
+ * A threshold test that later events rely on may fail with the probability of its delta. Do not fix
+ * answers that one side gives only with such a small probability. The answers of a successful
+ * release on ordinary rows are safe.
  */
 export type Answers = Map<string, Released<unknown>[]>;
 
 type Call = (event: string, value: Sensitive<unknown>) => Released<unknown>;
 
-/** Writes down what is answered. */
+/** Records all answers. */
 export function recording(inner: Mechanisms, answers: Answers): Mechanisms {
   return around(inner, (event, call) => {
     const answer = call();
@@ -25,7 +27,7 @@ export function recording(inner: Mechanisms, answers: Answers): Mechanisms {
   });
 }
 
-/** Repeats the answers, but for the events that stay random. */
+/** Repeats the recorded answers, except for the events that stay random. */
 export function repeating(inner: Mechanisms, answers: Answers, random: ReadonlySet<string>): Mechanisms {
   const used = new Map<string, number>();
   return around(inner, (event, call) => {
@@ -38,10 +40,13 @@ export function repeating(inner: Mechanisms, answers: Answers, random: ReadonlyS
   });
 }
 
-/** The release asks for something that the fixed answers do not hold: an outcome of its own, and nothing is drawn. */
+/**
+ * The release asks for something that has no recorded answer. This is an outcome of its own, and
+ * nothing is drawn.
+ */
 export class Unanswered extends Error {}
 
-/** Every method of `Mechanisms` takes an event's name and a value, so one rule serves all of them. */
+/** Every method of `Mechanisms` takes an event's name and a value, so one rule covers them all. */
 function around(inner: Mechanisms, rule: (event: string, call: () => Released<unknown>) => Released<unknown>): Mechanisms {
   return new Proxy(inner, {
     get(target, name) {

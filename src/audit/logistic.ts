@@ -1,11 +1,11 @@
-/** Newton steps; the loss is convex and smooth, so few are needed. */
+/** Newton steps. The loss is convex and smooth, so a few are enough. */
 const steps = 8;
-/** Keeps weights finite where the sides are separable, and columns that repeat one another apart. */
+/** Keeps weights finite if the sides are separable or columns repeat each other. */
 const ridge = 1e-3;
 
 /**
- * Weights w for which sigmoid(w . x) tells left rows (1) from right rows (0), each side weighing the same: logistic
- * regression by Newton's method with a small ridge. Deterministic.
+ * Weights w such that sigmoid(w . x) separates left rows (1) from right rows (0). Both sides have
+ * the same total weight. Logistic regression by Newton's method with a small ridge. Deterministic.
  * @param left, right - row-major, `size` columns.
  */
 export function fitLogistic(left: Float64Array, right: Float64Array, size: number): Float64Array {
@@ -51,7 +51,9 @@ function addSide(
   }
 }
 
-/** Solves A x = b for positive definite A, given by its lower triangle, which is overwritten by its Cholesky factor. */
+/**
+ * Solves A x = b for positive definite A. Overwrites A's lower triangle with its Cholesky factor.
+ */
 function solvePositive(matrix: Float64Array, right: Float64Array, size: number): Float64Array {
   for (let i = 0; i < size; i++) {
     for (let j = 0; j <= i; j++) {

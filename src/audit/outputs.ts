@@ -1,9 +1,9 @@
 import { refusalReasons, type Outcome } from '../base/outcome.js';
 import type { Plan } from '../estimators/contract/estimator.js';
 
-/** Entries of an estimate that an audit looks at; the rest of a larger one is left out. */
+/** Entries of an estimate that an audit examines. It ignores the rest of a larger estimate. */
 const entriesMax = 32;
-/** The first columns: kind of outcome, length of the estimate. */
+/** The first columns: the kind of outcome and the length of the estimate. */
 const headColumns = 2;
 
 /** How many entries of the estimate are kept. */
@@ -13,16 +13,18 @@ function entriesOf(plan: Plan): number {
 }
 
 /**
- * Columns of an output: its kind, its length, entries of the estimate, as many of its stated uncertainty, and the
- * estimate in units of that: a sum that was divided by a noisy count, say, without the count.
+ * Number of columns of an output: its kind, its length, entries of the estimate, as many entries of
+ * the stated uncertainty, and the estimate divided by that uncertainty. If a sum was divided by a
+ * noisy count, the last one is free of the count.
  */
 export function outputWidth(plan: Plan): number {
   return headColumns + 3 * entriesOf(plan);
 }
 
 /**
- * Writes everything that a release publishes as numbers: a refusal is an output like any other, by its reason. The text of
- * a refusal is fixed by its reason and public numbers, but for lists of columns: their digest is written instead.
+ * Writes everything that a release publishes, as numbers. A refusal is an output like any other.
+ * Its reason and public numbers fix its text, except for lists of columns. So the digest of the
+ * text is written too.
  */
 export function writeOutput(outcome: Outcome, target: Float64Array, offset: number, width: number): void {
   target.fill(0, offset, offset + width);
@@ -46,7 +48,7 @@ export function writeOutput(outcome: Outcome, target: Float64Array, offset: numb
   else if (uncertainty.kind === 'grid') target[second] = uncertainty.spacing;
 }
 
-/** A trial that asked for more than the given answers hold: an outcome of its own. */
+/** Writes a trial that asked for an answer that was not recorded. This is an outcome of its own. */
 export function writeUnanswered(target: Float64Array, offset: number, width: number): void {
   target.fill(0, offset, offset + width);
   target[offset] = 1 + refusalReasons.length;
@@ -61,7 +63,7 @@ function finite(entry: number): number {
   return Number.isFinite(entry) ? entry : Math.sign(entry || 0) * Number.MAX_VALUE;
 }
 
-/** A small number that tells texts apart. */
+/** A small number that distinguishes texts. */
 function textDigest(text: string): number {
   let digest = 7;
   for (let i = 0; i < text.length; i++) digest = (digest * 31 + text.charCodeAt(i)) % 65_521;

@@ -5,35 +5,37 @@ import { normalQuantile } from '../numerics/normal.js';
 import { seededWork } from '../random/work.js';
 import type { Contributors, NeighbourPair } from './contract.js';
 
-/** What the search needs to know: public facts only. */
+/** What the search needs to know. Public facts only. */
 export interface PairFacts {
   readonly plan: Plan;
   readonly facts: StudyFacts;
   readonly parameters: ParameterValues;
 }
 
-/** Beyond every clip radius, yet far from the end of the doubles. */
+/** Beyond every clipping radius, but far from the largest double. */
 const far = 1e9;
-/** Far, but few enough bins away that a careless range of bins could still be walked. */
+/** Far away, but only so many bins that a loop over all bins between would still end. */
 const distant = 1000;
 const anchorsMax = 6;
 
-/** Who the other contributors are. */
+/** The other contributors. */
 export interface Crowd {
   readonly name: string;
-  /** Rows of everybody but the one who changes, row-major. */
+  /** Rows of all contributors except the one who changes, row-major. */
   readonly rows: Float64Array;
   readonly count: number;
 }
 
-/** One contributor's row before and after; null is absence. In data units. */
+/** One contributor's row before and after. null means absent. In data units. */
 interface Change {
   readonly name: string;
   readonly left: Float64Array | null;
   readonly right: Float64Array | null;
 }
 
-/** `still`: all at zero, so that nothing but one contributor moves. `spread`: honest rows, one unit wide. */
+/**
+ * `still`: all rows are zero, so only one contributor moves. `spread`: honest rows, one unit wide.
+ */
 export function crowds(facts: PairFacts): readonly Crowd[] {
   const { cohort, dimension } = facts.facts;
   const units = unitsOf(facts);
@@ -47,14 +49,14 @@ export function crowds(facts: PairFacts): readonly Crowd[] {
   ];
 }
 
-/** The first `count` of a crowd: fewer people, for outcomes that hang on how many there are. */
+/** The first `count` contributors of a crowd, for outcomes that depend on the number of people. */
 export function part(crowd: Crowd, count: number, dimension: number): Crowd {
   return { name: `${crowd.name}, ${count} present`, rows: crowd.rows.subarray(0, count * dimension), count };
 }
 
 /**
- * Pairs within one crowd: the changes that an answer could react to most, of a contributor in each cohort. Where rows are
- * compared in pairs, somebody is there to be compared with.
+ * Pairs within one crowd: the changes that could move an answer most, for a contributor in each
+ * cohort. If the estimator compares rows in pairs, the contributor has a partner.
  */
 export function pairsWithin(crowd: Crowd, facts: PairFacts, depth: 'all' | 'few' = 'all'): readonly NeighbourPair[] {
   const { plan } = facts;
@@ -62,7 +64,7 @@ export function pairsWithin(crowd: Crowd, facts: PairFacts, depth: 'all' | 'few'
   const seats = seatsIn(crowd, plan);
   return interleaved(seats.flatMap((seat) => {
     const lists = [changes.map((change) => pairOf(crowd, change, seat, facts, false))];
-    // Alone in its group, one contributor decides what the group says.
+    // A contributor alone in its group decides the group's summary.
     const { groups, unit } = plan.cohorts[seat.place.cohort]!;
     if (groups > 1 && unit === 'row') lists.push(changes.map((change) => pairOf(crowd, change, seat, facts, true)));
     return lists;
@@ -75,7 +77,7 @@ export function interleaved<T>(lists: readonly (readonly T[])[]): readonly T[] {
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
 }
 
-/** Changes at the head of the list that are worth trying in every crowd. */
+/** The first changes of the list are worth trying in every crowd. */
 const fewChanges = 4;
 
 function changesOf({ plan, facts, parameters }: PairFacts): Change[] {
@@ -110,7 +112,10 @@ function changesOf({ plan, facts, parameters }: PairFacts): Change[] {
   return changes;
 }
 
-/** Distances, in scales, within which a row may weigh more than from far away: radii that the plan states, and parts. */
+/**
+ * Distances, in scales, within which a row may have more weight than from far away: radii in the
+ * plan, and fractions of them.
+ */
 function reaches(plan: Plan): readonly number[] {
   const stated = Object.entries(plan.facts)
     .filter(([name, value]) => /radius/i.test(name) && typeof value === 'number' && value > 0)
@@ -119,7 +124,7 @@ function reaches(plan: Plan): readonly number[] {
   return first === undefined ? [1] : [...new Set([0.45 * first, 0.9 * first].map((size) => Number(size.toPrecision(2))))];
 }
 
-/** Numbers that the parameters name, such as the ends of a public range. */
+/** Numbers in the parameters, such as the ends of a public range. */
 function anchorsOf(parameters: ParameterValues): readonly number[] {
   const numbers = Object.entries(parameters)
     .filter(([name]) => /low|high|min|max|range|edge|bin|bound|width|threshold/i.test(name))
@@ -128,13 +133,13 @@ function anchorsOf(parameters: ParameterValues): readonly number[] {
   return [...new Set(numbers)].slice(0, anchorsMax);
 }
 
-/** The size of a step that the estimator takes for ordinary, per column. */
+/** The size of a usual step for the estimator, per column. */
 function unitsOf({ facts, parameters }: PairFacts): Float64Array {
   const { scale } = parameters;
   return new Float64Array(facts.dimension).map((_, j) => (Array.isArray(scale) ? (scale[j] as number) : 1));
 }
 
-/** Where the contributor who changes is, and where everybody else is. */
+/** The places of the contributor who changes and of all others. */
 interface Seat {
   readonly name: string;
   readonly ticket: Uint8Array;
@@ -143,10 +148,12 @@ interface Seat {
   readonly tickets: Uint8Array;
 }
 
-/** Tickets to look through for one that goes where it should. */
+/** How many tickets to try until one leads to the wanted place. */
 const candidates = 2000;
 
-/** A seat in every cohort that one can be found in; with a partner where rows are taken in pairs. */
+/**
+ * A seat in every cohort in which one can be found. It has a partner if rows are taken in pairs.
+ */
 function seatsIn(crowd: Crowd, plan: Plan): readonly Seat[] {
   const tickets = ticketsOf(crowd.count, 'audit tickets');
   const places = (list: Uint8Array): readonly Assignment[] => Array.from(
@@ -194,7 +201,10 @@ function pairOf(crowd: Crowd, change: Change, seat: Seat, { facts }: PairFacts, 
   return { name, left: side(change.left), right: side(change.right) };
 }
 
-/** Fixed places for everybody: a guarantee holds for each assignment, so an audit may choose one. */
+/**
+ * Fixed places for all contributors. A guarantee holds for each assignment, so an audit may choose
+ * one.
+ */
 function ticketsOf(count: number, label: string): Uint8Array {
   const tickets = new Uint8Array(count * ticketBytes);
   seededWork(utf8(label)).fill(tickets);

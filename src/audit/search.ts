@@ -1,21 +1,28 @@
 import type { NeighbourPair, TrialPool } from './contract.js';
 import { crowds, interleaved, pairsWithin, part, type Crowd, type PairFacts } from './pairs.js';
 
-/** How a search for pairs goes about. */
+/** Settings of a search for pairs. */
 export interface SearchOptions {
-  /** Trials by which a share of refusals is judged; default 60. The search costs some 20 times as many. */
+  /**
+   * Trials for one estimate of the share of refusals. Default 60. The search runs about 20 times as
+   * many.
+   */
   readonly glance?: number;
 }
 
 const glanceDefault = 60;
 const halvings = 9;
-/** Of the size at which half the releases are refused: hardly any is, and a release is as cheap as it can be. */
+/**
+ * A multiple of the size at which half of the releases are refused. At this size few are refused,
+ * and a release is cheap.
+ */
 const comfort = 2;
 
 /**
- * Neighbouring pairs to audit an estimator with, those likeliest to tell something first: within crowds that stand
- * still and crowds that are spread, no larger than an answer takes, and within parts of them so small that about half
- * the releases are refused, where one contributor decides most. None of the trials is counted in a bound.
+ * Neighbouring pairs for an audit, the most promising ones first. It uses crowds in which nobody
+ * else moves and crowds that are spread, both no larger than an answer needs. It also uses parts of
+ * them so small that about half of the releases are refused, because there one contributor decides
+ * most. No bound counts these trials.
  */
 export async function searchPairs(
   facts: PairFacts,
@@ -26,7 +33,8 @@ export async function searchPairs(
   const { dimension } = facts.facts;
   for (const crowd of crowds(facts)) {
     const atAll = await refusedShare(crowd, facts, pool, glance);
-    // Where nearly everything is refused, as when rows that all coincide have no scale, there is little to see.
+    // If nearly everything is refused, little can be seen. Rows that all coincide have no scale,
+    // for example.
     if (atAll > 0.9) {
       lists.push(pairsWithin(crowd, facts, 'few').slice(0, 2));
       continue;
@@ -39,13 +47,16 @@ export async function searchPairs(
   return interleaved(lists);
 }
 
-/** A pair on which a release takes as long as on any, to judge the speed of trials by. */
+/** A pair whose releases take as long as any. Use it to measure the speed of trials. */
 export function largestPair(facts: PairFacts): NeighbourPair {
   const [, spread] = crowds(facts);
   return pairsWithin(spread!, facts, 'few')[0]!;
 }
 
-/** A part of the crowd for which refusal and answer are about as likely; null when there is none. */
+/**
+ * A part of the crowd for which refusals and answers are about equally frequent; null if there is
+ * none.
+ */
 async function edgeOf(
   crowd: Crowd,
   facts: PairFacts,
@@ -62,7 +73,7 @@ async function edgeOf(
     if (share > 0.5) refusing = count;
     else answering = count;
   }
-  // Down to a person or two without refusing: this estimator always answers.
+  // No refusal with one or two people: this estimator always answers.
   return refusing === 1 ? null : part(crowd, answering, dimension);
 }
 

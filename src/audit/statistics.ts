@@ -1,21 +1,29 @@
 import { fitLogistic } from './logistic.js';
 import type { OutputBlock } from './contract.js';
 
-/** A number per output, by which two distributions of outputs are told apart. Refused outputs have no number. */
+/**
+ * One number per output, to distinguish two distributions of outputs. A refused output has no
+ * number.
+ */
 export interface Statistic {
   readonly name: string;
-  /** Scores are log-likelihood ratios, left to right, up to a constant, of a model too simple to fit noise. */
+  /**
+   * Scores are log-likelihood ratios, left to right, up to a constant. Their model is too simple to
+   * fit noise.
+   */
   readonly isLikelihood: boolean;
   /** NaN for refused outputs. */
   score(block: OutputBlock): Float64Array;
 }
 
-/** Standardised values are cut here: what lies beyond is beyond every threshold anyway. */
+/** Standardised values are clipped here: values beyond it are beyond every threshold anyway. */
 const cut = 8;
-/** Outputs that a classifier is trained on, from each side. */
+/** Number of outputs from each side that train a classifier. */
 const trainedOn = 12_000;
 
-/** Puts columns on one scale, fitted to both sides together. Columns that never move are left out. */
+/**
+ * Brings columns to one scale, fitted to both sides together. Leaves out columns that never change.
+ */
 class Standardiser {
   readonly columns: readonly number[];
   readonly #middle: Float64Array;
@@ -33,7 +41,7 @@ class Standardiser {
       const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))]!;
       this.#middle[column] = at(0.5);
       const central = (at(0.84) - at(0.16)) / 2;
-      // Hardly ever moves, but does: any unit will do that keeps the rare values apart.
+      // It changes, but rarely. Any unit works that keeps the rare values distinct.
       this.#width[column] = central > 0 ? central : Math.max(at(1) - at(0.5), at(0.5) - at(0)) / 4;
       if (this.#width[column]! > 0 && Number.isFinite(this.#width[column])) kept.push(column);
     }
@@ -49,15 +57,16 @@ class Standardiser {
   }
 }
 
-/** Rows of a block that hold an answer. */
+/** Rows of a block with an answer. */
 export function* answered({ count, width, values }: OutputBlock): Generator<number> {
   for (let row = 0; row < count; row++) if (values[row * width] === 0) yield row;
 }
 
 /**
- * Two statistics, learned from outputs of both sides by logistic regression: a direction (the likelihood ratio of two
- * Gaussians that differ by a shift is one), and a classifier in products of the most telling columns (which hold the
- * likelihood ratio of any two Gaussians).
+ * Two statistics, learned from outputs of both sides by logistic regression. The first is a
+ * direction: for two Gaussians that differ by a shift, it is the likelihood ratio. The second is a
+ * classifier in products of the most informative columns: it can be the likelihood ratio of any two
+ * Gaussians.
  */
 export function learnStatistics(left: OutputBlock, right: OutputBlock): readonly Statistic[] {
   const standard = new Standardiser([left, right]);
@@ -110,7 +119,10 @@ function learn(
   };
 }
 
-/** Columns that a classifier of higher degree may use: those whose mean or spread differs most between the sides. */
+/**
+ * Columns for a classifier of higher degree: those whose mean or standard deviation differs most
+ * between the sides.
+ */
 function telling(standard: Standardiser, blocks: readonly [OutputBlock, OutputBlock]): readonly number[] {
   const size = standard.columns.length;
   const sums = blocks.map((block) => {
@@ -134,7 +146,10 @@ function telling(standard: Standardiser, blocks: readonly [OutputBlock, OutputBl
   return Array.from({ length: size }, (_, i) => i).sort((i, j) => gap(j) - gap(i) || i - j);
 }
 
-/** The constant, the columns, and for higher degrees products: of six columns in pairs, of three in threes. */
+/**
+ * The constant, the columns, and for higher degrees products: of two among six columns, of three
+ * among three columns.
+ */
 function monomials(columns: readonly number[], degree: number): readonly (readonly number[])[] {
   const terms: number[][] = [[], ...columns.map((column) => [column])];
   if (degree === 1) return terms;

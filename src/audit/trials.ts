@@ -15,20 +15,23 @@ import { outputWidth, writeOutput, writeUnanswered } from './outputs.js';
 export interface TrialSubject {
   readonly plan: Plan;
   readonly dimension: number;
-  /** How a release gets its mechanisms: `createMechanisms` unless a test plants a defect. */
+  /** How a release gets its mechanisms: `createMechanisms`, unless a test plants a defect. */
   readonly mechanisms?: (events: readonly MechanismEvent[], noise: NoiseSource) => Mechanisms;
-  /** Audits these events alone, given answers of all others. */
+  /** Audits these events alone, given the answers of all others. */
   readonly alone?: {
     readonly events: ReadonlySet<string>;
-    /** The noise of the release whose answers are given: the same on all threads. */
+    /** The noise of the release that gives those answers. It is the same on all threads. */
     readonly noise: () => NoiseSource;
   };
 }
 
-/** Releases tried for one whose answers can be given. */
+/** Most releases that are tried until one gives answers to record. */
 const rehearsalsMax = 100;
 
-/** Runs trials of one subject on one thread. Summaries of a side are finished once: they hold no noise. */
+/**
+ * Runs trials of one subject on one thread. The summaries of a side are finished once, because they
+ * contain no noise.
+ */
 export class TrialRunner {
   readonly #prepared = new Map<string, FinishedSummaries>();
   readonly #given = new Map<string, Answers>();
@@ -57,7 +60,7 @@ export class TrialRunner {
     return { count: trials, width, values };
   }
 
-  /** Answers of a release on the left side that had a value, or of the last one tried. */
+  /** Answers of a release on the left side that had a value, or else of the last release tried. */
   async #givenFor(pair: NeighbourPair, noise: NoiseSource): Promise<Answers> {
     const { plan, mechanisms = createMechanisms } = this.subject;
     const known = this.#given.get(pair.name);
@@ -84,7 +87,7 @@ export class TrialRunner {
   }
 }
 
-/** Work randomness is the same on both sides: no proof rests on it, so an audit may fix it. */
+/** Work randomness is the same on both sides. No proof relies on it, so an audit may fix it. */
 function summariesOf({ plan, dimension }: TrialSubject, { count, tickets, rows }: Contributors): FinishedSummaries {
   const groups = createGroups(plan, dimension);
   for (let i = 0; i < count; i++) {
