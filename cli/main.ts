@@ -8,7 +8,7 @@ const signalStatus = { SIGINT: 130, SIGTERM: 143 } as const;
 const interrupt = new AbortController();
 let running: Command | undefined;
 
-// A reader that went away (`keelson ... | head`) is no failure and needs no message.
+// A reader that closed the pipe (`keelson ... | head`) is not a failure and needs no message.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
@@ -30,9 +30,9 @@ function onSignal(signal: typeof signals[number]): void {
 }
 
 /**
- * Listeners are for commands that stop gently. Without one a signal ends the process at once, also while it computes or
- * waits for a pipe to be opened, where `process.exit` would wait too. The system ignores such a signal where the
- * process is number 1, as in a container.
+ * Commands that stop gently need a listener. Without one, a signal ends the process at once, even
+ * while it computes or waits for a pipe to open, where `process.exit` would wait too. If the
+ * process has number 1, as in a container, the system ignores such a signal.
  */
 function listen(on: boolean): void {
   for (const signal of signals) {
@@ -57,7 +57,8 @@ const io: Io = {
   monotonicMs: () => performance.now(),
 };
 
-// The status is set, not exited with: what is still in a pipe's buffer must reach its reader.
+// Sets the status and does not exit, because bytes in a pipe's buffer must still reach their
+// reader.
 process.exitCode = await runCommandLine(process.argv.slice(2), io, (command) => {
   running = command;
   listen(command.stopsGently === true);

@@ -8,10 +8,10 @@ import { createOutput } from './base/output.js';
 import { didYouMean } from '../src/base/suggest.js';
 
 /**
- * Runs one command line and never throws: every failure is a text on standard error and an exit
+ * Runs one command line and never throws. Every failure is a text on standard error and an exit
  * status.
- * @param words - what was typed after `keelson`.
- * @param onCommand - told which command runs, before it does.
+ * @param words - the words after `keelson`.
+ * @param onCommand - called with the command before it runs.
  */
 export async function runCommandLine(
   words: readonly string[],
@@ -81,7 +81,7 @@ async function findCommand(name: string): Promise<Command> {
   return entry.load();
 }
 
-/** From package.json, which lies above cli/ and above dist/cli/. */
+/** From package.json, in the folder above cli/ or above dist/cli/. */
 export function packageVersion(): string {
   for (const path of ['../package.json', '../../package.json']) {
     try {
@@ -89,7 +89,7 @@ export function packageVersion(): string {
       const found = JSON.parse(text) as { name?: string; version?: string };
       if (found.name === 'keelson' && found.version !== undefined) return found.version;
     } catch {
-      // Not there: the next place.
+      // Not found: tries the next place.
     }
   }
   return 'unknown';

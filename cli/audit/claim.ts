@@ -7,9 +7,9 @@ import { UsageError } from '../base/errors.js';
 import { statementOf } from '../../src/privacy-statement.js';
 
 /**
- * The plan's events that were asked for: by name, or by what stands before the slash, as in "mean" for "mean/sum" and
- * "mean/count". Null when none were.
- * @throws UsageError naming the events when there is no such one.
+ * The plan's events that the user asked for: by name, or by the part before the slash. "mean" means
+ * both "mean/sum" and "mean/count". Null if the user asked for none.
+ * @throws UsageError that lists the events, if one does not exist.
  */
 export function eventsAsked(plan: Plan, asked: readonly string[]): readonly string[] | null {
   if (asked.length === 0) return null;
@@ -26,7 +26,10 @@ function isNamed(name: string, word: string): boolean {
   return name === word || name.startsWith(`${word}/`);
 }
 
-/** What the whole release promises; or what some of its events do, by their cost alone, at the same delta. */
+/**
+ * What the whole release promises. For some of its events: what their cost alone promises, at the
+ * same delta.
+ */
 export function claimOf(plan: Plan, target: PrivacyTarget, events: readonly string[] | null): Claim {
   if (events === null) {
     const { epsilon, delta } = statementOf(plan, target);

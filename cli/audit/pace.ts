@@ -1,26 +1,28 @@
 import { largestPair, type PairFacts, type TrialPool } from '../../src/audit/index.js';
 import type { Io } from '../base/io.js';
 
-/** Share of what time is left that searching for pairs may take, and about how many glances that is. */
+/** The search for pairs may take this share of the remaining time. */
 const searchShare = 0.1;
 const glancesOfSearch = 24;
 const glance = { fewest: 5, most: 60 } as const;
-/** How long a request should keep a thread busy, and its largest size. */
+/** How long one request should keep a thread busy, in milliseconds. */
 const requestMs = 200;
 const requestMax = 1000;
-/** Estimates of speed are off by a little. */
+/** Estimates of speed are a little too high. */
 const caution = 0.85;
 
-/** How many trials fit before a deadline, by the speed that is seen. */
+/** Predicts how many trials fit before a deadline, from the measured speed. */
 export class Pace {
   /** Trials per millisecond, over all threads. */
   #rate = 0;
   #auditedFromMs: number | null = null;
 
-  /** @param deadlineMs - on the clock of `io.monotonicMs`; Infinity when time does not matter. */
+  /** @param deadlineMs - on the clock of `io.monotonicMs`; Infinity for no deadline. */
   constructor(private readonly pool: TrialPool, private readonly io: Io, private readonly deadlineMs: number) {}
 
-  /** Runs trials until their speed is known; a fiftieth of the time, or a single one a thread. */
+  /**
+   * Runs trials until their speed is known: a fiftieth of the time, or one trial for each thread.
+   */
   async measure(facts: PairFacts): Promise<void> {
     const pair = largestPair(facts);
     const enoughMs = Math.min(300, this.#leftMs() / 50);
@@ -28,7 +30,7 @@ export class Pace {
       { length: this.pool.parallelism },
       () => this.pool.run({ pair, side: 'left', trials, label: 'pace' }),
     ));
-    // Threads start, and rows are prepared.
+    // The first batch starts the threads and prepares the rows.
     await batch(1);
     for (let size = 1; ; size *= 2) {
       const startedMs = this.io.monotonicMs();
@@ -39,7 +41,7 @@ export class Pace {
     }
   }
 
-  /** Takes the speed of the audit itself, once it runs. */
+  /** Updates the speed from the audit itself. */
   saw(done: number): void {
     const nowMs = this.io.monotonicMs();
     this.#auditedFromMs ??= nowMs;

@@ -5,7 +5,7 @@ import type { WorkerCall, WorkerStart } from './worker.js';
 
 /** Trials on worker threads. */
 export interface AuditPool extends TrialPool {
-  /** Ends the threads; what still runs on them is given up. */
+  /** Ends the threads and drops the work that still runs on them. */
   close(): Promise<void>;
 }
 
@@ -14,10 +14,10 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Requests at once on each thread, so that none waits for its next. */
+/** Requests on each thread at a time, so that a thread does not wait for its next one. */
 const requestsPerThread = 2;
 
-/** Starts `threads` workers. A thread that fails rejects all that it was asked. */
+/** Starts `threads` workers. If a thread fails, all of its requests are rejected. */
 export function startAuditPool(start: WorkerStart, threads: number): AuditPool {
   const members = Array.from({ length: threads }, () => new Member(start));
   return {
@@ -35,7 +35,7 @@ export function startAuditPool(start: WorkerStart, threads: number): AuditPool {
 class Member {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
-  /** Names of pairs that the thread holds: large data sets cross once. */
+  /** Names of pairs that the thread has already: large data sets are sent once. */
   readonly #sent = new Set<string>();
   #next = 0;
   #failure: Error | null = null;

@@ -5,7 +5,7 @@ import { secureNoise } from '../../src/random/secure.js';
 import type { NoiseSource } from '../../src/random/source.js';
 import { planOf, type AuditSubject } from './subject.js';
 
-/** Entry of an audit's worker thread: plans once, then runs the trials that it is sent. */
+/** Starts an audit's worker thread. It plans once, then runs the trials that it receives. */
 export interface WorkerStart {
   readonly subject: AuditSubject;
   /** Prefix of the seeds of repeatable noise; null for noise from the operating system. */
@@ -16,7 +16,7 @@ export interface WorkerCall {
   readonly id: number;
   readonly request: Omit<TrialRequest, 'pair'>;
   readonly pair: string;
-  /** The data sets of the pair, which come with its first request only. */
+  /** The data sets of the pair. Sent only with its first request. */
   readonly data?: NeighbourPair;
 }
 
@@ -36,7 +36,7 @@ port.on('message', ({ id, request, pair: name, data }: WorkerCall) => {
   if (data !== undefined) pairs.set(name, data);
   runner.run({ ...request, pair: pairs.get(name)! }, noiseOf(request.label)).then(
     (block) => port.postMessage({ id, block }, [block.values.buffer as ArrayBuffer]),
-    // Thrown here, the error ends the thread and reaches the pool with its message.
+    // Thrown here, the error ends the thread, and the pool gets its message.
     (error: unknown) => queueMicrotask(() => {
       throw error;
     }),

@@ -2,8 +2,8 @@ import { webSocketUrl } from '../../client/websocket/url.js';
 import { UsageError } from './errors.js';
 
 /**
- * The address of an aggregator as people type it: with ws, wss, http or https, or a host alone.
- * @returns a ws: or wss: URL; a host alone gets ws:.
+ * The address of an aggregator as people type it: with ws, wss, http or https, or only a host.
+ * @returns a ws: or wss: URL. A host alone gets ws:.
  * @throws UsageError for anything else.
  */
 export function aggregatorUrl(typed: string): string {

@@ -3,9 +3,9 @@ import { UsageError } from './errors.js';
 import { didYouMean, nearest } from '../../src/base/suggest.js';
 
 /**
- * citty ignores unknown flags, surplus words and missing values, and keeps the last of repeated
- * flags. A misspelt --epsilon must not run with another meaning, so everything is checked here
- * first and citty only converts.
+ * citty ignores unknown flags, extra words and missing values, and keeps the last of repeated
+ * flags. A misspelt --epsilon must not run with another meaning. So this file checks everything
+ * first, and citty only converts.
  */
 export interface CheckedArguments {
   /** The same arguments, each flag as one word `--name=value`. */
@@ -18,7 +18,7 @@ interface Collected {
   readonly positionals: string[];
 }
 
-/** @throws UsageError on anything the definitions do not declare. */
+/** @throws UsageError on anything that the definitions do not declare. */
 export function checkArguments(
   words: readonly string[],
   definitions: ArgsDef,
@@ -71,7 +71,7 @@ function collect(words: readonly string[], definitions: ArgsDef): Collected {
   return collected;
 }
 
-/** `-` alone is standard input and `-1.5` is a number. */
+/** `-` alone means standard input, and `-1.5` is a number. */
 function isFlag(word: string): boolean {
   return word.startsWith('-') && word !== '-' && !/^-[0-9.]/.test(word);
 }
@@ -124,7 +124,7 @@ function checkPresence(collected: Collected, definitions: ArgsDef): void {
       throw new UsageError(`${name.toUpperCase()} is empty: ${definition.description ?? 'give a text'}`);
     }
   }
-  // A command that takes a list declares its last positional with a valueHint ending in "...".
+  // If a command takes a list, the valueHint of its last positional argument ends in "...".
   const takesList = positionals.at(-1)?.[1].valueHint?.endsWith('...') === true;
   const surplus = collected.positionals[positionals.length];
   if (surplus !== undefined && !takesList) {

@@ -3,7 +3,7 @@ import { checkArguments } from './arguments.js';
 import type { ExitStatus, Io } from './io.js';
 import type { Output } from './output.js';
 
-/** What a running command works with. */
+/** The context in which a command runs. */
 export interface CommandContext<Arguments extends ArgsDef> {
   readonly args: ParsedArgs<Arguments>;
   /** Every value of the flags that the command lists in `repeatable`, in order. */
@@ -13,7 +13,7 @@ export interface CommandContext<Arguments extends ArgsDef> {
 }
 
 /**
- * One command, in one file of cli/commands/. `name` repeats its key in the table of
+ * One command, in one file of cli/commands/. `name` equals its key in the table of
  * cli/commands/table.ts, which loads the file only when the command runs.
  */
 export interface Command<Arguments extends ArgsDef = ArgsDef> {
@@ -29,8 +29,9 @@ export interface Command<Arguments extends ArgsDef = ArgsDef> {
   /** At least one, shown in its help. */
   readonly examples: readonly string[];
   /**
-   * True: Ctrl-C aborts `io.interrupted` and the command ends by itself; a second one kills. `once-started`: from
-   * `io.onStarted` on; before it a signal ends the process at once, also one that computes.
+   * True: Ctrl-C aborts `io.interrupted`, and the command ends itself; a second Ctrl-C ends the
+   * process. `once-started`: the same, but only after `io.onStarted`. Before that a signal ends the
+   * process at once, even while it computes.
    */
   readonly stopsGently?: boolean | 'once-started';
   run(context: CommandContext<Arguments>): Promise<ExitStatus>;
@@ -43,14 +44,14 @@ export const commonArguments = {
   help: { type: 'boolean', alias: 'h', description: 'print this help' },
 } as const satisfies ArgsDef;
 
-/** Gives a command its types; the arguments decide what `run` sees. */
+/** Gives a command its types: its arguments decide the type that `run` receives. */
 export function defineCommand<const Arguments extends ArgsDef>(command: Command<Arguments>): Command<Arguments> {
   return command;
 }
 
 /**
- * Checks and parses what follows the command's name.
- * @throws UsageError naming the flag and what to type instead.
+ * Checks and parses the words after the command's name.
+ * @throws UsageError that names the flag and says what to type instead.
  */
 export function parseCommandArguments<Arguments extends ArgsDef>(
   command: Command<Arguments>,

@@ -4,10 +4,10 @@ import { readEnrolment } from '../../src/signing/index.js';
 import { readText } from './study-files.js';
 
 /**
- * The token for one key in a file of lines "KEY TOKEN", as `keelson enrol` prints them; of several the one that holds
- * longest. A line may hold a token alone.
+ * The token for one key, from a file of lines "KEY TOKEN", as `keelson enrol` prints them. A line
+ * may also hold only a token. If several fit, it takes the one that is valid longest.
  * @returns hexadecimal digits.
- * @throws InvalidInputError for a line of another form, or when no token in the file is for the key.
+ * @throws InvalidInputError for a line of another form, or if no token in the file is for the key.
  */
 export function readEnrolmentFile(path: string, publicKey: Uint8Array): string {
   const own = toHex(publicKey);

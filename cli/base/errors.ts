@@ -3,14 +3,14 @@ import { didYouMean } from '../../src/base/suggest.js';
 import type { ErrorCode } from '../../src/base/error-codes.js';
 import type { ExitStatus } from './io.js';
 
-/** The command line itself is wrong; the message ends with what to type instead. */
+/** The command line itself is wrong. The message ends with what to type instead. */
 export class UsageError extends KeelsonError {
   constructor(message: string, details: Readonly<Record<string, unknown>> = {}) {
     super('invalid-usage', message, { details });
   }
 }
 
-/** Codes of an answer that is "no"; every other error means that there was no answer. */
+/** Codes of an answer that is "no". Every other error means that there is no answer. */
 const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'plan-infeasible',
   'budget-declined',
@@ -43,7 +43,10 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
     && (error as NodeJS.ErrnoException).syscall !== undefined;
 }
 
-/** An error of the operating system as one that says what, where and what to do; others unchanged. */
+/**
+ * Turns an error of the operating system into one that says what failed, where, and what to do.
+ * Returns other errors unchanged.
+ */
 export function asInputError(error: unknown, subject: string): unknown {
   if (!isSystemError(error)) return error;
   const remedy = systemRemedies[error.code ?? ''] ?? `the system answered ${error.code}: check the path`;
@@ -65,7 +68,7 @@ export function errorText(error: unknown, command: string, debug: boolean): stri
   return `${command}: a defect in Keelson: ${message}\n  run it again with --debug and report what it prints\n`;
 }
 
-/** The client lists the studies that there are; this points at the near one. */
+/** The client lists the studies of the server; this suggests the one with the most similar name. */
 function studyMeant({ code, details: { study, studies } }: KeelsonError): string {
   if (code !== 'unknown-study' || typeof study !== 'string' || !Array.isArray(studies)) return '';
   return didYouMean(study, studies as readonly string[]);

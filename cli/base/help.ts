@@ -3,7 +3,7 @@ import { aliasOf } from './arguments.js';
 import { commonArguments, type Command } from './command.js';
 import { terminalColumns } from './io.js';
 
-/** Breaks a text into lines of at most `width` characters; a longer word stands alone. */
+/** Breaks a text into lines of at most `width` characters. A longer word gets a line of its own. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -19,7 +19,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Lines of two columns; a long left cell pushes its text to the next line. */
+/** Lines of two columns. If the left cell is too long, its text starts on the next line. */
 export function entries(pairs: readonly (readonly [string, string])[]): string[] {
   const left = Math.min(24, Math.max(...pairs.map(([name]) => name.length)) + 2);
   return pairs.flatMap(([name, text]) => {
@@ -29,7 +29,7 @@ export function entries(pairs: readonly (readonly [string, string])[]): string[]
   });
 }
 
-/** The words of an enumeration go beside the flag, or into its text where they are too many for that. */
+/** The values of an enumeration are shown beside the flag, or in its text if they are too many. */
 function choicesOf(definition: ArgDef): { readonly label: string; readonly text: string } {
   const options = definition.type === 'enum' ? definition.options ?? [] : [];
   const label = options.join('|');
@@ -49,7 +49,7 @@ function flagText(definition: ArgDef): string {
   return definition.default === undefined ? base : `${base} (default ${String(definition.default)})`;
 }
 
-/** The help of one command, with its examples, at most 80 columns wide where words allow. */
+/** The help of one command, with its examples. At most 80 columns wide, except for long words. */
 export function commandHelp<Arguments extends ArgsDef>(command: Command<Arguments>): string {
   const all = Object.entries<ArgDef>({ ...command.args, ...commonArguments });
   const positionals = all.filter(([, definition]) => definition.type === 'positional');

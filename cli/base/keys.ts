@@ -8,8 +8,8 @@ import { UsageError } from './errors.js';
 const keyPattern = /^[0-9a-fA-F]{64}$/;
 
 /**
- * A public key as a flag gives it: 64 hexadecimal digits.
- * @throws UsageError on any other text and on a key that no honest holder has.
+ * A public key from a flag: 64 hexadecimal digits.
+ * @throws UsageError on any other text, and on a key that is not usable.
  */
 export function publicKeyFlag(text: string, flag: string): Uint8Array {
   if (!keyPattern.test(text)) throw new UsageError(`${flag} is a public key of 64 hexadecimal digits`, { flag });
@@ -23,16 +23,16 @@ export function publicKeyFlag(text: string, flag: string): Uint8Array {
 }
 
 /**
- * The 32-byte secret of a key file that `keelson keygen` wrote.
- * @throws InvalidInputError when the file is not one, or when others than its owner may read it.
+ * The 32-byte secret in a key file of `keelson keygen`.
+ * @throws InvalidInputError if the file is not a key file, or if other users may read it.
  */
 export function readKeyFile(path: string): Uint8Array {
   return seedIn(path, `make one with "keelson keygen ${path}"`);
 }
 
 /**
- * Makes a key and writes its secret to a new file that only its owner reads (mode 0600).
- * @throws InvalidInputError when the file exists: it is not overwritten.
+ * Makes a key and writes its secret to a new file that only its owner can read (mode 0600).
+ * @throws InvalidInputError if the file exists. It is never overwritten.
  */
 export function makeKeyFile(path: string): Signer {
   const seed = signing.generateSeed();

@@ -6,8 +6,9 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 type Labelled = Pick<StudyDocument, 'estimator' | 'parameters' | 'columns'>;
 
 /**
- * What each number of a study's releases is: as its estimator says, else the columns. A document comes from a server,
- * which may run estimators that are not known here, or be wrong: then the columns have to do.
+ * The name of each number in a study's releases: from its estimator, else from the columns. The
+ * document comes from a server. It may be wrong, or name an estimator that this version does not
+ * know; the columns are used then.
  */
 export function labelsOf({ estimator: name, parameters, columns }: Labelled): readonly string[] {
   const estimator = estimators.find((known) => known.name === name);

@@ -12,13 +12,16 @@ interface Whole {
   readonly parts?: readonly NamedPart[];
 }
 
-/** Columns that still fit a terminal; a wider matrix is shown by the corner that does. */
+/**
+ * Most columns that fit a terminal. Of a wider matrix, only the first rows and columns are shown.
+ */
 const widthMax = 8;
 const heightMax = 40;
 
 /**
- * One table for each part of an estimate: a vector in a row under its labels, a matrix as it is written, anything of
- * more dimensions one matrix per leading index. Rows and columns as long as the study's columns carry their names.
+ * One table for each part of an estimate. A vector is one row under its labels, and a matrix keeps
+ * its form. An array of more dimensions is one matrix per leading index. Rows and columns with as
+ * many entries as the study has columns get the columns' names.
  */
 export function tablesOf({ estimate, parts = [] }: Whole, columns: readonly string[]): readonly PartTable[] {
   const tables: PartTable[] = [];

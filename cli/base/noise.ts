@@ -7,21 +7,24 @@ import { signing } from '#signing';
 import { UsageError } from './errors.js';
 import type { Io } from './io.js';
 
-/** For tests only: makes the noise of `estimate`, `audit` and `demo` repeatable, and so not private. */
+/**
+ * For tests only: makes the noise of `estimate`, `audit` and `demo` repeatable, so it protects
+ * nobody.
+ */
 export const insecureSeedVariable = 'KEELSON_INSECURE_SEED';
 
-/** Where a command's randomness comes from. */
+/** The source of a command's randomness. */
 export interface Randomness {
-  /** True when the noise can be repeated; the output must then say `"insecure": true`. */
+  /** True if the noise can be repeated. The output must then say `"insecure": true`. */
   readonly insecure: boolean;
-  /** Noise for one use; the label separates uses from one another when it is seeded. */
+  /** Noise for one use. If it is seeded, the label separates it from other uses. */
   noise(label: string): NoiseSource;
   work(label: string): WorkRandom;
 }
 
 /**
- * The seed of repeatable noise, after a warning on stderr; null when noise comes from the operating system.
- * For commands whose noise is drawn on other threads.
+ * The seed of repeatable noise, after a warning on stderr; null if noise comes from the operating
+ * system. For commands that draw noise on other threads.
  */
 export function insecureSeedOf(io: Io): string | null {
   const seed = io.environment[insecureSeedVariable] ?? '';
@@ -32,7 +35,10 @@ export function insecureSeedOf(io: Io): string | null {
   return seed;
 }
 
-/** From the operating system, unless the environment asks for repeatable noise; then a warning goes to stderr. */
+/**
+ * Noise from the operating system. If the environment asks for repeatable noise, it warns on stderr
+ * and uses that.
+ */
 export function openRandomness(io: Io): Randomness {
   const seed = insecureSeedOf(io);
   if (seed === null) {

@@ -1,6 +1,6 @@
 import { UsageError } from './errors.js';
 
-/** What a number flag must be. */
+/** The rule for a number flag. */
 export interface NumberRule {
   readonly above?: number;
   readonly atLeast?: number;
@@ -19,7 +19,7 @@ function describe(rule: NumberRule): string {
   return [rule.whole === true ? 'a whole number' : 'a number', ...bounds].join(' ');
 }
 
-/** @throws UsageError naming the flag and its range. Undefined stays undefined. */
+/** @throws UsageError with the flag and its range. Undefined stays undefined. */
 export function numberFlag(text: string, flag: string, rule: NumberRule): number;
 export function numberFlag(text: string | undefined, flag: string, rule: NumberRule): number | undefined;
 export function numberFlag(text: string | undefined, flag: string, rule: NumberRule): number | undefined {
@@ -35,17 +35,20 @@ export function numberFlag(text: string | undefined, flag: string, rule: NumberR
   return value;
 }
 
-/** Unix milliseconds of a date or a time in UTC; NaN for another text, and for days that no calendar has. */
+/**
+ * Unix milliseconds of a date or time in UTC; NaN for any other text, and for days that do not
+ * exist.
+ */
 export function parseTime(text: string): number {
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(text)) return Number.NaN;
   const day = text.slice(0, 10);
   const midnight = new Date(`${day}T00:00Z`);
-  // Date takes February 31 for March 3.
+  // Date reads February 31 as March 3.
   const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
   return isDay ? Date.parse(text) : Number.NaN;
 }
 
-/** @throws UsageError for what is no time. Undefined stays undefined. */
+/** @throws UsageError for a text that is not a time. Undefined stays undefined. */
 export function timeFlag(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;
   const atMs = parseTime(text);
@@ -53,7 +56,7 @@ export function timeFlag(text: string | undefined, flag: string): number | undef
   return atMs;
 }
 
-/** The parts of `a,b,c`. @throws UsageError on an empty part or one given twice. */
+/** The parts of `a,b,c`. @throws UsageError on an empty or repeated part. */
 export function listFlag(text: string | undefined, flag: string): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const parts = text.split(',').map((part) => part.trim());
@@ -63,9 +66,9 @@ export function listFlag(text: string | undefined, flag: string): readonly strin
   return parts;
 }
 
-/** `key=value` pairs of a repeated flag. @throws UsageError on another form or a key given twice. */
+/** `key=value` pairs of a repeated flag. @throws UsageError on another form or a repeated key. */
 export function pairsFlag(texts: readonly string[], flag: string): Readonly<Record<string, string>> {
-  // Without a prototype, or the key __proto__ would be lost.
+  // No prototype, because otherwise the key __proto__ would be lost.
   const pairs = Object.create(null) as Record<string, string>;
   for (const text of texts) {
     const equals = text.indexOf('=');

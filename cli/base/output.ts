@@ -2,16 +2,16 @@ import Table from 'cli-table3';
 import { terminalColumns, type Io } from './io.js';
 
 /**
- * Where a command writes. With `--json` only `json` and `jsonLine` reach standard output; what
- * `text` and `table` get is for people and is dropped, so no command has to ask twice.
+ * Where a command writes. With `--json`, only `json` and `jsonLine` write to standard output.
+ * `text` and `table` are for people and write nothing then, so a command need not check the mode.
  */
 export interface Output {
   readonly isJson: boolean;
   /** A line for people on standard output; nothing with --json. */
   text(line?: string): void;
-  /** A table for people that fits 80 columns where its cells allow; nothing with --json. */
+  /** A table for people, within 80 columns if its cells allow it; nothing with --json. */
   table(head: readonly string[], rows: readonly (readonly string[])[]): void;
-  /** The one document of a --json run; nothing without --json. */
+  /** The single document of a --json run; nothing without --json. */
   json(document: unknown): void;
   /** One line of a --json stream; nothing without --json. */
   jsonLine(document: unknown): void;
@@ -20,9 +20,9 @@ export interface Output {
 }
 
 /**
- * JSON of results: typed arrays become arrays, a bigint becomes a number while that is exact and a
- * decimal string past 2^53, a map becomes an object. Numbers JSON cannot hold become null, as
- * JSON.stringify does.
+ * JSON of results. Typed arrays become arrays, and a map becomes an object. A bigint becomes a
+ * number if that is exact, else a decimal string. Numbers that JSON cannot hold become null, as in
+ * JSON.stringify.
  */
 export function toJson(document: unknown): string {
   return JSON.stringify(document, (_key, value: unknown) => plain(value));
@@ -59,7 +59,10 @@ export function createOutput(io: Io, isJson: boolean): Output {
   };
 }
 
-/** Column widths, margins included, that sum to at most the terminal's: the widest columns shrink first. */
+/**
+ * Column widths, with margins, that add up to at most the terminal's width. The widest columns
+ * shrink first.
+ */
 function columnWidths(head: readonly string[], rows: readonly (readonly string[])[]): number[] {
   const longest = head.map((title, column) =>
     Math.max(1, ...[title, ...rows.map((row) => row[column] ?? '')].map((cell) =>
@@ -82,7 +85,10 @@ const noLines = Object.fromEntries(
   ].map((part) => [part, '']),
 );
 
-/** A table without rules: the head unless it is blank, then one line per row; long cells wrap at words. */
+/**
+ * A table without rules: the head unless it is blank, then one line per row. Long cells wrap
+ * between words.
+ */
 export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const table = new Table({
     ...(head.every((title) => title === '') ? {} : { head: [...head] }),
@@ -95,7 +101,7 @@ export function renderTable(head: readonly string[], rows: readonly (readonly st
   return table.toString().split('\n').map((line) => line.trimEnd()).join('\n');
 }
 
-/** A number for people: six significant digits, no needless zeros. */
+/** A number for people: six significant digits without trailing zeros. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return value === Infinity ? 'unbounded' : String(value);
   return Number(value.toPrecision(6)).toString();

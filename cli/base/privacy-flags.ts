@@ -5,7 +5,7 @@ import {
 import { UsageError } from './errors.js';
 import { numberFlag } from './numbers.js';
 
-/** The flags that say what a release may cost; shared by `estimate`, `plan` and `audit`. */
+/** The flags for the cost of a release. `estimate`, `plan` and `audit` share them. */
 export const privacyArguments = {
   epsilon: { type: 'string', valueHint: 'e', description: 'privacy loss bound of the release' },
   delta: {
@@ -22,7 +22,7 @@ export interface PrivacyFlags {
   readonly rho?: string | undefined;
 }
 
-/** @throws UsageError when they are missing, contradict each other or are out of range. */
+/** @throws UsageError if flags are missing, contradict each other or are out of range. */
 export function privacyTarget(flags: PrivacyFlags): PrivacyTarget {
   if (flags.delta === undefined) throw new UsageError('--delta is missing: give for example --delta 1e-6');
   const isPure = Number(flags.delta) === 0 && flags.delta.trim() !== '';

@@ -1,10 +1,10 @@
 import type { Io } from './io.js';
 
-/** A bar on a terminal's standard error; nothing anywhere else. */
+/** A progress bar on standard error if that is a terminal; otherwise nothing. */
 export interface Progress {
-  /** @param total - undefined when it is not known: then only the amount is shown. */
+  /** @param total - undefined if it is not known. Then only the amount is shown. */
   update(done: number, total: number | undefined): void;
-  /** Wipes the bar. */
+  /** Removes the bar. */
   end(): void;
 }
 
@@ -12,7 +12,7 @@ const showAfterMs = 1000;
 const redrawMs = 100;
 const barWidth = 30;
 
-/** What a bar counts: `size` of the counted things make one `name`. */
+/** The unit of a bar: `size` counted items make one `name`. */
 export interface ProgressUnit {
   readonly name: string;
   readonly size: number;
@@ -21,7 +21,7 @@ export interface ProgressUnit {
 
 const megabytes: ProgressUnit = { name: 'MB', size: 1e6, digits: 1 };
 
-/** Shows itself only once the work has taken a second. Counts bytes unless told otherwise. */
+/** Shows the bar only after one second of work. Counts bytes unless `unit` says otherwise. */
 export function startProgress(label: string, io: Io, unit: ProgressUnit = megabytes): Progress {
   if (io.stderr.isTTY !== true) return { update: () => {}, end: () => {} };
   const startedMs = io.monotonicMs();

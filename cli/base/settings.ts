@@ -5,9 +5,10 @@ import { pairsFlag } from './numbers.js';
 import { readText } from './study-files.js';
 
 /**
- * The parameters of `--set name=value`. A value `@file` is what the file holds, in JSON or YAML: for lists that are too
- * long for a command line.
- * @throws UsageError as `pairsFlag`, and where `@` names no file; InvalidInputError when a file cannot be read or is empty.
+ * The parameters of `--set name=value`. For the value `@file` it reads the file, in JSON or YAML.
+ * That is for lists that are too long for a command line.
+ * @throws UsageError as `pairsFlag`, and if no file name follows `@`; InvalidInputError if a file
+ *   cannot be read or is empty.
  */
 export function settingsFlag(texts: readonly string[], flag = '--set'): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(pairsFlag(texts, flag)).map(([name, value]) => {
@@ -16,7 +17,7 @@ export function settingsFlag(texts: readonly string[], flag = '--set'): Readonly
     if (file === '') throw new UsageError(`${flag} ${name}=@ names no file: write ${flag} ${name}=@FILE`, { flag });
     const held = readYaml(readText(file), file).value;
     if (held !== null && held !== undefined) return [name, held];
-    // It would count as not given, and the default would run.
+    // It would count as missing, and the default would be used.
     throw new InvalidInputError(`${file} holds no value for ${name}: write one, or leave ${flag} out`, { path: file });
   }));
 }

@@ -6,12 +6,13 @@ import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import { lossOfReleases, type ChargedEvents } from '../../src/privacy/accounting/loss-distribution/index.js';
 
 /**
- * epsilon of all that was charged to a budget, at the budget's delta, from the events that the ledger keeps: smaller
- * than the conversion of the sums where Gaussian noise dominates. Null when the entries do not tell it: when they do
- * not add up to what counts as spent (a bound of another kind, or a window that has moved on), or hold no events, or
- * their noise allows no such account.
+ * epsilon of everything charged to a budget, at the budget's delta, from the events in the ledger.
+ * If Gaussian noise dominates, it is smaller than the conversion of the sums. It is null if the
+ * entries cannot show it. That is so if they do not add up to what counts as spent (another kind of
+ * bound, or a window that has moved on), if they have no events, or if their noise allows no such
+ * account.
  *
- * @param entries - all of the budget's.
+ * @param entries - all entries of the budget.
  */
 export function lossOfBudget(balance: LedgerBalance, entries: readonly LedgerEntry[]): number | null {
   const charged = entries.filter((entry) => entry.kind === 'charged');
@@ -34,8 +35,9 @@ export function lossOfBudget(balance: LedgerBalance, entries: readonly LedgerEnt
 }
 
 /**
- * The cohorts that were charged as sharing no contributor. The ledger keeps events and charge: where the events' sum
- * is more than the charge, and their largest cohort is the charge, they were disjoint. Taking none is always safe.
+ * The cohorts that were charged as disjoint. The ledger keeps the events and the charge. If the
+ * events add up to more than the charge, and the largest cohort costs exactly the charge, the
+ * cohorts were disjoint. Returning none is always safe.
  */
 function disjointOf(balance: LedgerBalance, entry: LedgerEntry, events: readonly MechanismEvent[]): readonly string[] {
   const cohorts = [...new Set(events.map(({ cohort }) => cohort))];

@@ -7,17 +7,18 @@ import { fromUtf8 } from '../../src/base/bytes.js';
 import { InvalidInputError, KeelsonError } from '../../src/base/errors.js';
 import { asInputError } from './errors.js';
 
-/** What the study files of a command line hold. */
+/** The contents of the study files on a command line. */
 export interface StudyFiles {
   readonly studies: readonly StudyDefinition[];
-  /** Files of which no study can be made, each with its reason. */
+  /** Files that hold no usable study, each with its reason. */
   readonly refused: readonly RefusedStudy[];
 }
 
 /**
- * Studies from their files, each file by itself, for a server: two of one name are both refused; files that they name are relative to theirs.
- * @param populations - file of the budgets that studies share; undefined when there is none. When it cannot be used,
- *   the studies that name a population are refused, and no others.
+ * Reads studies from files for a server. One bad file does not affect the others. If two studies
+ * have the same name, both are refused. Paths in a file are relative to that file.
+ * @param populations - file of the budgets that studies share; undefined if there is none. If it
+ *   cannot be used, only the studies that name a population are refused.
  */
 export function readStudyFiles(files: readonly string[], populations: string | undefined): StudyFiles {
   const { studies, refused } = readEach(files, populations);
@@ -49,7 +50,7 @@ function readEach(
 ): { readonly studies: readonly ReadStudy[]; readonly refused: readonly RefusedStudy[] } {
   const studies: ReadStudy[] = [];
   const refused: RefusedStudy[] = [];
-  // Read only by a study that names a population, so that the reason is told where it matters.
+  // Read only if a study names a population, so that the reason appears with that study.
   let read: ReturnType<typeof parsePopulationsText> | undefined;
   const readPopulations = (): typeof read => {
     if (populations !== undefined) read ??= parsePopulationsText(readText(populations), populations);
@@ -70,8 +71,9 @@ function readEach(
 }
 
 /**
- * Like `readStudyFiles`, where every file must hold a study, and several may hold one of the same name.
- * @throws the first reason: InvalidInputError when a file cannot be read, KeelsonError when a study in it cannot run.
+ * Like `readStudyFiles`, but every file must hold a study, and several may have the same name.
+ * @throws the first reason: InvalidInputError if a file cannot be read, KeelsonError if its study
+ *   cannot run.
  */
 export function readStudies(files: readonly string[], populations: string | undefined): readonly StudyDefinition[] {
   if (populations !== undefined) parsePopulationsText(readText(populations), populations);
@@ -80,13 +82,15 @@ export function readStudies(files: readonly string[], populations: string | unde
   return studies;
 }
 
-/** A study or a certificate is smaller; a list of a million keys is as large as the other. */
+/** Larger than any study or certificate. A list of a million keys has another limit. */
 const fileBytesMax = 4 * 1024 * 1024;
 const keyListBytesMax = 66 * 1024 * 1024;
 
 /**
- * The text of a small file. Pipes and devices are not read: they may have no end, or never begin.
- * @throws InvalidInputError when it cannot be read, is no regular file, is larger than `bytesMost`, or is not UTF-8.
+ * The text of a small file. Pipes and devices are refused: reading them may never start or never
+ * end.
+ * @throws InvalidInputError if it cannot be read, is not a regular file, is larger than
+ *   `bytesMost`, or is not UTF-8.
  */
 export function readText(path: string, bytesMost = fileBytesMax): string {
   const bytes = readSmallFile(path, bytesMost);
@@ -110,14 +114,14 @@ function readSmallFile(path: string, bytesMost: number): Uint8Array {
 /**
  * Opens a regular file, reads from it and closes it.
  * @param read - gets the descriptor and the file's size in bytes.
- * @throws InvalidInputError when it cannot be read, or is a folder, a pipe or a device.
+ * @throws InvalidInputError if it cannot be read, or is a folder, a pipe or a device.
  */
 export function withFile<Result>(
   path: string, read: (descriptor: number, size: number) => Result,
 ): Result {
   let descriptor: number | undefined;
   try {
-    // Opening a pipe would wait for its writer.
+    // Without O_NONBLOCK, opening a pipe would wait for a writer.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(descriptor);
     if (stat.isFile()) return read(descriptor, stat.size);

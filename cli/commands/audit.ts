@@ -96,7 +96,7 @@ export const audit = defineCommand({
 
 interface Job extends PairFacts {
   readonly estimator: string;
-  /** Null: all. */
+  /** Null: all events. */
   readonly events: readonly string[] | null;
   readonly trials: number | undefined;
   readonly deadlineMs: number;

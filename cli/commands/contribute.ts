@@ -56,7 +56,8 @@ export const contribute = defineCommand({
     'keelson contribute ws://127.0.0.1:8787 --study flight-delays --key alice.key --input flights.csv',
     'keelson contribute ws://127.0.0.1:8787 --study flight-delays --key alice.key --withdraw',
   ],
-  // While the input is read, which may be a pipe that says nothing, an interrupt ends it.
+  // The input may be a pipe that sends nothing. An interrupt ends the process while it waits for
+  // rows.
   stopsGently: 'once-started',
   async run({ args, io, output }) {
     if (args.input === undefined && args.withdraw !== true) {
@@ -71,7 +72,7 @@ export const contribute = defineCommand({
     const rows = args.input === undefined ? [] : await allRows(args.input, args.format, listFlag(args.columns, '--columns'), io);
     const url = aggregatorUrl(args.url);
     io.onStarted?.();
-    // The names of studies may hold any character, and the outbox stands beside the key.
+    // The name of a study may have any character, and the outbox is a file beside the key.
     const named = args.study.slice(0, 64).replaceAll(/[/\\:]/g, '_');
     const outboxPath = args.outbox ?? `${args.key}.${named}.outbox`;
     const outbox = await openOutbox(outboxPath);
@@ -94,7 +95,7 @@ export const contribute = defineCommand({
         : `interrupted before the aggregator had all rows: the rest waits in ${outboxPath}, `
           + 'and the next run for this study sends it first');
     } finally {
-      // Rows that no epoch takes leave the connection open.
+      // Rows that no epoch takes would keep the connection open.
       contributor.abort();
     }
   },
@@ -137,7 +138,7 @@ async function allRows(
   return rows;
 }
 
-/** Until the contributor has ended. */
+/** Reports the status until the contributor has ended. */
 async function tellStatus(contributor: Contributor, outboxPath: string, output: Output): Promise<void> {
   let kept: 'no' | 'yes' | 'told' = 'no';
   let isNewKeyTold = false;
@@ -156,7 +157,7 @@ async function tellStatus(contributor: Contributor, outboxPath: string, output: 
       const outcome = result.kind === 'accepted' ? 'accepted' : result.error.message;
       output.note(`rows of an earlier run are settled: ${outcome}`);
     }
-    // Worth a word only to those who have to wait: usually the rows are on their way at once.
+    // Usually the rows are sent at once. Reports only if the user has to wait.
     const waits = contributor.state.kind === 'reconnecting' || contributor.state.kind === 'waiting-for-epoch';
     if (kept === 'yes' && waits) {
       output.note(`the rows wait in ${outboxPath}, also if this command is stopped`);
@@ -165,7 +166,7 @@ async function tellStatus(contributor: Contributor, outboxPath: string, output: 
   }
 }
 
-/** @param ownSpend what this contributor has spent, where the study's budget is each contributor's own. */
+/** @param ownSpend what this contributor has spent, if the study's budget is per contributor. */
 function report(result: Settled, rows: number, ownSpend: Contributor['ownSpend'], output: Output): 0 | 1 {
   const spent = ownSpend === null ? {} : { ownSpend };
   if (result.kind === 'refused') {

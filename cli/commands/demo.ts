@@ -54,13 +54,13 @@ export const demo = defineCommand({
     const randomness = openRandomness(io);
     const report = createReport(output, randomness.insecure);
     const { scores, isComplete } = await runDemo(optionsFrom(args, io), io, randomness, report);
-    // With --keep, Ctrl-C is how it ends well, whatever was shown by then.
+    // With --keep, Ctrl-C is the normal end, whatever was shown.
     if (args.keep === true && io.interrupted.aborted) return 0;
     return isComplete && scores.every((score) => score.outcome === 'value') ? 0 : 1;
   },
 });
 
-/** Before everything starts: the logs are written at the end. */
+/** Checks before the start, because the logs are only written at the end. */
 function checkFolder(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined || found.isDirectory()) return;
@@ -92,7 +92,7 @@ function optionsFrom(typed: Typed, io: Io): DemoOptions {
   };
 }
 
-/** Nothing is measured where nothing is left to choose. */
+/** Measures nothing if nothing is left to choose. */
 function fit(asked: FitRequest, io: Io): Fit {
   const { contributors, epochMs, epochs } = asked;
   if (contributors !== undefined && epochMs !== undefined && epochs !== undefined) return { contributors, epochMs, epochs };

@@ -46,7 +46,7 @@ export const enrol = defineCommand({
       throw new UsageError('a token is for a key: give --key, or --keys and a file of them');
     }
     if (args.study !== undefined && !isName(args.study)) throw new UsageError(`--study is ${nameRule}`);
-    // Nothing is made before everything else is right.
+    // Makes the key file only after everything else was checked.
     const issuer = args.new === true ? makeKeyFile(args.issuer) : signing.createSigner(readKeyFile(args.issuer));
     if (keys.length === 0) return tellIssuer(issuer, args.issuer, args.new === true, output);
     const enrolment = { study: args.study ?? null, expiresAtMs: expiresAtMs! };
@@ -67,18 +67,18 @@ function tellIssuer(issuer: Signer, file: string, isNew: boolean, output: Output
   return 0;
 }
 
-/** Each key once, in the order given. */
+/** Each key once, in the given order. */
 function keysOf(flags: readonly string[], file: string | undefined): readonly string[] {
   const typed = flags.map((text) => toHex(publicKeyFlag(text, '--key')));
   const listed = file === undefined ? [] : parseKeyList(readText(file), file);
   return [...new Set([...typed, ...listed])];
 }
 
-/** Unix milliseconds. @throws UsageError for what is no time, or not in the future. */
+/** Unix milliseconds. @throws UsageError for a text that is not a time, or not in the future. */
 function expiryOf(text: string, nowMs: number): number {
   const lasts = parseDuration(text);
   const atMs = lasts === undefined ? parseTime(text) : nowMs + lasts;
-  // Past what a Date holds it could not be printed, and no clock gets there.
+  // A Date cannot hold or print a later time.
   if (Number.isNaN(new Date(atMs).getTime())) {
     throw new UsageError(`--expires is a duration like 90d or a time like 2030-01-31 or 2030-01-31T12:00Z, not "${text}"`);
   }

@@ -116,7 +116,7 @@ export const estimate = defineCommand({
     results.forEach((result, i) => print(result, tables[i]!.group, output));
     for (const note of notes) wrap(`note: ${note}`, terminalColumns).forEach((line) => output.text(line));
     if (args.timing === true) noteTiming(timed, (io.monotonicMs() - startedMs) / 1_000, output);
-    // The noise is drawn: nothing that fails from here on may cost the answer.
+    // The noise is drawn. A failure from here on must not lose the answer.
     await compute.close();
     return results.every((result) => result.outcome === 'value') ? 0 : 1;
   },
@@ -153,7 +153,7 @@ function tableRequest(args: InputFlags): TableRequest {
   };
 }
 
-/** Input from this size on has passes worth sharing: the threads start while it is read. */
+/** From this size on, threads help. They start while the input is read. */
 const sharedFromBytes = 8 << 20;
 
 async function readWithProgress(request: TableRequest, pool: ComputePool, io: Io): Promise<readonly RowTable[]> {
@@ -169,7 +169,9 @@ async function readWithProgress(request: TableRequest, pool: ComputePool, io: Io
   }
 }
 
-/** Without --cohort the number of rows is the size, which must be one that can be planned for. */
+/**
+ * Without --cohort the number of rows is the cohort, and must be a size that can be planned for.
+ */
 function checkSizes(tables: readonly RowTable[], cohort: number | undefined, path: string): void {
   if (cohort !== undefined) return;
   for (const { count, group } of tables) {
@@ -181,7 +183,10 @@ function checkSizes(tables: readonly RowTable[], cohort: number | undefined, pat
   }
 }
 
-/** How long the run took, on standard error only: the time may depend on the rows, which a private answer hides. */
+/**
+ * How long the run took. Only on standard error: the time may depend on the rows, which a private
+ * answer hides.
+ */
 function noteTiming(timed: readonly TimedResult[], seconds: number, output: Output): void {
   const inAll = Math.round(seconds * 100) / 100;
   const estimators = timed.map(({ estimatorSeconds }) => estimatorSeconds ?? 0);
@@ -217,7 +222,10 @@ function intervalOf({ interval95 }: EstimateResult, index: number): string {
   return `${formatNumber(interval95.low[index]!)} to ${formatNumber(interval95.high[index]!)}`;
 }
 
-/** What the estimator says, else the column of a vector's entry, else the indexes of a matrix's or tensor's. */
+/**
+ * The name of a number: from the estimator, else the column of a vector's entry, else the indexes
+ * in a matrix or larger array.
+ */
 function labelOf({ shape, columns, labels }: EstimateResult, index: number): string {
   if (labels !== undefined) return labels[index]!;
   if (shape.length === 1 && shape[0] === columns.length) return columns[index]!;

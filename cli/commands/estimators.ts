@@ -25,7 +25,7 @@ export const estimators = defineCommand({
   },
 });
 
-/** What each shelf is for. */
+/** The purpose of each group of estimators. */
 const shelves: readonly (readonly [Estimator['shelf'], string])[] = [
   ['recommended', 'recommended: these answer most questions well'],
   ['research', 'research: systems of papers, and variants to compare with'],
@@ -63,7 +63,7 @@ function describe(estimator: Estimator, output: Output): void {
   }
 }
 
-/** The values a parameter takes, for people. */
+/** The values that a parameter takes, in words. */
 export function rangeOf(spec: ParameterSpec): string {
   switch (spec.type) {
     case 'choice':
@@ -88,7 +88,7 @@ export function rangeOf(spec: ParameterSpec): string {
   }
 }
 
-/** What holds where a parameter is left out, for people. */
+/** What happens if a parameter is left out, in words. */
 export function meaningOfDefault(spec: ParameterSpec): string {
   if (spec.default !== undefined) return String(spec.default);
   return spec.optional === true ? 'worked out when absent' : 'must be given';

@@ -76,7 +76,10 @@ interface Accepted {
   readonly definition: StudyDefinition;
 }
 
-/** Asks until the study has a plan. Where nobody can be asked, its refusal is the command's. */
+/**
+ * Asks until the study has a plan. If nobody can be asked, the refusal of the plan ends the
+ * command.
+ */
 async function acceptedStudy(flags: InitFlags, file: string, asker: Asker): Promise<Accepted> {
   const rest = await askStudy(flags, file, asker);
   let asked: Pick<InitFlags, 'cohort' | 'epsilon'> = flags;
@@ -106,14 +109,17 @@ function refuseFile(file: string): void {
 
 function write(file: string, content: string): void {
   try {
-    // Also refuses a file that has appeared meanwhile.
+    // Also refuses a file that was made in the meantime.
     writeFileSync(file, content, { flag: 'wx' });
   } catch (error) {
     throw asInputError(error, file);
   }
 }
 
-/** The JSON Schema as an editor finds it from a study file; undefined where it is not installed. */
+/**
+ * Path of the JSON Schema, relative to the study file, for editors; undefined if it is not
+ * installed.
+ */
 function schemaFor(file: string): string | undefined {
   const name = 'docs/reference/study-file.schema.json';
   // Above cli/commands/, and above dist/cli/commands/.
@@ -121,6 +127,6 @@ function schemaFor(file: string): string | undefined {
     .map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) => existsSync(path));
   if (found === undefined) return undefined;
   const path = relative(dirname(resolve(file)), found).replaceAll('\\', '/');
-  // Editors end the name at a space.
+  // Editors end the path at a space.
   return /\s/.test(path) ? pathToFileURL(found).href : path;
 }

@@ -28,7 +28,7 @@ export const keys = defineCommand({
   async run({ args, output }) {
     if (args.action !== 'rotate') throw new UsageError(`there is no "keelson keys ${args.action}": write rotate`);
     const path = join(args.data, 'server.key');
-    // Opening the store would make one.
+    // Opening the store would create one.
     const missing = [path, join(args.data, 'keelson.db')].find((file) => !isSecretThere(file));
     if (missing !== undefined) {
       const remedy = 'name the data folder of an aggregator that has run';

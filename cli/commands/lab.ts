@@ -133,7 +133,7 @@ async function playWithPage(typed: Typed, io: Io, output: Output): Promise<0> {
   return 0;
 }
 
-/** What is not given is fitted to the machine, with people enough for every estimator that was asked for. */
+/** Fits all missing values to the machine, with enough people for every requested estimator. */
 function factsFrom(typed: Typed, io: Io): LabFacts {
   const contributors = numberFlag(typed.contributors, '--contributors', { whole: true, atLeast: 100, atMost: 100_000 });
   const seconds = numberFlag(typed.every, '--every', { atLeast: 1, atMost: 3600 });

@@ -67,7 +67,7 @@ export const ledger = defineCommand({
   },
 });
 
-/** An older database that was accepted. */
+/** An older database that the operator accepted. */
 type RollbackLine = Omit<Rollback, 'atMs'> & {
   /** ISO 8601. */
   readonly at: string;
@@ -77,21 +77,26 @@ interface BudgetView {
   readonly budget: string;
   readonly scope: string;
   readonly rule: string;
-  /** Of the rule `renyi`. */
+  /** Only with the rule `renyi`. */
   readonly order?: number;
-  /** Of a budget that renews, in milliseconds. */
+  /** Only for a budget that renews, in milliseconds. */
   readonly windowMs?: number;
   readonly studies: readonly StudyLine[];
-  /** Under contributor scope: how many contributors the newest two epochs of each study left out. */
+  /**
+   * Under contributor scope: how many contributors were left out of the two newest epochs of each
+   * study.
+   */
   readonly leftOut?: readonly LeftOut[];
   readonly rho: Amounts;
   readonly delta: Amounts;
-  /** `byLossDistribution`: null when the entries do not tell it. */
+  /** `byLossDistribution` is null if the entries cannot show it. */
   readonly epsilon: {
     readonly spent: number; readonly byLossDistribution: number | null; readonly cap: number; readonly atDelta: number;
   };
   readonly entries: readonly EntryLine[];
-  /** Keys that quarantine leaves out, the newest first; absent when there is none. For the operator only. */
+  /**
+   * Keys that quarantine excludes, newest first; absent if there are none. Only for the operator.
+   */
   readonly excluded?: readonly Excluded[];
 }
 
@@ -100,7 +105,10 @@ interface Excluded {
   /** Public key, hexadecimal. */
   readonly contributor: string;
   readonly fromEpoch: bigint;
-  /** Of the mean of its rows from the answer of `release`, and from which distance on the study excludes. */
+  /**
+   * Distance of the mean of its rows from the answer of `release`, and the distance beyond which
+   * the study excludes.
+   */
   readonly distance: number;
   readonly beyond: number;
   /** Position in the study's log, from 0. */
@@ -144,11 +152,11 @@ interface Amounts {
   readonly reserved: number;
   readonly left: number;
   readonly cap: number;
-  /** Of the newest declined epoch; null when none was declined. */
+  /** For the newest declined epoch; null if no epoch was declined. */
   readonly asked: number | null;
 }
 
-/** The entries that spending is made of now. */
+/** The entries that count as spent now. */
 function countingAt(
   nowMs: number, { windowMs }: LedgerBalance, entries: readonly LedgerEntry[],
 ): readonly LedgerEntry[] {

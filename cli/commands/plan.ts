@@ -82,7 +82,8 @@ export const plan = defineCommand({
     }
     const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
     const set = settingsFlag(repeated['set'] ?? []);
-    // The share to plan for is also the share to design for, where the estimator can be told.
+    // If the estimator has a parameter for the hostile share, the estimator is also designed for
+    // this share.
     const isDeclared = hostile !== undefined && estimator.parameters.some(({ name }) => name === 'corruption');
     const raw = isDeclared ? { corruption: hostile, ...set } : set;
     const parameters = parseParameters(estimator.parameters, raw, { dimension });
@@ -119,7 +120,7 @@ function isStudyFile(name: string): boolean {
   return /\.ya?ml$/i.test(name);
 }
 
-/** Everything about a study is in its file, so flags that would contradict it are refused. */
+/** The study's file has everything about it, so flags that could contradict it are refused. */
 const flagsOfEstimators = [
   'cohort', 'dimension', 'epsilon', 'delta', 'rho', 'error', 'participation', 'budget-epsilon', 'budget-delta',
 ] as const;
@@ -136,7 +137,7 @@ function planStudies(
   const plans = readStudies(files, args.populations).map(({ document, plan: found, target, releases, binds }) => {
     const { study, parameters, cohort, budget: { epsilon, delta } } = document;
     const declared = parameters['corruption'];
-    // A design may have no use for the share declared.
+    // Some designs do not use the declared share.
     const corruption = hostile
       ?? Math.min(typeof declared === 'number' ? declared : 0, found.guarantee.corruptionMax);
     const dimension = document.columns.length;
@@ -161,7 +162,7 @@ interface BudgetFacts {
   readonly epsilon: number;
   readonly delta: number;
   readonly releases: number;
-  /** What runs out first. */
+  /** The cap that runs out first. */
   readonly binds: string;
 }
 
@@ -173,7 +174,7 @@ interface TargetFlags {
   readonly 'budget-delta'?: string | undefined;
 }
 
-/** A budget that does not pay for one release. */
+/** The outcome for a budget that does not pay for one release. */
 function tooSmall(budget: BudgetFacts, target: PrivacyTarget): Infeasible {
   const sizeOf = (epsilon: number, delta: number): string =>
     `epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)}`;
@@ -186,7 +187,7 @@ function tooSmall(budget: BudgetFacts, target: PrivacyTarget): Infeasible {
   };
 }
 
-/** What one release may cost; within a budget its chargeable delta is also bounded by the budget's. */
+/** What one release may cost. With a budget, the budget also limits the chargeable delta. */
 function targets(args: TargetFlags): { target: PrivacyTarget; budget?: BudgetFacts } {
   const alone = privacyTarget(args);
   const epsilon = numberFlag(args['budget-epsilon'], '--budget-epsilon', epsilonRange);
@@ -288,7 +289,7 @@ function privacyText({ epsilon, delta, rho }: PrivacyStatement): string {
   return `epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)}, rho ${formatNumber(rho)}`;
 }
 
-/** Standard deviations per output coordinate, in data units; the first eight. */
+/** Standard deviations of the first eight output coordinates, in data units. */
 function noiseText(noise: readonly number[], scaleIsFound: boolean): string {
   if (noise.length === 0) return scaleIsFound ? 'in units of the scale that the release finds, below' : 'not Gaussian';
   const shown = noise.slice(0, 8).map(formatNumber).join(', ');

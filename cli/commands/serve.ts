@@ -75,7 +75,7 @@ export const serve = defineCommand({
       return found;
     };
     const { studies, refused } = read();
-    // Before the data folder is made.
+    // Checked before the data folder is made.
     if (studies.length === 0) throw noStudyStarts(refused);
     const allowedOrigins = listFlag(args['allow-origin'], '--allow-origin');
     const allowedHosts = listFlag(args['allow-host'], '--allow-host');
@@ -109,7 +109,8 @@ export const serve = defineCommand({
     try {
       await Promise.race([interruption(io.interrupted), aggregator.failed]);
     } catch (error) {
-      // Its threads would keep the process, and whoever restarts a failed server waits for its end.
+      // Its threads would keep the process alive, and a supervisor restarts a failed server only
+      // when it has ended.
       await aggregator.close().catch((cause: unknown) => logger.error({ err: cause }, 'the server did not close well'));
       throw error;
     }
@@ -121,7 +122,7 @@ export const serve = defineCommand({
   },
 });
 
-/** Reads both files, now and whenever they are renewed; undefined without TLS. */
+/** Reads both files, now and each time they are renewed; undefined without TLS. */
 function tlsReader(certificatePath: string | undefined, keyPath: string | undefined): (() => TlsIdentity) | undefined {
   if (certificatePath === undefined && keyPath === undefined) return undefined;
   if (certificatePath === undefined || keyPath === undefined) {
@@ -130,7 +131,7 @@ function tlsReader(certificatePath: string | undefined, keyPath: string | undefi
   return () => ({ certificate: readText(certificatePath), key: readText(keyPath) });
 }
 
-/** A renewed certificate that cannot be used changes nothing: the one at hand goes on. */
+/** If a renewed certificate cannot be used, the present one stays in use. */
 function renewTls(aggregator: Aggregator, read: () => TlsIdentity, logger: Logger): void {
   try {
     aggregator.renewTls(read());
@@ -140,7 +141,7 @@ function renewTls(aggregator: Aggregator, read: () => TlsIdentity, logger: Logge
   }
 }
 
-/** A file that cannot be used changes nothing about the study that runs under its name. Never rejects. */
+/** A file that cannot be used does not change the study that runs under its name. Never rejects. */
 async function reload(aggregator: Aggregator, read: () => StudyFiles, logger: Logger): Promise<void> {
   try {
     const { studies, refused } = read();
@@ -194,7 +195,10 @@ function announce(aggregator: Aggregator, asked: readonly StudyDefinition[], out
   for (const { study, error } of refused) output.text(`left out     ${study}: ${error.message}`);
 }
 
-/** How long a fresh budget lasts on the wall clock; null where epochs close on a count, or time does not use it up. */
+/**
+ * How long a fresh budget lasts in real time; null if epochs close on a count, or if time does not
+ * use it up.
+ */
 function lifetimeMs({ document, releases }: Pick<StudyDefinition, 'document' | 'releases'>): number | null {
   const { epoch, budget } = document;
   const isUsedUp = budget.scope !== 'contributor' && budget.perMs === undefined;

@@ -13,7 +13,7 @@ import type { Output } from '../base/output.js';
 import { readRowsFile, rowsOfStudies } from '../simulate/rows.js';
 import { readWelcome } from '../simulate/welcome.js';
 
-/** At most one note of lost connections in this time. */
+/** At most one note about lost connections in this time. */
 const noteEveryMs = 5_000;
 
 export const simulate = defineCommand({
@@ -50,7 +50,8 @@ export const simulate = defineCommand({
     'keelson simulate ws://127.0.0.1:8787 --study flights-robust --contributors 3000 --hostile 0.1 --attack shift',
     'keelson simulate ws://127.0.0.1:8787 --study heights --contributors 500 --input heights.csv --rows 1',
   ],
-  // While the input is read, which may be a pipe that says nothing, an interrupt ends it.
+  // The input may be a pipe that sends nothing. An interrupt ends the process while it waits for
+  // rows.
   stopsGently: 'once-started',
   async run({ args, io, output }) {
     const contributors = numberFlag(args.contributors, '--contributors', { whole: true, atLeast: 1, atMost: 100_000 });
@@ -67,7 +68,7 @@ export const simulate = defineCommand({
     const attack = args.attack ?? 'shift';
     const hostileShare = numberFlag(args.hostile, '--hostile', { atLeast: 0, below: 1 }) ?? 0;
     const note = (reason: string, retryInMs: number): void => output.note(notConnected(reason, retryInMs));
-    // What is wrong with a file is said before anybody is asked.
+    // Reads the file before connecting, so that its errors come first.
     const file = args.input === undefined ? undefined : await readRowsFile(args.input, io);
     io.onStarted?.();
     const welcome = await readWelcome({
@@ -101,7 +102,7 @@ function notConnected(reason: string, retryInMs: number): string {
   return `not connected (${reason}); trying again in ${(retryInMs / 1000).toFixed(1)} s`;
 }
 
-/** Many sockets are lost together: one line in some seconds says it. */
+/** Many sockets are lost at the same time. One line in some seconds is enough. */
 function throttled(io: Io, tell: (reason: string, retryInMs: number) => void): typeof tell {
   let lastMs = -Infinity;
   return (reason, retryInMs) => {
@@ -113,13 +114,16 @@ function throttled(io: Io, tell: (reason: string, retryInMs: number) => void): t
 
 interface Following {
   readonly studies: readonly string[];
-  /** To take part in. */
+  /** How many epochs to take part in. */
   readonly epochs: number;
   readonly signal: AbortSignal;
   readonly output: Output;
 }
 
-/** Tells what happens, one line per epoch, until enough epochs have passed, every study has ended, or an interrupt. */
+/**
+ * Prints one line per epoch, until enough epochs have passed, every study has ended, or an
+ * interrupt.
+ */
 async function follow(
   fleet: Fleet, gathered: Promise<number>, { studies, epochs, signal, output }: Following,
 ): Promise<0 | 1> {

@@ -6,9 +6,9 @@ import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import { readText } from '../base/study-files.js';
 
-/** An aggregator answers at once; another server may never end. */
+/** An aggregator answers at once. Another kind of server may never finish. */
 const answerMs = 10_000;
-/** Longer than the list of all studies that a server can hold. */
+/** Larger than the list of all studies that a server can have. */
 const answerBytesMax = 16 * 1024 * 1024;
 
 interface Listed {
@@ -62,7 +62,10 @@ export const studies = defineCommand({
   },
 });
 
-/** @throws InvalidInputError for a file that cannot be an operator token; its text is not shown. */
+/**
+ * @throws InvalidInputError for a file that cannot be an operator token. The message does not show
+ *   its text.
+ */
 function tokenIn(file: string): string {
   const token = readText(file).trim();
   if (/^[\x21-\x7e]{1,1024}$/.test(token)) return token;
@@ -70,7 +73,7 @@ function tokenIn(file: string): string {
   throw new InvalidInputError(text, { path: file });
 }
 
-/** @throws KeelsonError('transport-failed') when the answer is not that of an aggregator. */
+/** @throws KeelsonError('transport-failed') if the answer does not come from an aggregator. */
 function listIn(text: string, base: URL): readonly Listed[] {
   try {
     const { studies: listed } = JSON.parse(text) as { readonly studies: readonly Listed[] };
@@ -79,15 +82,16 @@ function listIn(text: string, base: URL): readonly Listed[] {
       && listed.every(({ releases }) => typeof releases === 'number');
     if (isList) return listed;
   } catch {
-    // No JSON, or no list in it.
+    // The text is not JSON, or has no list.
   }
   throw new KeelsonError('transport-failed', `${base.origin} is no aggregator: check the address`);
 }
 
 /**
- * The body of an answer that is a success. Not `fetch`, which names no origin: the server takes changes from its own
- * pages only, and this is no page of another site.
- * @throws KeelsonError('transport-failed') when nobody answers; UsageError with the server's own words when it refuses.
+ * The body of a successful answer. It does not use `fetch`, which sends no origin: the server
+ * accepts changes only from its own pages, and this request must count as such.
+ * @throws KeelsonError('transport-failed') if nobody answers; UsageError with the server's own
+ *   message if it refuses.
  */
 function ask(base: URL, path: string, method: 'GET' | 'POST', token?: string): Promise<string> {
   const send = base.protocol === 'https:' ? tlsRequest : plainRequest;

@@ -1,13 +1,13 @@
 import type { Command } from '../base/command.js';
 
-/** A command that is loaded when it runs, so that starting `keelson` stays fast. */
+/** A command that is loaded only when it runs, so that `keelson` starts fast. */
 export interface CommandEntry {
-  /** The same line as the command's own; a test compares them. */
+  /** The same line as in the command's file; a test compares them. */
   readonly summary: string;
   load(): Promise<Command>;
 }
 
-/** A command's arguments are its own business: the table only runs it. */
+/** Drops the type of the arguments: the table only runs the command. */
 const erase = (command: unknown): Command => command as Command;
 
 /** Every command of `keelson`, in the order of its help. */

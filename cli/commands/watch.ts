@@ -111,7 +111,7 @@ function line(epoch: string, name: string, estimate: string, noise: string, spen
   return `${epoch.padStart(6)}  ${name.padEnd(22)} ${estimate.padStart(12)} ${noise.padStart(10)}   ${spent}`.trimEnd();
 }
 
-/** Words in lines of at most `width` characters, longer words alone. */
+/** Breaks a text into lines of at most `width` characters. A longer word gets a line of its own. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -1,15 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { InvalidInputError } from '../../src/base/errors.js';
 
-/** The sample data of the demonstration; every column has `count` numbers, in the order of the source. */
+/**
+ * The sample data of the demonstration. Every column has `count` numbers, in the order of the
+ * source.
+ */
 export interface Flights {
   readonly count: number;
   readonly columns: {
-    /** Minutes late, negative when early. */
+    /** Minutes late; negative if early. */
     readonly delay: Float64Array;
     /** Miles flown. */
     readonly distance: Float64Array;
-    /** Hour of the day, with minutes as its fraction. */
+    /** Hour of the day, with the minutes as a fraction. */
     readonly time: Float64Array;
   };
 }
@@ -19,8 +22,8 @@ const headerBytes = 16;
 const bytesPerFlight = 6;
 
 /**
- * Reads data/flights.bin, whose layout data/README.md documents.
- * @throws InvalidInputError when the file is missing or is not what the extraction wrote.
+ * Reads data/flights.bin. data/README.md documents its layout.
+ * @throws InvalidInputError if the file is missing or is not the one that the extraction wrote.
  */
 export function loadFlights(path: URL = flightsFile()): Flights {
   const bytes = readFileSync(path);
@@ -46,7 +49,7 @@ export function loadFlights(path: URL = flightsFile()): Flights {
   return { count, columns: { delay, distance, time } };
 }
 
-/** The package's data folder, seen from cli/data/ and from dist/cli/data/ alike. */
+/** The package's data folder, from cli/data/ or from dist/cli/data/. */
 function flightsFile(): URL {
   const candidates = ['../../', '../../../'].map((up) => new URL(`${up}data/flights.bin`, import.meta.url));
   const found = candidates.find((candidate) => existsSync(candidate));

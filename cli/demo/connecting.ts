@@ -5,10 +5,11 @@ import { startProgress } from '../base/progress.js';
 const redrawMs = 100;
 
 /**
- * Waits until the whole fleet is connected; on a terminal a bar on standard error counts the people.
- * @param studies in which each of them takes part, in a session of its own.
+ * Waits until all people are connected. On a terminal, a bar on standard error counts them.
+ * @param studies number of studies. Each person takes part in all of them, with one session for
+ *   each.
  * @returns how long it took, in milliseconds.
- * @throws what ended a session before it was ready.
+ * @throws the error that ended a session before it was ready.
  */
 export async function connected(fleet: Fleet, contributors: number, studies: number, io: Io): Promise<number> {
   const startedMs = io.monotonicMs();

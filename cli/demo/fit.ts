@@ -2,43 +2,46 @@ import { signing } from '#signing';
 import { signHello, signReady, verifyHello, verifyReady } from '../../src/signing/index.js';
 import type { Io } from '../base/io.js';
 
-/** How many people, for how long each epoch takes their rows, and how many epochs are shown. */
+/** How many people take part, how long each epoch is, and how many epochs are shown. */
 export interface Fit {
   readonly contributors: number;
   readonly epochMs: number;
   readonly epochs: number;
 }
 
-/** What was asked for on the command line; what was not is fitted to the machine. */
+/** The values from the command line. Missing ones are fitted to the machine. */
 export interface FitRequest {
   readonly contributors: number | undefined;
   readonly epochMs: number | undefined;
   readonly epochs: number | undefined;
-  /** Of each release: the smaller, the more people an answer needs. */
+  /** For each release. With a smaller epsilon, an answer needs more people. */
   readonly epsilon: number;
-  /** In which everybody takes part. Default 2. */
+  /** Number of studies in which everybody takes part. Default 2. */
   readonly studies?: number;
-  /** The most people to choose. Default 6,000. */
+  /** Most people that are chosen. Default 6,000. */
   readonly contributorsMost?: number;
 }
 
-/** At epsilon 1: two and a half times what the plan of `robust-mean` needs, so that it sees the usual attack. */
+/**
+ * For epsilon 1: two and a half times what the plan of `robust-mean` needs, so that it detects the
+ * usual attack.
+ */
 const contributorsLeastAtOne = 2_000;
-/** What connecting everybody may take. */
+/** Longest time for connecting everybody, in milliseconds. */
 const connectMs = 8_000;
-/** An epoch as a share of the time that connecting takes. Its rows are about half of that work. */
+/** An epoch as a share of the time for connecting. Its rows are about half of that work. */
 const epochShare = 0.75;
 const epochLeastMs = 4_000;
 const epochsMost = 5;
 const epochsLeast = 2;
-/** What all epochs together may take. */
+/** Longest time for all epochs together, in milliseconds. */
 const showMs = 36_000;
-/** A whole session (sockets, frames, two threads) takes this many times its signatures. */
+/** A whole session (sockets, frames, two threads) costs this many times its signatures. */
 const sessionCost = 2.2;
 
 /**
- * Chooses what was not asked for, so that connecting takes some seconds, an epoch has time for everybody's rows, and all
- * is over within a minute wherever that leaves enough people for an answer.
+ * Chooses the missing values. Connecting takes some seconds, and an epoch has time for everybody's
+ * rows. Everything ends within a minute if that leaves enough people for an answer.
  */
 export function fitDemo(request: FitRequest, handshakesPerSecond: number): Fit {
   const { contributors, epochMs, epochs, epsilon, studies = 2, contributorsMost = 6_000 } = request;
@@ -58,10 +61,13 @@ export function fitDemo(request: FitRequest, handshakesPerSecond: number): Fit {
 const roundDown = (people: number): number => 100 * Math.floor(people / 100);
 
 const measureMs = 500;
-/** A machine that is stopped in the middle has done this many at least. */
+/** Measures at least this many, also on a machine that stops in between. */
 const handshakesLeast = 20;
 
-/** How many handshakes of a contributor's session this machine signs and verifies per second, now. Takes half a second. */
+/**
+ * How many handshakes of a contributor's session this machine can sign and verify per second. Takes
+ * half a second.
+ */
 export function measureHandshakes(io: Pick<Io, 'monotonicMs'>): number {
   const server = signing.createSigner(signing.randomBytes(32));
   const serverVerifier = signing.createVerifier(server.publicKey);

@@ -3,7 +3,7 @@ import { durationText } from '../../server/studies/guarantee.js';
 import { formatNumber, type Output } from '../base/output.js';
 import type { Score, StudySummary } from './scoreboard.js';
 
-/** What the demonstration is about to do. */
+/** What the demonstration will do. */
 export interface DemoPlan {
   readonly address: string;
   readonly studies: readonly StudyDefinition[];
@@ -13,17 +13,20 @@ export interface DemoPlan {
   readonly epochMs: number;
 }
 
-/** What a run left behind. */
+/** The results of a run. */
 export interface RunFacts {
   readonly epochs: number;
-  /** Charged, and not shown: no row came in time. */
+  /** Epochs that were charged but not shown, because no row came in time. */
   readonly lostEpochs: number;
   readonly serverKey: string;
   /** Paths of the release logs. */
   readonly logs: readonly string[];
 }
 
-/** Prints the demonstration as it goes: a table for people, or JSON lines. No line is longer than 80 columns. */
+/**
+ * Prints the demonstration while it runs: a table for people, or JSON lines. No line is longer than
+ * 80 columns.
+ */
 export interface DemoReport {
   started(plan: DemoPlan): void;
   /** Everybody is connected, and the first epoch opens. */
@@ -31,14 +34,14 @@ export interface DemoReport {
   /** One epoch: a release of each study. */
   round(scores: readonly Score[]): void;
   summary(summaries: readonly StudySummary[], facts: RunFacts): void;
-  /** All epochs are shown, and it goes on. */
+  /** All epochs were shown, and the run continues. */
   kept(): void;
 }
 
 const widths = { epoch: 5, study: 14, release: 13, truth: 13, error: 6 } as const;
 const rule = '-'.repeat(79);
 
-/** @param insecure the noise is repeatable, which every JSON line then says. */
+/** @param insecure the noise is repeatable. Every JSON line then says so. */
 export function createReport(output: Output, insecure: boolean): DemoReport {
   const mark = insecure ? { insecure: true } : {};
   let rounds = 0;
@@ -81,7 +84,7 @@ function describe({ address, studies, contributors, hostileShare, attack, epochM
   output.text(`dashboard at ${address}/ for as long as this runs`);
   output.text(`${contributors} contributors, ${hostile} of them hostile (${attack}); epochs of ${seconds} s`);
   for (const { document, plan } of studies) {
-    // From public numbers only: no row has been seen.
+    // From public numbers only, before any row.
     const promised = plan.expectedError(hostileShare).total.toFixed(2);
     output.text(`  ${document.study.padEnd(widths.study)} epsilon ${document.privacy.epsilon} per release; `
       + `expected error ${promised} scales`);

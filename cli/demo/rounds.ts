@@ -1,20 +1,23 @@
 import type { Score } from './scoreboard.js';
 
-/** Puts the scores of all studies together by epoch, and hands complete epochs on in their order. */
+/** Collects the scores of all studies by epoch, and passes complete epochs on in order. */
 export class Rounds {
   private readonly waiting = new Map<bigint, Map<string, Score | null>>();
   private readonly nextOf = new Map<string, bigint>();
   private lost = 0;
   private complete = 0;
 
-  /** @param onRound given one score per study, in the order of `studies`. */
+  /** @param onRound gets one score per study, in the order of `studies`. */
   constructor(
     private readonly studies: readonly string[],
     private readonly wanted: number,
     private readonly onRound: (scores: readonly Score[]) => void,
   ) {}
 
-  /** Epochs with no row in time in one of the studies: there is nothing to compare a release with. */
+  /**
+   * Epochs in which one of the studies got no row in time. A release has nothing to be compared
+   * with then.
+   */
   get lostEpochs(): number {
     return this.lost;
   }
@@ -23,12 +26,13 @@ export class Rounds {
     return this.complete >= this.wanted;
   }
 
-  /** The release of an epoch. @param score null when no row of the fleet was in time for it. */
+  /** Adds the release of an epoch. @param score null if no row of the fleet was in time for it. */
   add(study: string, epoch: bigint, score: Score | null): void {
     const own = this.waiting.get(epoch) ?? new Map<string, Score | null>();
     this.waiting.set(epoch, own.set(study, score));
     this.nextOf.set(study, epoch + 1n);
-    // Each study's releases come in order, so the oldest waiting epoch is complete once every study has passed it.
+    // Each study's releases come in order. So the oldest waiting epoch is complete once every study
+    // has passed it.
     for (const at of [...this.waiting.keys()].sort((left, right) => (left < right ? -1 : 1))) {
       if (this.studies.some((name) => (this.nextOf.get(name) ?? 0n) <= at)) return;
       this.finish(this.waiting.get(at)!);

@@ -18,25 +18,28 @@ import { Rounds } from './rounds.js';
 import { scoreRelease, summarise, type Score } from './scoreboard.js';
 import { demoStudies, flightsPerContribution, type DemoFacts } from './studies.js';
 
-/** Rows come in the first part of an epoch, so that those of a machine that stalls are still in time. */
+/**
+ * People send rows in the first part of an epoch, so that rows still arrive in time if the machine
+ * stalls.
+ */
 const paceShare = 0.7;
 
 export interface DemoOptions extends DemoFacts {
   readonly attack: string;
   readonly strength: number | undefined;
-  /** Same seed: same people, keys and attacks. Noise is always fresh. */
+  /** The same seed gives the same people, keys and attacks. Noise is always fresh. */
   readonly seed: string;
   readonly port: number;
-  /** Goes on after the last epoch to show, until it is interrupted. */
+  /** Continues after the last shown epoch, until it is interrupted. */
   readonly keep: boolean;
-  /** Where the release logs go. */
+  /** Folder for the release logs. */
   readonly logDirectory: string;
 }
 
-/** What a run left behind. */
+/** The results of a run. */
 export interface DemoResult {
   readonly scores: readonly Score[];
-  /** False when it was interrupted, or the budget ended, before every epoch was shown. */
+  /** False if an interrupt, or the end of the budget, came before every epoch was shown. */
   readonly isComplete: boolean;
 }
 
@@ -50,17 +53,18 @@ interface Scene {
   readonly people: People;
 }
 
-/** Who takes part, with which rows. */
+/** The people who take part, and their rows. */
 interface People {
   readonly seed: Uint8Array;
   readonly rows: RowSource;
 }
 
 /**
- * The whole job in one process: aggregator on a temporary data folder, honest and hostile contributors over real
- * sockets, and a verifying subscriber per study. The first epoch opens when everybody is connected. Ends after `epochs`
- * epochs, or when interrupted.
- * @throws what the aggregator throws at its start; what ended a contributor before it was connected.
+ * The whole demonstration in one process: an aggregator on a temporary data folder, honest and
+ * hostile contributors over real sockets, and a verifying subscriber per study. The first epoch
+ * opens when everybody is connected. It ends after `epochs` epochs, or at an interrupt.
+ * @throws an error of the aggregator's start, or the error that ended a contributor's session
+ *   before it was connected.
  */
 export async function runDemo(
   options: DemoOptions, io: Io, randomness: Randomness, report: DemoReport,
@@ -122,7 +126,7 @@ async function startAggregator(
     strict: true,
     port,
     held: true,
-    // Problems only, on standard error: standard output is the demonstration's.
+    // Only errors, on standard error: standard output belongs to the demonstration.
     logger: createLogger({ level: 'error', destination: { write: (line) => void process.stderr.write(line) } }),
     ...(randomness.insecure && {
       runnerFactory: () => new InlineEpochRunner({ noise: () => randomness.noise(`demo release ${releases++}`) }),
@@ -156,7 +160,7 @@ function startFleet({ options, studies, aggregator, stop, people }: Scene): Flee
   });
 }
 
-/** Waits for the fleet, then opens the first epoch. An interrupt meanwhile is no error. */
+/** Waits for the fleet, then opens the first epoch. An interrupt in between is not an error. */
 async function gather(fleet: Fleet, { options, studies, aggregator, report, stop, io }: Scene): Promise<void> {
   try {
     report.ready((await connected(fleet, options.contributors, studies.length, io)) / 1000);
@@ -168,7 +172,7 @@ async function gather(fleet: Fleet, { options, studies, aggregator, report, stop
   await Promise.all(hub.studies().map(({ studyId }) => hub.startStudy(studyId)));
 }
 
-/** Follows both studies until there are rounds enough, or no more. */
+/** Follows both studies until there are enough rounds, or no more come. */
 async function collect({ studies, aggregator, stop }: Scene, fleet: Fleet, rounds: Rounds): Promise<void> {
   const enough = new AbortController();
   const signal = AbortSignal.any([enough.signal, stop.signal]);
@@ -184,7 +188,7 @@ async function collect({ studies, aggregator, stop }: Scene, fleet: Fleet, round
   await Promise.all(studies.map(follow));
 }
 
-/** The logs as anybody can download them. */
+/** Saves the logs in the form that anybody can download. */
 async function saveLogs(
   aggregator: Aggregator, studies: readonly StudyDefinition[], directory: string,
 ): Promise<readonly string[]> {

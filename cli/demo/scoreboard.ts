@@ -2,7 +2,9 @@ import type { ReleaseBody } from '../../src/wire/messages.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { Truth } from '../../simulation/index.js';
 
-/** One release beside what the demonstration knows: the honest contributors' true mean. */
+/**
+ * One release beside what only the demonstration knows: the true mean of the honest contributors.
+ */
 export interface Score {
   readonly study: string;
   readonly epoch: bigint;
@@ -11,13 +13,13 @@ export interface Score {
   readonly reason?: string;
   readonly estimate: readonly number[] | null;
   readonly truth: readonly number[];
-  /** Euclidean, after dividing each column by its scale; null when refused. */
+  /** Euclidean distance from the truth, with each column divided by its scale; null if refused. */
   readonly error: number | null;
   /** The same for the mean of everybody, hostile contributors included. */
   readonly naiveError: number;
   readonly epsilonSpent: number;
   readonly epsilonLeft: number;
-  /** Whose contribution was accepted, hostile ones included. */
+  /** Number of accepted contributions, hostile ones included. */
   readonly contributors: number;
 }
 
@@ -52,7 +54,7 @@ function scaledDistance(left: readonly number[], right: readonly number[], scale
   return Math.hypot(...left.map((value, i) => (value - right[i]!) / scale[i]!));
 }
 
-/** What a study did over the whole run. */
+/** Results of a study over the whole run. */
 export interface StudySummary {
   readonly study: string;
   readonly releases: number;
@@ -60,7 +62,7 @@ export interface StudySummary {
   readonly medianError: number | null;
   readonly worstError: number | null;
   readonly medianNaiveError: number;
-  /** True when every release came closer to the truth than the naive mean did. */
+  /** True if every release was closer to the truth than the naive mean. */
   readonly alwaysCloser: boolean;
   readonly epsilonSpent: number;
   readonly epsilonLeft: number;

@@ -8,13 +8,13 @@ import { UsageError } from '../base/errors.js';
 /** Public facts that both demonstration studies share. */
 export interface DemoFacts {
   readonly contributors: number;
-  /** To show. */
+  /** Number of epochs to show. */
   readonly epochs: number;
   readonly epochMs: number;
-  /** Of each release. */
+  /** For each release. */
   readonly epsilon: number;
   readonly hostileShare: number;
-  /** The budget renews, so that releases go on for as long as somebody watches. */
+  /** The budget renews, so that releases continue as long as somebody watches. */
   readonly keep: boolean;
 }
 
@@ -22,8 +22,8 @@ export interface DemoFacts {
 export const flightsPerContribution = 8;
 
 /**
- * What counts as one unit of a column. Known beforehand, not taken from these flights: the mean of eight flights
- * seldom strays further than twenty minutes or three hundred miles from the usual one.
+ * One unit of each column. It is public knowledge and does not come from these flights: the mean of
+ * eight flights is rarely more than twenty minutes or three hundred miles from the usual mean.
  */
 export const demoScale = [20, 300] as const;
 
@@ -31,13 +31,17 @@ const delta = 1e-6;
 const budgetDelta = 1e-5;
 /** The largest epsilon that a budget may have. */
 const budgetMax = 100;
-/** The next epoch reserves its part before the last one's release; a machine that stalls may lose an epoch. */
+/**
+ * An epoch reserves its part of the budget before the release of the one before. A machine that
+ * stalls may lose an epoch.
+ */
 const spareEpochs = 3;
 
 /**
- * The two questions of the demonstration, on the same columns and people: the private mean, and the robust one, which
- * does not believe a minority.
- * @throws UsageError when no budget pays for that many releases; KeelsonError('plan-infeasible') for too few people.
+ * The two questions of the demonstration, on the same columns and people: the private mean, and the
+ * robust mean, which limits the effect of a hostile minority.
+ * @throws UsageError if no budget pays for so many releases; KeelsonError('plan-infeasible') for
+ *   too few people.
  */
 export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
   const shared = {
@@ -50,7 +54,7 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
     privacy: { epsilon: facts.epsilon, delta },
     budget: budgetFor(facts),
     admission: { kind: 'open' },
-    // What is late is not counted elsewhere: the truth beside a release is that of the rows in it.
+    // A late row counts in no epoch: the truth beside a release comes from the rows in it.
     late: 'drop',
     retention: { kind: 'release' },
   } as const;
@@ -68,8 +72,9 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
 }
 
 /**
- * The smallest budget, in steps of a twentieth, that pays for the epochs shown and some spare ones. One that
- * renews does so over two epochs less: one is charged while another is open, and clocks are not exact.
+ * The smallest budget, in steps of a twentieth, that pays for the shown epochs and some spare ones.
+ * A budget that renews does so after two epochs less, because one epoch is charged while another is
+ * open, and clocks are not exact.
  */
 function budgetFor({ epochs, epochMs, epsilon, keep }: DemoFacts): StudyDocument['budget'] {
   const wanted = epochs + spareEpochs;

@@ -8,26 +8,26 @@ import type { RowTable } from '../input/table.js';
 import type { Randomness } from '../base/noise.js';
 import type { PrivacyStatement } from '../../src/privacy-statement.js';
 
-/** What `estimate` prints for one table of rows. */
+/** The output of `estimate` for one table of rows. */
 export interface EstimateResult {
   readonly outcome: 'value' | 'refused';
   readonly reason?: string;
   readonly text?: string;
   readonly remedy?: string;
-  /** False only when the plan failed before any noise was drawn. */
+  /** False only if the plan failed before any noise was drawn. */
   readonly charged: boolean;
-  /** Row-major in `shape`; empty when refused. */
+  /** Row-major in `shape`; empty if refused. */
   readonly estimate: readonly number[];
   readonly tensor?: { readonly order: number; readonly values: readonly number[] };
   readonly interval95?: { readonly low: readonly number[]; readonly high: readonly number[] };
   readonly shape: readonly number[];
-  /** Each part stands beside them as well, under its name and nested in its shape. */
+  /** Each part is also a member of the result, under its name and nested in its shape. */
   readonly parts?: readonly NamedPart[];
-  /** The public size: --cohort, or the number of rows where that is treated as public. Never a secret count. */
+  /** The public size: --cohort, or the number of rows if that is public. Never a secret count. */
   readonly rows: number;
   readonly dimension: number;
   readonly columns: readonly string[];
-  /** What each number of the estimate is, where that is not simply the columns. */
+  /** The name of each number of the estimate, if that is not simply its column. */
   readonly labels?: readonly string[];
   readonly privacy: PrivacyStatement;
   readonly uncertainty: { readonly kind: string };
@@ -37,8 +37,9 @@ export interface EstimateResult {
 export interface TimedResult {
   readonly result: EstimateResult;
   /**
-   * From rows in memory to the release, whole milliseconds; undefined when nothing ran. Not private: the time may depend
-   * on how many rows there are and on what they hold, so it is never part of the result.
+   * From rows in memory to the release, in seconds with whole milliseconds; undefined if nothing
+   * ran. The time may depend on the number of rows and on their values. So it is not private, and
+   * never part of the result.
    */
   readonly estimatorSeconds: number | undefined;
 }
@@ -47,18 +48,20 @@ export interface EstimateRequest {
   readonly estimator: Estimator;
   readonly parameters: ParameterValues;
   readonly target: PrivacyTarget;
-  /** Given: the number of rows is secret. Undefined: it is taken for the public size. */
+  /**
+   * If given, the number of rows is secret. If undefined, the number of rows is the public size.
+   */
   readonly cohort: number | undefined;
   readonly randomness: Randomness;
   /** For large passes over the rows. */
   readonly compute: Compute;
   /** A clock in milliseconds. */
   readonly monotonicMs: () => number;
-  /** Separates the noise of several runs when it is seeded. */
+  /** Separates the noise of several runs, if the noise is seeded. */
   readonly label: string;
 }
 
-/** Plans and runs one release over a table, whose values are used up. */
+/** Plans and runs one release over a table. Overwrites the table's values. */
 export async function estimateRows(table: RowTable, request: EstimateRequest): Promise<TimedResult> {
   const { estimator, parameters, target, cohort, randomness, label, compute } = request;
   const dimension = table.columns.length;
@@ -78,7 +81,8 @@ export async function estimateRows(table: RowTable, request: EstimateRequest): P
   const { neighbours } = answer.privacy;
   const privacy = {
     ...answer.privacy,
-    // Moving to another group would change two releases; only staying, or staying away, changes one.
+    // Moving to another group would change two releases. Staying in the group, or staying away,
+    // changes one.
     neighbours: table.group === null ? neighbours : `${neighbours}; never moved from one group to another`,
   };
   const labels = estimator.outputLabels?.(parameters, table.columns);
@@ -115,7 +119,7 @@ function described(outcome: Outcome, privacy: PrivacyStatement, size: Size): Est
   }
   const { estimate, shape, uncertainty, interval95, parts } = outcome;
   return {
-    // First: no name of a part may take the place of what follows.
+    // The parts come first, so that no name of a part can replace a member below.
     ...partsByName(outcome),
     outcome: 'value',
     charged: true,

@@ -10,12 +10,12 @@ import { readCsvNames } from '../input/csv-names.js';
 import type { Asker } from './asker.js';
 import { questions, type Answers, type Question, type Range } from './study-text.js';
 
-/** What the command line says; everything else is asked, or has a default. */
+/** The values on the command line. Everything else is asked, or has a default. */
 export interface InitFlags {
   readonly question?: string | undefined;
   readonly columns?: string | undefined;
   readonly csv?: string | undefined;
-  /** `low..high` or `column=low..high`, each. */
+  /** Each is `low..high` or `column=low..high`. */
   readonly ranges: readonly string[];
   readonly threshold?: string | undefined;
   readonly cohort?: string | undefined;
@@ -23,7 +23,7 @@ export interface InitFlags {
   readonly every?: string | undefined;
 }
 
-/** What a plan may have no room for, so that a person is asked again. */
+/** Values that a plan may refuse as too small, so that a person is asked again. */
 export type Size = Pick<Answers, 'cohort' | 'epsilon'>;
 
 /** Numbers that every estimator takes. */
@@ -32,10 +32,10 @@ const valueRule = { atLeast: -1e12, atMost: 1e12 };
 const ofOneColumn: ReadonlySet<Question> = new Set<Question>(['share', 'histogram', 'quantile']);
 
 /**
- * Everything about a study but its size.
- * @param file - names the study.
- * @throws UsageError for a flag that is wrong or missing; InvalidInputError when the CSV file has
- *   no names.
+ * Asks for everything about a study except its size.
+ * @param file - its name becomes the study's name.
+ * @throws UsageError for a flag that is wrong or missing; InvalidInputError if the CSV file has no
+ *   column names.
  */
 export async function askStudy(
   flags: InitFlags, file: string, asker: Asker,
@@ -62,7 +62,7 @@ export async function askStudy(
   return { study, question, columns, ranges, threshold, every };
 }
 
-/** How many people, and how much privacy. */
+/** Asks for the number of people, and for the privacy. */
 export async function askSize(
   flags: Pick<InitFlags, 'cohort' | 'epsilon'>, asker: Asker,
 ): Promise<Size> {
@@ -122,7 +122,7 @@ async function askColumns(
   const isOne = ofOneColumn.has(question);
   const all = listed?.join(', ');
   const parse = (text: string): readonly string[] => {
-    // The names of a file may have commas in them.
+    // Names in a CSV file may contain commas.
     const names = text === all ? listed! : checkedNames(listFlag(text, '--columns')!, '--columns');
     if (isOne && names.length > 1) {
       throw new UsageError(`a ${question} is about one column: name one, not ${names.length}`);
@@ -134,7 +134,7 @@ async function askColumns(
     return names;
   };
   if (all !== undefined && asker.isTerminal) asker.tell(`columns of the file: ${all}`);
-  // Where one of several is meant, nobody can guess which.
+  // If one of several columns is meant, there is no default.
   const hasDefault = listed !== undefined && (!isOne || listed.length === 1);
   return asker.ask({
     flag: 'columns', given, parse, ...(hasDefault && { fallback: all! }),
@@ -159,7 +159,7 @@ function checkedNames(names: readonly string[], whose: string): readonly string[
   return names;
 }
 
-/** Null where they are not known, which a mean and a covariance can do without. */
+/** Null if the ranges are not known. A mean and a covariance do not need them. */
 async function askRanges(
   flags: InitFlags, columns: readonly string[], question: Question, asker: Asker,
 ): Promise<readonly Range[] | null> {
@@ -173,7 +173,7 @@ async function askRanges(
       question: `Between which values does ${column} nearly always lie, like 0..120?`
         + (isNeeded ? '' : ' (Nothing: nobody knows.)'),
     });
-    // One that is not known leaves all to be found privately.
+    // If one range is unknown, all scales are found privately.
     if (range === null) {
       if (given.size === 0) return null;
       throw new UsageError(`--range is missing for ${column}: give it for all columns or for none`);

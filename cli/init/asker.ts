@@ -2,33 +2,33 @@ import { createInterface } from 'node:readline';
 import { UsageError } from '../base/errors.js';
 import type { Io } from '../base/io.js';
 
-/** One thing that the command has to know. */
+/** One value that the command needs. */
 export interface Field<Value> {
-  /** The flag that gives it, without dashes. */
+  /** Name of its flag, without dashes. */
   readonly flag: string;
-  /** What stood behind the flag; undefined when it was not given. */
+  /** The value of the flag; undefined if the flag is absent. */
   readonly given: string | undefined;
-  /** What a person is asked. */
+  /** The question to a person. */
   readonly question: string;
   /**
-   * What an empty answer stands for, and a missing flag where nobody can be asked. Absent: it must
-   * be given.
+   * The value for an empty answer, and for a missing flag if nobody can be asked. Absent: there is
+   * no default.
    */
   readonly fallback?: string;
-  /** @throws UsageError saying what the answer must be. */
+  /** @throws UsageError that says what the answer must be. */
   readonly parse: (text: string) => Value;
 }
 
 /** Gets answers: from flags, else from the person at the terminal, else from defaults. */
 export interface Asker {
-  /** Somebody can be asked. */
+  /** Whether somebody can be asked. */
   readonly isTerminal: boolean;
   /**
-   * @throws UsageError for a wrong flag, for a missing one where nobody can be asked, and when the
-   *   answers end.
+   * @throws UsageError for a wrong flag, for a missing flag if nobody can be asked, and if the
+   *   input ends.
    */
   ask<Value>(field: Field<Value>): Promise<Value>;
-  /** Tells the person something. */
+  /** Shows the person a line. */
   tell(line: string): void;
   close(): void;
 }
@@ -36,7 +36,7 @@ export interface Asker {
 export function createAsker(io: Io): Asker {
   const isTerminal = io.stdin.isTTY === true && io.stderr.isTTY === true;
   const tell = (line: string): void => void io.stderr.write(`${line}\n`);
-  // Not in raw mode: Ctrl-C then ends the process as everywhere.
+  // Without raw mode, Ctrl-C ends the process as usual.
   const lines = isTerminal ? createInterface({ input: io.stdin, terminal: false }) : undefined;
   const answers = lines?.[Symbol.asyncIterator]();
 

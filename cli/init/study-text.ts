@@ -2,48 +2,48 @@ import { basename } from 'node:path';
 import { epsilonRange } from '../../src/privacy/accounting/target.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 
-/** What one can want to know. */
+/** The questions that a study can ask. */
 export const questions = ['mean', 'share', 'histogram', 'quantile', 'covariance'] as const;
 export type Question = typeof questions[number];
 
-/** Values between which honest ones nearly always lie. */
+/** Nearly all honest values lie between these two. */
 export interface Range {
   readonly low: number;
   readonly high: number;
 }
 
-/** Everything that a study file is made from. */
+/** The values that a study file is made from. */
 export interface Answers {
   readonly study: string;
   readonly question: Question;
-  /** One for share, histogram and quantile. */
+  /** Exactly one column for share, histogram and quantile. */
   readonly columns: readonly string[];
-  /** One for each column; null: for a mean or a covariance it is not known. */
+  /** One for each column; null if they are not known, for a mean or a covariance. */
   readonly ranges: readonly Range[] | null;
-  /** Of a share: who counts has at least this value. */
+  /** For a share: it counts people whose value is at least this. */
   readonly threshold: number | null;
   readonly cohort: number;
   readonly epsilon: number;
-  /** A duration as a study file has it. */
+  /** A duration in the form of a study file. */
   readonly every: string;
 }
 
-/** The estimator that answers, its parameters as lines of YAML, and what to say of them. */
+/** The estimator for a question, its parameters as lines of YAML, and a comment about them. */
 interface Choice {
   readonly estimator: string;
   readonly remarks: readonly string[];
   readonly parameters: string;
 }
 
-/** Columns up to which a covariance bears false rows. */
+/** With more columns, a covariance is not robust against false rows. */
 const robustColumnsMax = 16;
 const corruption = 0.05;
 const bins = 10;
 
 /**
- * A study file with a comment for each key.
- * @param schema - where the JSON Schema for editors is, as the file's first line names it;
- *   undefined for no such line.
+ * Makes a study file with a comment for each key.
+ * @param schema - path of the JSON Schema for editors, for the file's first line; undefined for no
+ *   such line.
  */
 export function studyText(answers: Answers, file: string, schema: string | undefined): string {
   const { study, columns, cohort, epsilon, every, question } = answers;
@@ -141,8 +141,8 @@ function meanChoice({ ranges }: Answers): Choice {
 
 function covarianceChoice({ columns, ranges }: Answers): Choice {
   if (columns.length > robustColumnsMax) {
-    // The variance of values in a range is at most the square of half its width. In a direction
-    // between the columns it is at most their sum.
+    // The variance of values in a range is at most the square of half its width. Along a direction
+    // across several columns it is at most the sum over the columns.
     const most = ranges?.reduce((sum, { low, high }) => sum + ((high - low) / 2) ** 2, 0) ?? 1e12;
     return {
       estimator: 'covariance',
@@ -164,7 +164,7 @@ function covarianceChoice({ columns, ranges }: Answers): Choice {
   };
 }
 
-/** Values that are spread evenly over a range have a standard deviation of .29 of its width. */
+/** Values spread evenly over a range have a standard deviation of .29 of its width. */
 const scalePerWidth = 1 / 3;
 
 interface Scale {
@@ -197,15 +197,15 @@ function rounded(value: number, digits: number): number {
   return Number(value.toPrecision(digits));
 }
 
-/** Of a delta of 1e-6, or less: at most a tenth of one divided by the cohort. */
+/** Digits of the study's delta, 1e-6 or less: at most a tenth of one divided by the cohort. */
 function deltaDigits(cohort: number): number {
   return Math.max(6, Math.ceil(Math.log10(10 * cohort)));
 }
 
-/** What YAML would read as something else than a text. */
+/** Words that YAML would not read as text. */
 const reserved = /^(true|false|null|yes|no|on|off|y|n)$/i;
 
-/** A name as YAML takes it: in quotes, unless it is a plain word. */
+/** A name in YAML: in quotes, unless it is a plain word. */
 function yamlText(name: string): string {
   return /^[a-z_][a-z0-9_-]*$/i.test(name) && !reserved.test(name) ? name : JSON.stringify(name);
 }

@@ -3,17 +3,17 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { didYouMean } from '../../src/base/suggest.js';
 import { adviceOn, type RowOptions } from './rows.js';
 
-/** Which cells of a record are used; indexes count from 0. */
+/** The cells of a record that are used. Indexes count from 0. */
 export interface Selection {
   readonly data: readonly number[];
-  /** Names of the data columns: the file's, or their indexes. */
+  /** Names of the data columns: those of the file, or their indexes. */
   readonly names: readonly string[];
-  /** -1: not asked for. */
+  /** -1 if not requested. */
   readonly contributor: number;
   readonly group: number;
 }
 
-/** True when the text is an index rather than a name. */
+/** Whether the text is an index and not a name. */
 export function isIndex(text: string): boolean {
   return /^(0|[1-9][0-9]{0,6})$/.test(text);
 }
@@ -26,8 +26,8 @@ export function namedColumns(options: RowOptions): string[] {
 /**
  * Finds the columns of a file.
  * @param width - cells per record.
- * @param names - the file's own names, or null when it has none. A name is preferred to an index.
- * @throws InvalidInputError naming the column that is not there, twice there, or used twice.
+ * @param names - the file's own names; null if it has none. A name has priority over an index.
+ * @throws InvalidInputError that names a column which is missing, occurs twice, or is used twice.
  */
 export function selectColumns(options: RowOptions, width: number, names: readonly string[] | null): Selection {
   const find = (wanted: string): number => {

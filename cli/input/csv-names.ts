@@ -4,20 +4,19 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { withFile } from '../base/study-files.js';
 import { parseNumber } from './csv.js';
 
-/** No line of names is longer. */
+/** Longer than any line of names. */
 const bytesMax = 64 * 1024;
 
 /**
- * The column names in the first line of a CSV file. Nothing after that line is looked at, and
- * errors name no cell: what stands in the file may be private.
- * @throws InvalidInputError when the file cannot be read, or its first line holds anything but
- *   names.
+ * The column names in the first line of a CSV file. It reads nothing after that line. Errors show
+ * no cell, because a cell may be private.
+ * @throws InvalidInputError if the file cannot be read, or its first line holds anything but names.
  */
 export function readCsvNames(path: string): readonly string[] {
   const line = firstLine(path);
   let record: readonly string[] | undefined;
   try {
-    // TextDecoder has taken a byte order mark away.
+    // TextDecoder has removed a byte order mark.
     [record] = parse(line, { relax_column_count: true });
   } catch {
     throw refused(path, 'is not CSV');
@@ -34,7 +33,7 @@ function refused(path: string, what: string): InvalidInputError {
   return new InvalidInputError(`${path}: the first line ${what}; ${remedy}`, { path });
 }
 
-/** A name has no line break, so the line ends at the first one, also within quotes. */
+/** A name has no line break, so the line ends at the first one, even inside quotes. */
 function firstLine(path: string): string {
   const bytes = withFile(path, (descriptor, size) => {
     const first = new Uint8Array(Math.min(size, bytesMax + 1));

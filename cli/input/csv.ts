@@ -4,12 +4,15 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { isIndex, namedColumns, selectColumns, type Selection } from './columns.js';
 import { BatchBuilder, badNumberRemedy, missingRemedy, refusedAt, type RowBatch, type RowOptions } from './rows.js';
 
-/** No row of numbers is longer; an unclosed quote must not take the whole file into memory. */
+/** Longer than any row of numbers. An unclosed quote must not load the whole file into memory. */
 const recordBytesMax = 4 * 1024 * 1024;
 
 const numberPattern = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** The number a cell holds, or undefined when it is none or not finite. Blanks around it are allowed. */
+/**
+ * The number in a cell; undefined if it is not a number or not finite. Blanks around it are
+ * allowed.
+ */
 export function parseNumber(cell: string): number | undefined {
   const text = cell.trim();
   if (!numberPattern.test(text)) return undefined;
@@ -22,8 +25,8 @@ function isWord(cell: string): boolean {
 }
 
 /**
- * Reads RFC 4180 CSV (quotes, CRLF, a byte order mark) as it streams in. The first record is a
- * header when none of its data cells is a number, or when it holds the columns asked for by name.
+ * Reads RFC 4180 CSV (quotes, CRLF, a byte order mark) as a stream. The first record is a header if
+ * none of its data cells is a number, or if it has the columns that were requested by name.
  * @throws InvalidInputError with line and column, never with a cell's text.
  */
 export async function* readCsv(
@@ -38,7 +41,7 @@ export async function* readCsv(
     try {
       rows.take(record);
     } catch (error) {
-      // A throw here would end the process instead of reaching the caller.
+      // Throwing here would end the process; the caller would not get the error.
       failure = error;
     }
   });
@@ -59,7 +62,7 @@ export async function* readCsv(
   yield* rows.batches(true);
 }
 
-/** Resolves once the chunk is parsed; an error is left to the parser's own event. */
+/** Resolves once the chunk is parsed. The parser's own event reports errors. */
 function written(parser: NodeJS.WritableStream, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     parser.write(chunk, () => resolve());
@@ -70,18 +73,18 @@ class CsvRows {
   private selection: Selection | null = null;
   private builder: BatchBuilder | null = null;
   private width = 0;
-  /** Of the last record's last line, from 1. */
+  /** Last line of the last record, from 1. */
   private line = 0;
   private blankLines: number[] = [];
 
   constructor(private readonly options: RowOptions) {}
 
   take(record: readonly string[]): void {
-    // Counted here: asking the parser costs a copy of its whole state per record.
+    // Counted here, because the parser would copy its whole state for each record.
     this.line += 1 + record.reduce((breaks, cell) => breaks + lineBreaks(cell), 0);
     const line = this.line;
     if (record.length === 1 && record[0]!.trim() === '') {
-      // Blank lines at the end of a file are usual; anywhere else a row would silently be lost.
+      // Blank lines at the end of a file are normal. Anywhere else, a row could be lost unnoticed.
       this.blankLines.push(line);
       if (this.blankLines.length > 10_000) {
         throw refusedAt(this.options.source, { line }, 'more than 10000 blank lines');
@@ -114,11 +117,11 @@ class CsvRows {
     }
   }
 
-  /** Fixes the columns by the first record; true when that record is a header. */
+  /** Finds the columns from the first record. Returns true if that record is a header. */
   private start(record: readonly string[], line: number): boolean {
     const names = record.map((cell) => cell.trim());
     const asked = namedColumns(this.options).filter((name) => !isIndex(name));
-    // Where no name is in it, a word says that it is a header all the same: the names are wrong.
+    // If no requested name is in it but it has words, it is still a header: the names are wrong.
     const isHeader = asked.length > 0
       ? names.some((name) => asked.includes(name) || isWord(name))
       : this.looksLikeHeader(names, line);
@@ -178,7 +181,7 @@ function lineBreaks(cell: string): number {
   return cell.includes('\n') || cell.includes('\r') ? cell.split(/\r\n|\n|\r/).length - 1 : 0;
 }
 
-/** csv-parse puts cells into its messages; ours hold positions only. */
+/** csv-parse puts cells into its messages. Our messages hold positions only. */
 function explained(error: unknown, source: string): unknown {
   if (!(error instanceof CsvError)) return error;
   const line = Number((error as unknown as { lines?: number }).lines ?? 0);

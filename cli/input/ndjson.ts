@@ -6,9 +6,9 @@ const lineBytesMax = 4 * 1024 * 1024;
 const newline = 10;
 
 /**
- * Reads one JSON array or object per line. The first line fixes which of the two, and the columns:
- * an object's keys, or an array's indexes. Keys that the first line does not have are left out;
- * an absent key and `null` are empty cells. Blank lines are skipped.
+ * Reads one JSON array or object per line. The first line decides which of the two, and the
+ * columns: an object's keys, or an array's indexes. Keys that the first line lacks are ignored. An
+ * absent key and `null` are empty cells. Blank lines are skipped.
  * @throws InvalidInputError with line and column, never with a value.
  */
 export async function* readNdjson(
@@ -26,7 +26,7 @@ export async function* readNdjson(
   yield* rows.batches(true);
 }
 
-/** Lines without their line feed; a byte order mark before the first is dropped. */
+/** Lines without their line feed. A byte order mark at the start is removed. */
 async function* splitLines(chunks: AsyncIterable<Uint8Array>, source: string): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array = new Uint8Array(0);
   let line = 1;
@@ -59,7 +59,7 @@ function decode(bytes: Uint8Array, line: number, source: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // The parser's message quotes the line; the position is all that may be said.
+    // The parser's message quotes the line. Only the position may be shown.
     throw refusedAt(source, { line }, 'not JSON: write one array or object per line');
   }
 }
@@ -148,7 +148,7 @@ class NdjsonRows {
     builder.endRow(line, isMissing, contributor, this.label(cells, selection.group, line));
   }
 
-  /** The text of an id or group; numbers are taken as they are written. */
+  /** The text of an id or a group. A number keeps the form in which it is written. */
   private label(cells: readonly unknown[], index: number, line: number): string {
     if (index < 0) return '';
     const cell = cells[index];

@@ -1,12 +1,12 @@
 import { InvalidInputError } from '../../src/base/errors.js';
 
-/** What the header of a .npy file says, in the forms that are read. */
+/** The contents of the header of a .npy file, for the supported forms. */
 export interface NpyHeader {
   readonly itemBytes: 4 | 8;
   readonly littleEndian: boolean;
   readonly rows: number;
   readonly columns: number;
-  /** Where the numbers start. */
+  /** Where the numbers start, in bytes. */
   readonly dataOffset: number;
 }
 
@@ -15,11 +15,14 @@ export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 
 /** Longer headers are refused. */
 export const headerBytesMax = 65_536;
-/** Wider rows are refused: a header of a few bytes must not make lists of as many columns as it claims. */
+/** Wider rows are refused. A short header must not cause lists of as many columns as it claims. */
 export const npyColumnsMax = 1_048_576;
 const remedy = 'save it with numpy.save(path, numpy.ascontiguousarray(values, dtype="float64"))';
 
-/** Bytes needed before `parseNpyHeader` can run; more may be asked for when the length is read. */
+/**
+ * Bytes that `parseNpyHeader` needs. Call it again with these bytes: the length in the header may
+ * ask for more.
+ */
 export function npyHeaderBytes(bytes: Uint8Array, source: string): number {
   if (bytes.length < 12) return 12;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -15,15 +15,16 @@ export interface NpyTable {
   readonly values: Float64Array;
 }
 
-/** Bytes that are read at a time. */
+/** Bytes per read. */
 const pieceBytes = 1 << 20;
 
 /**
- * Reads a whole .npy file into one array, through a buffer of a mebibyte: nothing else grows with the file. Values are
- * clipped to the coarse box, as `readTables` says.
- * @returns null when it is no regular .npy file that holds just what its header promises, or its rows are to be
- *   grouped: whoever reads it as a stream has the message, or the groups.
- * @throws InvalidInputError with row and column, both counted from 0, of a value that is not finite.
+ * Reads a whole .npy file into one array, through a buffer of a mebibyte. Nothing else grows with
+ * the file. Values are clipped to the coarse box, as in `readTables`.
+ * @returns null if it is not a regular .npy file with exactly the data that its header promises, or
+ *   if rows must be grouped. The reader of streams then reports the error, or groups the rows.
+ * @throws InvalidInputError with row and column, both counted from 0, of a value that is not
+ *   finite.
  */
 export async function readNpyTable(request: InputRequest): Promise<NpyTable | null> {
   const { path, format, contributor, group, onProgress } = request;

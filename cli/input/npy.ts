@@ -4,8 +4,8 @@ import { npyHeaderBytes, parseNpyHeader, type NpyHeader } from './npy-header.js'
 import { BatchBuilder, type RowBatch, type RowOptions } from './rows.js';
 
 /**
- * Reads a NumPy array file as it streams in: versions 1 to 3, float32 or float64, C order, one or
- * two axes. Columns are indexes. It has no empty cells: a value that is not finite is refused.
+ * Reads a NumPy array file as a stream: versions 1 to 3, float32 or float64, C order, one or two
+ * axes. Columns are indexes. There are no empty cells: a value that is not finite is refused.
  * @throws InvalidInputError with row and column, both counted from 0.
  */
 export async function* readNpy(
@@ -57,7 +57,7 @@ class NpyRows {
     });
   }
 
-  /** Takes the whole rows that the bytes begin with; returns how many bytes those are. */
+  /** Takes the complete rows at the start of the bytes. Returns how many bytes it took. */
   take(bytes: Uint8Array): number {
     const { itemBytes, littleEndian, columns } = this.header;
     const rowBytes = itemBytes * columns;

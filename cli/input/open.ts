@@ -10,9 +10,9 @@ import type { InputFormat, RowBatch, RowOptions } from './rows.js';
 export interface InputRequest extends Omit<RowOptions, 'source'> {
   /** A path, or `-` for standard input. */
   readonly path: string;
-  /** Default: by the file's ending, else by its first bytes. */
+  /** Default: from the file's ending, else from its first bytes. */
   readonly format?: InputFormat;
-  /** Told the bytes read so far, and all of them when that is known. */
+  /** Called with the bytes read so far, and with the total if it is known. */
   readonly onProgress?: (bytes: number, total: number | undefined) => void;
 }
 
@@ -26,8 +26,8 @@ const endings: Readonly<Record<string, InputFormat>> = {
 const readers = { csv: readCsv, ndjson: readNdjson, npy: readNpy } as const;
 
 /**
- * Streams the rows of a file or of standard input, whatever its format.
- * @throws InvalidInputError, with the position in the file where there is one.
+ * Streams the rows of a file or of standard input, in any format.
+ * @throws InvalidInputError, with the position in the file if there is one.
  */
 export async function* readRows(request: InputRequest, stdin: Readable): AsyncGenerator<RowBatch, void, undefined> {
   const source = request.path === '-' ? 'standard input' : request.path;
@@ -56,7 +56,7 @@ async function* bytesOf(request: InputRequest, stdin: Readable, source: string):
   }
 }
 
-/** Enough of the input to tell its format: its first bytes that are not blank. */
+/** Enough of the input to recognise its format: up to its first bytes that are not blank. */
 async function headOf(chunks: AsyncGenerator<Uint8Array>): Promise<Uint8Array> {
   let head: Uint8Array = new Uint8Array(0);
   while (head.length < npyMagic.length || firstMark(head) === undefined) {
@@ -67,7 +67,7 @@ async function headOf(chunks: AsyncGenerator<Uint8Array>): Promise<Uint8Array> {
   return head;
 }
 
-/** The first byte that is neither blank nor of a UTF-8 byte order mark. */
+/** The first byte that is not blank and not part of a UTF-8 byte order mark. */
 function firstMark(bytes: Uint8Array): number | undefined {
   return bytes.find((byte) => ![0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].includes(byte));
 }

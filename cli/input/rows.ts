@@ -3,41 +3,41 @@ import { InvalidInputError } from '../../src/base/errors.js';
 export const inputFormats = ['csv', 'ndjson', 'npy'] as const;
 export type InputFormat = (typeof inputFormats)[number];
 
-/** Flags of a command that a message about its input may advise. */
+/** Flags of a command that a message about its input may suggest. */
 export type InputFlag = 'columns' | 'missing';
 
 /** What to take from a file. Columns are names, or indexes counted from 0. */
 export interface RowOptions {
-  /** Default: every column but the contributor's and the group's. */
+  /** Default: all columns except the contributor's and the group's. */
   readonly columns?: readonly string[];
   readonly contributor?: string;
   readonly group?: string;
-  /** What an empty cell does: refuse the file, or make the whole row the NULL row. */
+  /** With an empty cell, the file is refused, or its whole row becomes the NULL row. */
   readonly missing: 'refuse' | 'null';
   /** For messages: the path, or "standard input". */
   readonly source: string;
-  /** The flags that the command has. Default all: messages advise no other. */
+  /** The flags that the command has. Messages suggest no others. Default: all. */
   readonly flags?: readonly InputFlag[];
 }
 
-/** Consecutive rows of a file. Arrays hold `count` rows; the values belong to the receiver. */
+/** Consecutive rows of a file. Arrays hold `count` rows. The receiver owns the values. */
 export interface RowBatch {
   readonly columns: readonly string[];
   readonly count: number;
   /** Row-major, count * columns.length, finite where the row is not missing. */
   readonly values: Float64Array;
-  /** 1 where a cell of the row was empty. */
+  /** 1 if a cell of the row was empty. */
   readonly missing: Uint8Array;
   /** Lines from 1 (CSV, NDJSON) or rows from 0 (npy). */
   readonly positions: Float64Array;
-  /** One per row; null when no such column was asked for. */
+  /** One per row; null if no such column was requested. */
   readonly contributors: readonly string[] | null;
   readonly groups: readonly string[] | null;
 }
 
 const rowsPerBatch = 4096;
 
-/** Collects rows into batches, so that a million rows cost no object each. */
+/** Collects rows into batches, so that a million rows do not need an object each. */
 export class BatchBuilder {
   private values: Float64Array;
   private missing = new Uint8Array(rowsPerBatch);
@@ -55,7 +55,7 @@ export class BatchBuilder {
     this.values = new Float64Array(rowsPerBatch * columns.length);
   }
 
-  /** Where the next row's values go: columns.length numbers from `offset`. */
+  /** Where to write the next row: columns.length numbers from `offset`. */
   get target(): Float64Array {
     return this.values;
   }
@@ -74,7 +74,10 @@ export class BatchBuilder {
     if (this.count === rowsPerBatch) this.cut();
   }
 
-  /** Batches that are full; with `all`, also the rest. A file with columns and no rows gives one empty batch. */
+  /**
+   * Returns the full batches; with `all`, also the rest. A file with columns but no rows gives one
+   * empty batch.
+   */
   take(all: boolean): RowBatch[] {
     if (all && (this.count > 0 || !this.hasCut)) this.cut();
     return this.full.splice(0);
@@ -100,23 +103,23 @@ export class BatchBuilder {
   }
 }
 
-/** A place in a CSV or NDJSON file. */
+/** A position in a CSV or NDJSON file. */
 export interface Place {
   /** From 1. */
   readonly line: number;
-  /** From 1, of the whole file; undefined when the place has no number. */
+  /** From 1, counted in the whole file; undefined if the position has no column. */
   readonly column?: number;
   readonly name?: string;
 }
 
-/** An error at a place of a text file. The message never holds the cell. */
+/** An error at a position of a text file. The message never holds the cell. */
 export function refusedAt(source: string, place: Place, what: string): InvalidInputError {
   const column = place.column === undefined ? '' : `, column ${place.column}`;
   const name = place.name === undefined ? '' : ` ("${place.name}")`;
   return new InvalidInputError(`${source}, line ${place.line}${column}${name}: ${what}`, { source, ...place });
 }
 
-/** `advice` when the command has the flag, else nothing. */
+/** `advice` if the command has the flag, else an empty text. */
 export function adviceOn({ flags }: RowOptions, flag: InputFlag, advice: string): string {
   return flags === undefined || flags.includes(flag) ? advice : '';
 }

@@ -7,27 +7,27 @@ import type { RowBatch } from './rows.js';
 
 /** The rows of a file in memory, one per contributor. */
 export interface RowTable {
-  /** The group's name; null when the file is not grouped. */
+  /** The group's name; null if the file is not grouped. */
   readonly group: string | null;
   readonly columns: readonly string[];
-  /** Contributors, those with a NULL row included. */
+  /** Number of contributors, including those with a NULL row. */
   readonly count: number;
   /** Row-major, count * columns.length. A NULL row is NaN in every column. */
   readonly values: Float64Array;
-  /** There is no NULL row among them. */
+  /** True if no row is the NULL row. */
   readonly isWhole?: boolean;
 }
 
 export interface TableRequest extends InputRequest {
-  /** With `group`: the public list of groups; rows of other groups are left out. */
+  /** With `group`: the public list of groups. Rows of other groups are ignored. */
   readonly groups?: readonly string[];
 }
 
 /**
- * Reads a whole file: with a contributor column one row per id, the mean of its rows; else one row
- * per row. Values are clipped to the coarse box first, as the aggregator does (a bound so wide that
- * it only keeps sums finite).
- * @throws InvalidInputError on bad cells and when one id is in two of the groups.
+ * Reads a whole file. With a contributor column it makes one row per id, the mean of its rows; else
+ * it keeps every row. It clips values to the coarse box first, as the aggregator does. That bound
+ * is so wide that it only keeps sums finite.
+ * @throws InvalidInputError on bad cells, and if one id is in two of the groups.
  */
 export async function readTables(request: TableRequest, stdin: Readable): Promise<readonly RowTable[]> {
   const whole = await readNpyTable(request);
@@ -43,7 +43,7 @@ const nullRow = -1;
 /** Sums and counts per contributor of one group, in order of first appearance. */
 class GroupRows {
   sums: Float64Array;
-  /** Rows folded into each sum; `nullRow` before the first. */
+  /** Number of rows in each sum; `nullRow` before the first. */
   counts = new Int32Array(1024);
   length = 0;
 
@@ -132,7 +132,8 @@ class TableBuilder {
       return index;
     }
     if (known.group !== group) {
-      // The cost of groups that share no contributor is that of one; with a shared one it would not be.
+      // Groups without common contributors cost together as much as one. With a common contributor
+      // that would be wrong.
       throw new InvalidInputError(
         `${this.source}: the contributor of ${known.position} and ${position} (line or row) is in two groups: `
         + 'give each contributor one group',

@@ -2,14 +2,16 @@ import { formatNumber } from '../base/output.js';
 import { baselines, type Baseline } from './reckoning.js';
 import type { Round } from './rounds.js';
 
-/** All rounds with one attack and one hostile share. Errors are medians over the rounds, in scales. */
+/**
+ * All rounds with one attack and one hostile share. Errors are medians over the rounds, in scales.
+ */
 export interface BreakdownRow {
   readonly attack: string;
   readonly hostileShare: number;
   readonly rounds: number;
-  /** Median of the hostile contributions that counted. */
+  /** Median number of hostile contributions that counted. */
   readonly hostile: number;
-  /** Keys that the server refused, the most of a round. */
+  /** Most keys that the server refused in one round. */
   readonly turnedAway: number;
   readonly baselines: Readonly<Record<Baseline, number>>;
   readonly answers: readonly BreakdownAnswer[];
@@ -18,16 +20,19 @@ export interface BreakdownRow {
 export interface BreakdownAnswer {
   readonly estimator: string;
   readonly refused: number;
-  /** Null when every round was refused. */
+  /** Null if every round was refused. */
   readonly error: number | null;
   readonly worstError: number | null;
-  /** What the plan said beforehand; null past its promise. */
+  /** What the plan promised before; null beyond its promise. */
   readonly promised: number | null;
-  /** Whether the median error is at most twice what was promised; null where nothing was. */
+  /** Whether the median error is at most twice the promised one; null without a promise. */
   readonly keptPromise: boolean | null;
 }
 
-/** Groups rounds by attack, in the order in which attacks were first played, and within them by hostile share. */
+/**
+ * Groups rounds by attack, in the order of their first round, and within an attack by hostile
+ * share.
+ */
 export function breakdown(rounds: readonly Round[]): readonly BreakdownRow[] {
   const groups = new Map<string, Round[]>();
   for (const round of rounds) {
@@ -35,7 +40,7 @@ export function breakdown(rounds: readonly Round[]): readonly BreakdownRow[] {
     groups.set(key, [...(groups.get(key) ?? []), round]);
   }
   const attacks = [...new Set(rounds.map(({ setting }) => setting.attack))];
-  // A round that was played again came after all others.
+  // A repeated round comes after all others.
   const inOrder = [...groups.values()].sort(([left], [right]) =>
     attacks.indexOf(left!.setting.attack) - attacks.indexOf(right!.setting.attack)
     || left!.setting.hostileShare - right!.setting.hostileShare);
@@ -70,7 +75,7 @@ function answerOf(group: readonly Round[], place: number): BreakdownAnswer {
   };
 }
 
-/** The lower one of two middles: a round that was played. */
+/** The lower of the two central values, so that it comes from a real round. */
 function middle(values: readonly number[]): number {
   return [...values].sort((left, right) => left - right)[Math.floor((values.length - 1) / 2)]!;
 }
@@ -79,7 +84,7 @@ const shortNames: Readonly<Record<Baseline, string>> = {
   'naive-mean': 'naive', 'coordinate-median': 'median', 'robust-filter': 'filter',
 };
 
-/** Head and lines of the table for people: errors, and in brackets what was promised. */
+/** Head and lines of the table for people: errors, with the promised ones in brackets. */
 export function breakdownTable(rows: readonly BreakdownRow[]): {
   readonly head: readonly string[];
   readonly lines: readonly (readonly string[])[];

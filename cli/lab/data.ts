@@ -6,20 +6,20 @@ import { seededWork } from '../../src/random/work.js';
 import { gaussianVector } from '../../simulation/data/gaussian.js';
 import { loadFlights } from '../data/flights.js';
 
-/** What honest people of the lab hold. */
+/** The rows of the lab's honest people. */
 export interface LabData {
   readonly name: string;
   readonly title: string;
   readonly columns: readonly string[];
-  /** One per column: what errors and attacks are counted in. Public, as a study would state it. */
+  /** The unit of errors and attacks, one per column. Public, as a study would state it. */
   readonly scale: readonly number[];
   /** Rows per contribution. */
   readonly rows: number;
-  /** Everybody's rows; the same for all studies, so that their answers can be compared. */
+  /** Everybody's rows. All studies get the same ones, so that their answers can be compared. */
   source(contributors: number, seed: Uint8Array): RowSource;
 }
 
-/** What the lab can be run on. */
+/** The data sets of the lab. */
 export const labData: readonly LabData[] = [
   {
     name: 'flights',
@@ -47,7 +47,7 @@ function flightsSource(contributors: number, seed: Uint8Array): RowSource {
   return datasetSource({ values, columns: 2, rows: 8, contributors, seed });
 }
 
-/** One fresh row per person and epoch, of scale 10 around 100, 200, 300 ... */
+/** One fresh row per person and epoch, with scale 10 around 100, 200, 300 ... */
 function drawn(name: string, title: string, columns: number, draw: (random: WorkRandom) => Float64Array): LabData {
   return {
     name,

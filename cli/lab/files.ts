@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { InvalidInputError } from '../../src/base/errors.js';
 import type { PageFile } from './web.js';
 
-/** From dist/cli/lab, and from cli/lab, where the sources run. */
+/** True in dist/cli/lab; false in cli/lab, for runs from the sources. */
 const isBuilt = import.meta.url.includes('/dist/cli/');
 const folder = new URL(isBuilt ? '../../dashboard/site/' : '../../dist/dashboard/site/', import.meta.url);
 
@@ -15,7 +15,7 @@ const files = [
   ['/uplot.css', 'uplot.css', 'text/css'],
 ] as const;
 
-/** The laboratory's page. @throws InvalidInputError when it is not built. */
+/** The lab's page. @throws InvalidInputError if it is not built. */
 export function labFiles(): ReadonlyMap<string, PageFile> {
   return new Map(files.map(([path, name, type]) => {
     try {

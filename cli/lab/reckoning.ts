@@ -2,13 +2,13 @@ import { columnOf, pointSet } from '../../src/numerics/points.js';
 import { median } from '../../src/numerics/selection.js';
 import { robustMean } from '../../src/robust/robust-mean.js';
 
-/** What the lab itself works out from its own people's rows, without any privacy. */
+/** What the lab computes from the rows of its own people, without privacy. */
 export interface Reckoning {
-  /** Mean of the honest ones: what every answer is compared with. */
+  /** Mean of the honest people. Every answer is compared with it. */
   readonly truth: readonly number[];
   readonly honest: number;
   readonly hostile: number;
-  /** The answers of those who hold all rows and do not know who is hostile. */
+  /** Answers of methods that see all rows but do not know who is hostile. */
   readonly baselines: Readonly<Record<Baseline, readonly number[]>>;
 }
 
@@ -23,12 +23,12 @@ export class EpochRows {
 
   constructor(private readonly scale: readonly number[]) {}
 
-  /** @param reduced as the server reduces a contribution. */
+  /** @param reduced a contribution as the server reduces it. */
   add(reduced: Float64Array, isHostile: boolean): void {
     (isHostile ? this.hostile : this.honest).push(reduced);
   }
 
-  /** Null when nobody honest took part. */
+  /** Null if no honest person took part. */
   reckon(): Reckoning | null {
     const { honest, hostile, scale } = this;
     if (honest.length === 0) return null;
@@ -54,7 +54,7 @@ function meanOf(rows: readonly Float64Array[], columns: number): number[] {
   return sums;
 }
 
-/** Euclidean, after dividing each column by its scale. */
+/** Euclidean distance, with each column divided by its scale. */
 export function scaledDistance(left: readonly number[], right: readonly number[], scale: readonly number[]): number {
   return Math.hypot(...left.map((value, j) => (value - right[j]!) / scale[j]!));
 }

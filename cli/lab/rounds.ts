@@ -3,30 +3,33 @@ import type { ReleaseBody } from '../../src/wire/messages.js';
 import { baselines, scaledDistance, type Baseline, type Reckoning } from './reckoning.js';
 import type { Setting } from './setting.js';
 
-/** How one private answer compares with the truth of its own study's epoch. */
+/** A private answer compared with the truth of its own study's epoch. */
 export interface Answer {
   readonly estimator: string;
   readonly epoch: bigint;
   readonly outcome: 'value' | 'refused';
   readonly reason?: string;
   readonly estimate: readonly number[] | null;
-  /** In scales; null when refused. */
+  /** In scales; null if refused. */
   readonly error: number | null;
-  /** What the plan said before any row was seen, at this hostile share; infinite past its promise. */
+  /**
+   * The error that the plan promised before any row, at this hostile share; infinite beyond its
+   * promise.
+   */
   readonly promised: number;
   readonly epsilonSpent: number;
 }
 
-/** One epoch of all studies, beside what the lab knows. */
+/** One epoch of all studies, with the facts that only the lab knows. */
 export interface Round {
   readonly index: number;
   readonly setting: Setting;
   readonly truth: readonly number[];
   readonly honest: number;
   readonly hostile: number;
-  /** Honest people in the study that had the fewest. */
+  /** Number of honest people in the study that had the fewest. */
   readonly honestFewest: number;
-  /** Keys that the server refused while this was played; absent where admission is open. */
+  /** Keys that the server refused in this round; absent if admission is open. */
   readonly turnedAway?: number;
   /** Errors of the answers without privacy, in scales. */
   readonly baselines: Readonly<Record<Baseline, number>>;
@@ -41,7 +44,7 @@ export interface Part {
   readonly answer: Answer;
 }
 
-/** Compares a release with what the lab knows of its epoch. */
+/** Compares a release with what the lab knows about its epoch. */
 export function answerOf(
   { document, plan }: StudyDefinition, release: ReleaseBody, { truth }: Reckoning, { hostileShare }: Setting,
   scale: readonly number[],
@@ -59,7 +62,7 @@ export function answerOf(
   };
 }
 
-/** Puts the studies' parts together: the n-th epoch of each with everybody in it is round n. */
+/** Joins the studies' parts: round n is the n-th epoch of each study with everybody in it. */
 export class Rounds {
   private readonly parts = new Map<number, Map<string, Part>>();
   private readonly lost = new Set<number>();
@@ -70,7 +73,10 @@ export class Rounds {
     private readonly onRound: (round: Round) => void,
   ) {}
 
-  /** A study had nobody honest in this round: there is nothing to compare. @returns whether that was not known before. */
+  /**
+   * A study had no honest people in this round, so there is nothing to compare. @returns whether
+   * this is new.
+   */
   lose(index: number): boolean {
     if (this.lost.has(index)) return false;
     this.lost.add(index);

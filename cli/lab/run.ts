@@ -17,39 +17,48 @@ import type { LabFacts } from './studies.js';
 export interface LabOptions extends LabFacts {
   readonly studies: readonly StudyDefinition[];
   readonly director: Director;
-  /** Rounds to play, without those that are played again; Infinity: until `signal`. */
+  /** Rounds to play, without repeated ones. Infinity: until `signal`. */
   readonly rounds: number;
-  /** Same seed: same people, keys and attacks. Noise is always fresh. */
+  /** The same seed gives the same people, keys and attacks. Noise is always fresh. */
   readonly seed: string;
   readonly host: string;
   readonly port: number;
-  /** Pages of other origins that may follow the releases. */
+  /** Origins of other pages that may follow the releases. */
   readonly allowedOrigins?: readonly string[];
   readonly signal: AbortSignal;
 }
 
 export interface LabReport {
   started(aggregator: Aggregator): void;
-  /** @param fleet connects; `fleet.ready()` tells when it has. The first round begins when this resolves. */
+  /**
+   * @param fleet is connecting; `fleet.ready()` resolves when it is connected. The first round
+   *   begins when this resolves.
+   */
   gathering(fleet: Fleet): Promise<void>;
   round(round: Round): void;
-  /** Too many were late, through this machine and not through what was played: it is played again, and not told. */
+  /**
+   * Too many rows were late because this machine is slow: the round is repeated and not reported.
+   */
   spoiled?(setting: Setting, honest: number, expected: number): void;
 }
 
-/** The lab's tokens outlive any run. */
+/** Tokens of the lab end after any run. */
 const tokensEndMs = Date.UTC(2100, 0, 1);
 
 const keyOf = ({ attack, hostileShare, strength }: Setting): string => `${attack} ${hostileShare} ${strength ?? ''}`;
 
-/** A round with a smaller share of its honest people says more about the machine than about the estimators. */
+/**
+ * A round with a smaller share of its honest people shows how slow the machine is, not how good the
+ * estimators are.
+ */
 const honestShareLeast = 0.8;
 
 /**
- * A laboratory in one process: a real aggregator on a temporary data folder, people over real sockets, and a verifying
- * subscriber per study. What is private is what the server released; everything else the lab works out from the rows
- * of its own people.
- * @throws what the aggregator throws at its start; what ended a contributor before it was connected.
+ * A lab in one process: a real aggregator on a temporary data folder, people over real sockets, and
+ * a verifying subscriber per study. The private answers are what the server released. The lab
+ * computes everything else from the rows of its own people.
+ * @throws an error of the aggregator's start, or the error that ended a contributor's session
+ *   before it was connected.
  */
 export async function runLab(options: LabOptions, report: LabReport): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-lab-'));
@@ -89,9 +98,14 @@ class Laboratory {
   private readonly rounds: Rounds;
   private done = 0;
   private repeats = 0;
-  /** Plays what one person does with many keys or broken frames, while the hostile part of the main fleet stays away. */
+  /**
+   * Plays attacks with many keys or broken frames. The hostile part of the main fleet sends nothing
+   * meanwhile.
+   */
   private abusers: { readonly key: string; readonly fleet: Fleet } | null = null;
-  /** By setting: keys that the server turned away, of those that played it from a fleet of their own. */
+  /**
+   * Keys that the server refused, by setting, for settings that are played from a separate fleet.
+   */
   private readonly turnedAway = new Map<string, number>();
 
   constructor(
@@ -158,7 +172,8 @@ class Laboratory {
     const setting = this.options.director.settingOf(index);
     if (setting === null) return { hostileShare: 0, attack: 'shift' };
     played.set(epoch, { index, setting, rows: new EpochRows(this.options.data.scale) });
-    // Where keys are enrolled, those of a Sybil are not the people of the main fleet, who have a token each.
+    // If keys are enrolled, the keys of a Sybil cannot be those of the main fleet, because each of
+    // those has a token.
     const isApart = isProtocolAttack(findAttack(setting.attack)) || (this.isSybil(setting) && this.options.issuer !== undefined);
     this.letAbuse(isApart ? setting : null);
     return isApart ? { ...setting, attack: 'absent' } : setting;
@@ -168,7 +183,7 @@ class Laboratory {
     return attack === 'sybil';
   }
 
-  /** A token for each contributor of a fleet that the operator knows as a person. */
+  /** A token for each contributor of a fleet whom the operator knows as a person. */
   private enrolling(isPerson: (index: number) => boolean): Pick<FleetOptions, 'enrolment'> {
     const { issuer } = this.options;
     if (issuer === undefined) return {};
@@ -202,7 +217,7 @@ class Laboratory {
     const seed = this.seedOf('abusers');
     const fleet = createFleet({
       ...this.connection(),
-      // All keys of a Sybil are one person's, who was given one token.
+      // All keys of a Sybil belong to one person, who got one token.
       ...this.enrolling((index) => !this.isSybil(setting) || index === 0),
       contributors: count, hostileShare: 1 - 1 / (4 * count), attack: setting.attack, seed,
       ...(setting.strength !== undefined && { strength: setting.strength }),
@@ -223,13 +238,13 @@ class Laboratory {
     return true;
   }
 
-  /** One more round is told, spoiled or lost. */
+  /** One more round was reported, repeated or lost. */
   private over(): void {
     this.done += 1;
     if (this.done >= this.options.rounds + this.repeats) this.stop.abort();
   }
 
-  /** Waits for the people, then opens the first epochs. An interrupt meanwhile is no error. */
+  /** Waits for the people, then opens the first epochs. An interrupt in between is not an error. */
   private async gather(fleet: Fleet): Promise<void> {
     try {
       await this.report.gathering(fleet);
@@ -250,7 +265,7 @@ class Laboratory {
       const reckoning = played?.rows.reckon() ?? null;
       if (played === undefined) continue;
       if (reckoning === null) {
-        // Everybody was late for this study's epoch. Waiting for it would be waiting for ever.
+        // Everybody was late for this study's epoch. Waiting for it would never end.
         if (this.rounds.lose(played.index)) {
           this.isPlayedAgain(played.setting, 0);
           this.over();
@@ -260,7 +275,7 @@ class Laboratory {
       const { index, setting } = played;
       const answer = answerOf(definition, release, reckoning, setting, scale);
       this.rounds.add(study, index, { setting, reckoning, answer });
-      // The rows are judged: only that the epoch was played is kept, since rounds are counted by it.
+      // The rows are no longer needed. The entry stays, because rounds are counted by it.
       this.played.get(study)!.set(release.epoch, { index, setting, rows: new EpochRows(scale) });
     }
   }

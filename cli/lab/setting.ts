@@ -1,30 +1,33 @@
-/** What the hostile ones do in an epoch. */
+/** What hostile people do in an epoch. */
 export interface Setting {
   /** In [0, 0.5). */
   readonly hostileShare: number;
   /** Name of an attack. */
   readonly attack: string;
-  /** In scales; undefined: the attack's own. */
+  /** In scales; undefined: the attack's default. */
   readonly strength?: number;
 }
 
-/** Decides the setting of each round, the same for all studies. */
+/** Chooses the setting of each round, the same for all studies. */
 export interface Director {
-  /** Asked once per round and study, with rounds counted from 0. Null: the show is over, all are honest. */
+  /**
+   * Called once per round and study. Rounds count from 0. Null: no setting is left, and all people
+   * are honest.
+   */
   settingOf(round: number): Setting | null;
   /**
-   * Asked of a round that this machine spoiled: too many were late. False: it counts all the same, as for who has
-   * nobody's list to follow.
+   * Called after a round with too many late rows because of a slow machine. Returns false if the
+   * round counts anyway, as for a director without a list of settings.
    */
   again?(setting: Setting): boolean;
 }
 
-/** Follows a list, one setting a round; what is to be played again comes after the list. */
+/** Plays a list, one setting per round. Repeated rounds come after the list. */
 export class Script implements Director {
   readonly #settings: Setting[];
   readonly #roundsMost: number;
 
-  /** @param repeats rounds that may be added; default: as many as the list has. */
+  /** @param repeats most rounds that may be repeated; default: the length of the list. */
   constructor(settings: readonly Setting[], repeats = settings.length) {
     this.#settings = [...settings];
     this.#roundsMost = settings.length + repeats;
@@ -34,7 +37,7 @@ export class Script implements Director {
     return this.#settings[round] ?? null;
   }
 
-  /** Rounds to play in all, as far as is known. */
+  /** Rounds to play in all, as far as known. */
   get rounds(): number {
     return this.#settings.length;
   }
@@ -46,7 +49,7 @@ export class Script implements Director {
   }
 }
 
-/** Follows a person: what is set when a round begins holds for that round, for all studies. */
+/** Follows a person. The setting at the start of a round holds for that round, in all studies. */
 export class Hands implements Director {
   private readonly used = new Map<number, Setting>();
 

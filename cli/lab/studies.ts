@@ -14,21 +14,23 @@ export interface LabFacts {
   readonly data: LabData;
   readonly contributors: number;
   readonly epochMs: number;
-  /** Of each release, at delta 1e-6. */
+  /** For each release, at delta 1e-6. */
   readonly epsilon: number;
   /** Hostile share that robust estimators are planned for. */
   readonly promise: number;
-  /** Studies admit by enrolment, with tokens of this issuer. Absent: admission is open. */
+  /**
+   * If present, studies admit by enrolment, with tokens of this issuer. Absent: admission is open.
+   */
   readonly issuer?: Signer;
 }
 
-/** For weeks of epochs: the lab is about attacks, not about budgets. */
+/** Enough for weeks of epochs: the lab is about attacks and not about budgets. */
 const budget = { epsilon: 100, delta: 1e-4, rule: 'zcdp', scope: 'study' } as const;
 
 /**
- * One study per estimator, alike in everything else.
- * @throws KeelsonError('plan-infeasible') when some estimator cannot answer for so few people.
- *   InvalidParameterError for one that is not there, or whose answers are not means.
+ * One study per estimator. Everything else is the same.
+ * @throws KeelsonError('plan-infeasible') if some estimator cannot answer for so few people;
+ *   InvalidParameterError for an unknown estimator, or one whose answers are not means.
  */
 export function labStudies(facts: LabFacts, estimators: readonly string[]): readonly StudyDefinition[] {
   return estimators.map((name) => labStudy(facts, findEstimator(name)));
@@ -36,7 +38,7 @@ export function labStudies(facts: LabFacts, estimators: readonly string[]): read
 
 function labStudy(facts: LabFacts, estimator: Estimator): StudyDefinition {
   const { name } = estimator;
-  // Only answers that are not about the columns have names of their own.
+  // Only answers that are not about the columns have labels of their own.
   if (estimator.outputLabels !== undefined) throw notAMean(name);
   let definition: StudyDefinition;
   try {
@@ -80,7 +82,7 @@ function documentOf(facts: LabFacts, { name, parameters }: Estimator): StudyDocu
     budget,
     admission: issuer === undefined
       ? { kind: 'open' } : { kind: 'enrolment', issuer: toHex(issuer.publicKey) },
-    // A late row would count in the next round, of which the lab does not know it.
+    // A late row would count in the next round without the lab's knowledge.
     late: 'drop',
     retention: { kind: 'release' },
     estimator: name,

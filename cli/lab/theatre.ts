@@ -9,20 +9,20 @@ import { runLab, type LabOptions } from './run.js';
 import { Hands, type Setting } from './setting.js';
 import { labStudies, type LabFacts } from './studies.js';
 
-/** What a person chose for a whole run: changing it starts anew, with an empty ledger. */
+/** What a person chose for a whole run. A change starts a new run with an empty ledger. */
 export interface Scene {
   readonly data: string;
   readonly estimators: readonly string[];
 }
 
-/** What is shown, besides the rounds. */
+/** What the page shows, besides the rounds. */
 export interface TheatreState {
   readonly phase: 'connecting' | 'playing' | 'stopped';
-  /** Sessions that are connected, and how many there will be. */
+  /** Number of connected sessions, and how many there will be. */
   readonly connected: number;
   readonly sessions: number;
   readonly scene: Scene;
-  /** Holds from the next round on. */
+  /** In force from the next round on. */
   readonly setting: Setting;
   readonly address: string | null;
   readonly serverKey: string | null;
@@ -34,7 +34,7 @@ export interface StudyFacts {
   readonly study: string;
   readonly estimator: string;
   readonly title: string;
-  /** Promised error by hostile share, from public numbers: null past the promise. */
+  /** Promised error by hostile share, from public numbers; null beyond the promise. */
   readonly promised: readonly (readonly [share: number, error: number | null])[];
 }
 
@@ -47,10 +47,10 @@ export type TheatreOptions = Omit<LabFacts, 'data'>
   & { readonly scene: Scene; readonly setting: Setting };
 
 const roundsKept = 500;
-/** How often the number of connected sessions is looked at. */
+/** How often the number of connected sessions is read, in milliseconds. */
 const gatherPollMs = 200;
 
-/** The laboratory as a person plays with it: one scene after the other, until it is stopped. */
+/** The lab that a person plays with: one configuration after the other, until it is stopped. */
 export class Theatre {
   private readonly hands: Hands;
   private scene: Scene;
@@ -59,7 +59,7 @@ export class Theatre {
   private change = new AbortController();
   private readonly listeners = new Set<(news: TheatreNews) => void>();
 
-  /** @throws what `labStudies` throws when the first scene cannot be planned. */
+  /** @throws what `labStudies` throws if the first configuration cannot be planned. */
   constructor(private readonly options: TheatreOptions) {
     this.hands = new Hands(options.setting);
     this.scene = options.scene;
@@ -70,7 +70,7 @@ export class Theatre {
     return this.current;
   }
 
-  /** What can be chosen in this scene. */
+  /** What can be chosen in this configuration. */
   programme(): ReturnType<typeof programme> {
     return programme({ ...this.options, data: dataOf(this.scene.data) });
   }
@@ -84,20 +84,26 @@ export class Theatre {
     return () => this.listeners.delete(listener);
   }
 
-  /** From the next round on. @throws InvalidParameterError for a setting that cannot be played. */
+  /**
+   * Sets what hostile people do from the next round on. @throws InvalidParameterError for a setting
+   * that cannot be played.
+   */
   set(setting: Setting): void {
     this.hands.current = checkedSetting(setting);
     this.update({ setting: this.hands.current });
   }
 
-  /** Starts anew. @throws what `labStudies` throws for a scene that cannot be planned; the old one then goes on. */
+  /**
+   * Starts a new run. @throws what `labStudies` throws for a configuration that cannot be planned;
+   * the old run then goes on.
+   */
   show(scene: Scene): void {
     this.studies(scene);
     this.scene = scene;
     this.change.abort();
   }
 
-  /** Plays until the options' signal. */
+  /** Plays until the options' signal aborts. */
   async play(): Promise<void> {
     while (!this.options.signal.aborted) {
       this.change = new AbortController();
@@ -172,7 +178,7 @@ export class Theatre {
   }
 }
 
-/** Everything that can be chosen, with words for people. */
+/** Everything that can be chosen, with texts for people. */
 function programme(facts: LabFacts) {
   return {
     estimators: estimators.filter(({ name }) => isMean(name, facts))
@@ -186,7 +192,7 @@ function programme(facts: LabFacts) {
   };
 }
 
-/** Whether the lab can compare an estimator's answers, without asking a person for more. */
+/** Whether the lab can compare an estimator's answers without asking a person for more values. */
 function isMean(name: string, facts: LabFacts): boolean {
   try {
     labStudies(facts, [name]);
@@ -203,7 +209,7 @@ function dataOf(name: string) {
     + labData.map((data) => data.name).join(', '));
 }
 
-/** @throws InvalidParameterError naming the limit. */
+/** @throws InvalidParameterError with the limit. */
 export function checkedSetting({ attack, hostileShare, strength }: Setting): Setting {
   if (!attackNames.includes(attack)) findAttack(String(attack));
   if (!(typeof hostileShare === 'number' && hostileShare >= 0 && hostileShare < 0.5)) {

@@ -5,7 +5,7 @@ import { toJson } from '../base/output.js';
 import type { Scene, Theatre, TheatreNews } from './theatre.js';
 import type { Setting } from './setting.js';
 
-/** A file of the page, as it is sent. */
+/** A file of the page, in the form in which it is sent. */
 export interface PageFile {
   readonly type: string;
   readonly body: Uint8Array;
@@ -20,7 +20,9 @@ export interface LabWeb {
 
 const bodyBytesMax = 4096;
 
-/** Only this page, its own files and its own events: nothing inline, nothing from elsewhere. */
+/**
+ * Allows only this page with its own files and events: nothing inline, nothing from other sites.
+ */
 const headers = {
   'Content-Security-Policy': "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -31,8 +33,9 @@ const headers = {
 };
 
 /**
- * The laboratory's own small server, on this machine only: the page, what happens as server-sent events, and two orders
- * from the page. The private answers in the events come from a subscriber that verified them.
+ * The lab's own small server, for this machine only. It serves the page, server-sent events, and
+ * two commands from the page. The private answers in the events come from a subscriber that
+ * verified them.
  * @param files of the page by path, such as `/lab`.
  */
 export async function serveLab(
@@ -92,8 +95,8 @@ async function answer(
 }
 
 /**
- * Another site's page can make a browser send requests here; the browser says so. And a stranger's name that points
- * here (DNS rebinding) is not this machine's.
+ * The page of another site can make a browser send requests here; the browser then names that
+ * origin. A foreign host name that points here (DNS rebinding) is not this machine's name.
  */
 function isOwn({ headers: { origin, host = '' } }: IncomingMessage): boolean {
   const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1').toLowerCase();
@@ -113,7 +116,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
     const order: unknown = JSON.parse(Buffer.concat(parts).toString('utf8'));
     if (typeof order === 'object' && order !== null) return order;
   } catch {
-    // Said below.
+    // The answer below covers this case.
   }
   throw new KeelsonError('invalid-input', 'an order is a JSON object');
 }
@@ -128,7 +131,7 @@ function sceneOf(order: unknown): Scene {
   return { data, estimators: names };
 }
 
-/** Everything that was, then everything as it happens. */
+/** Sends all events so far, then each new one. */
 function follow(theatre: Theatre, response: ServerResponse): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
   const tell = (news: TheatreNews): void => {

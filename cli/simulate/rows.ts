@@ -8,19 +8,19 @@ import { readRows } from '../input/open.js';
 import type { Io } from '../base/io.js';
 
 export interface RowsRequest {
-  /** Undefined: flights, or made-up rows. */
+  /** Undefined: flights or generated rows. */
   readonly file: RowsFile | undefined;
-  /** Rows per contribution; undefined: 8, or as many as the study takes where that is less. */
+  /** Rows per contribution; undefined: 8, or fewer if the study takes fewer. */
   readonly rows: number | undefined;
   readonly contributors: number;
   readonly seed: Uint8Array;
 }
 
-/** Where the rows of one study's contributors come from. */
+/** The rows of one study's contributors, and their origin. */
 export interface StudyRows {
   readonly source: RowSource;
   readonly rows: number;
-  /** For people: what the rows are. */
+  /** What the rows are, in words. */
   readonly origin: string;
 }
 
@@ -36,15 +36,16 @@ export interface RowsFile extends Dataset {
 }
 
 const rowsUsual = 8;
-/** What studies call the columns of the flights. */
+/** Names that studies use for the columns of the flights. */
 const flightsByName: Readonly<Record<string, keyof Flights['columns']>> = {
   delay_minutes: 'delay', distance_miles: 'distance',
 };
 
 /**
- * The rows of every study, in the order of `documents`: from a file whose columns they must have, or else flights where
- * all columns are theirs by name, or else made-up ones.
- * @throws UsageError for more rows than a study takes; InvalidInputError for a file that does not fit a study.
+ * The rows of every study, in the order of `documents`. They come from a file that must have the
+ * study's columns, else from the flights if they have all columns by name, else they are generated.
+ * @throws UsageError for more rows than a study takes; InvalidInputError for a file that does not
+ *   fit a study.
  */
 export function rowsOfStudies(
   documents: readonly StudyDocument[], request: RowsRequest,
@@ -53,7 +54,7 @@ export function rowsOfStudies(
   return documents.map((document) => {
     const rows = rowsFor(document, request.rows);
     const { contributors } = request;
-    // The order of the data must not be the order of the keys.
+    // The order of the data must not follow the order of the keys.
     const seed = new Uint8Array(32);
     seededWork(request.seed).fork('dataset').fill(seed);
     const deal = (data: Dataset): RowSource => datasetSource({ ...data, rows, contributors, seed });
@@ -90,7 +91,7 @@ function checkColumns(file: RowsFile, { study, columns: wanted }: StudyDocument)
   );
 }
 
-/** Null unless every column of the study is one of the flights, by name. */
+/** Null unless every column of the study is the name of a flights column. */
 function flightsFor({ columns: names }: StudyDocument): Dataset | null {
   if (!names.every((name) => Object.hasOwn(flightsByName, name))) return null;
   const { count, columns } = loadFlights();

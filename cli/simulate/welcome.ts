@@ -7,18 +7,20 @@ import { KeelsonError } from '../../src/base/errors.js';
 
 export interface WelcomeOptions {
   readonly url: string;
-  /** 32 bytes: the only server to talk to. */
+  /** 32 bytes: connect only to the server with this key. */
   readonly serverKey?: Uint8Array;
-  /** Told each failed attempt; the next one follows. Absent: the first failure is thrown. */
+  /**
+   * Called after each failed attempt; the next one follows. Absent: the first failure is thrown.
+   */
   readonly onRetry?: (reason: string, retryInMs: number) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Asks a server which studies it has, on a socket that is closed again.
- * @throws KeelsonError('transport-failed') when nobody answers, 'server-key-mismatch' for another server;
- *   InvalidParameterError for a URL that can never work.
- * @returns null when `signal` aborted before.
+ * Asks a server for its studies, on a socket of its own.
+ * @throws KeelsonError('transport-failed') if nobody answers, 'server-key-mismatch' for another
+ *   server; InvalidParameterError for a URL that can never work.
+ * @returns null if `signal` aborted first.
  */
 export async function readWelcome({ url, serverKey, onRetry, signal }: WelcomeOptions): Promise<VerifiedWelcome | null> {
   webSocketUrl(url);
