@@ -166,7 +166,7 @@ it('readers learn nothing of who was left out, by how much, or who took part', (
 
 it('the log names no row, no key and no distance', () => {
   const lines = logged.join('');
-  expect(lines).toContain('a study is not taken');
+  expect(lines).toContain('a study is refused');
   expect(marksIn(Buffer.from(lines), [...values, ...keys, ...distances])).toEqual([]);
   expect(lines.includes(token)).toBe(false);
 });
