@@ -34,7 +34,9 @@ export interface CentreStageOptions {
 }
 
 /** The centre of privacy/stages/centre, which has its claim, for honest rows with light tails. */
-export function centreStage({ dimension, rho, delta, corruption }: CentreStageOptions): CentreStage {
+export function centreStage(
+  { dimension, rho, delta, corruption }: CentreStageOptions,
+): CentreStage & { readonly events: ReturnType<typeof centreEvents> } {
   const events = centreEvents({ cohort: rowsCohort, dimension, rho, delta });
   const [bins] = events;
   const share = fullestBinShare.lightTails * (1 - corruption);

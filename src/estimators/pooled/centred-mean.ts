@@ -60,21 +60,21 @@ export function answerOf(
   const estimate = Array.from(moved, (entry, j) => centre[j]! + entry * scale[j]!);
   // Rows no wider than scale are allowed for, hostile rows that stayed are not.
   return gaussianOutcome('the noisy mean times scale', estimate, deviation, (j) =>
-    Math.hypot(deviation[j]!, scale[j]! / Math.sqrt(present)));
+    deviations95 * Math.hypot(deviation[j]!, scale[j]! / Math.sqrt(present)));
 }
 
 /**
  * A vector with Gaussian noise.
  * @param what - the vector as people know it, for the refusal when it has no doubles.
  * @param deviation - standard deviation of the noise in each entry.
- * @param error - standard deviation of all errors that the interval allows for, by entry.
+ * @param halfOf - half the length of each entry's interval.
  */
 export function gaussianOutcome(
   what: string, estimate: readonly number[], deviation: readonly number[],
-  error: (j: number) => number,
+  halfOf: (j: number) => number,
 ): Outcome {
   if (!estimate.every((entry) => Number.isFinite(entry))) return beyondDoubles(what);
-  const half = estimate.map((_, j) => deviations95 * error(j));
+  const half = estimate.map((_, j) => halfOf(j));
   return {
     kind: 'value',
     estimate,

@@ -115,6 +115,14 @@ describe('tukey-median', () => {
       .toMatchObject({ kind: 'infeasible', remedy: expect.stringContaining('smaller radius') as string });
   });
 
+  it('refuses a radius without a scale, however few contributors and whatever the budget', () => {
+    const estimator = findEstimator('tukey-median');
+    for (const each of [facts, factsOf(2, 10), factsOf(2, 50_000)]) {
+      const parameters = parseParameters(estimator.parameters, { radius: 20 }, each);
+      expect(() => estimator.plan(parameters, each)).toThrow(/give scale too/);
+    }
+  });
+
   it('answers exactly where rows coincide', async () => {
     const plan = planOf('tukey-median', { scale: 1 }, factsOf(2, 5_000));
     const outcome = await releaseOf(plan, 2, Array.from({ length: 5_000 }, () => [7.123, -3.5]), 'same');

@@ -1,15 +1,18 @@
 import { assert } from '../../../base/assert.js';
 
-/** Columns that the estimators of this folder take: beyond, a grid of candidates is too coarse or too large. */
+/**
+ * Columns that the estimators of this folder take: beyond, a grid of candidates is too coarse or
+ * too large.
+ */
 export const columnsMaximum = 3;
 
 /** Directions looked along, by the number of columns. */
 const counts = [1, 64, 200] as const;
 
 /**
- * Public unit vectors spread over half of the sphere, row-major: with their opposites every direction is within 1.4
- * degrees of one of them in the plane, and within about 9 in space. d = 1: the axis; 2: equal angles; 3: a spiral of
- * equal areas.
+ * Public unit vectors spread over half of the sphere, row-major: with their opposites every
+ * direction is within 1.4 degrees of one of them in the plane, and within about 9 in space. d = 1:
+ * the axis; 2: equal angles; 3: a spiral of equal areas.
  */
 export function halfSphere(dimension: number): Float64Array {
   assert(dimension >= 1 && dimension <= columnsMaximum, 'there are directions for one to three columns');

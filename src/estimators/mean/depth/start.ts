@@ -1,19 +1,19 @@
-import { Released, type Sensitive } from '../../../base/brands.js';
-import { normalQuantile, normalUpperQuantile } from '../../../numerics/normal.js';
+import { Released } from '../../../base/brands.js';
+import { normalQuantile } from '../../../numerics/normal.js';
 import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
-import { centreEvents, privateCentre, type Centre } from '../../../privacy/stages/centre.js';
 import { pureForRho } from '../../../privacy/accounting/conversion.js';
-import type { ExponentialEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
-import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
-import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
-import type { RowBlock } from '../../../privacy/stages/rows.js';
+import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
+import type { RowBlock } from '../../../privacy/stages/rows.js';
 import type { PrivacyTarget } from '../../contract/estimator.js';
-import { cellOf, middleOf, rankScores, rankUnit, type Cells } from '../../counts/tables/rank-scores.js';
+import {
+  cellOf, middleOf, rankScores, rankUnit, type Cells,
+} from '../../counts/tables/rank-scores.js';
+import { centreStage, type CentreStage } from '../../pooled/centre.js';
+import { rowsCohort } from '../../pooled/pool.js';
 
-/** What finding a first place may cost, and what it should withstand. */
-export interface StartAsked {
-  readonly cohort: string;
+/** What finding a first point may cost, and what it should withstand. */
+export interface StartOptions {
   readonly contributors: number;
   readonly dimension: number;
   readonly target: PrivacyTarget;
@@ -22,24 +22,19 @@ export interface StartAsked {
   /** Event deltas that may be used. */
   readonly delta: number;
   readonly corruption: number;
-  /** Public bound on the middle's absolute value in every column, in scales; absent: it may be anywhere. */
+  /** Public bound on the median's absolute value in every column, in scales; absent: anywhere. */
   readonly radius?: Float64Array;
 }
 
-/** A first place for rows whose columns have scale 1, near enough to put a grid of candidates around it. */
-export interface Start {
-  readonly events: readonly MechanismEvent[];
-  /** A bound on its distance from the middle of honest rows, per column, 99 times in 100, in scales. */
+/** A first point, for rows whose columns have scale 1. */
+export interface Start extends CentreStage {
+  /** A bound on its distance from the median of honest rows, per column, 99 times in 100. */
   readonly error: number;
-  /** Below it the place is not found, or is anywhere. */
-  readonly cohortNeeded: number;
-  draw(mechanisms: Mechanisms, rows: Sensitive<RowBlock>): Released<Centre>;
 }
 
-/** Share of honest rows that the fullest bin, four scales wide, holds in the worst position of the bins. */
-const fullestBin = 0.38;
-/** Width of a cell of a median, in scales, and how many cells a public range has at most. */
+/** Width of a cell of a median, in scales. */
 const centreCell = 0.05;
+/** Cells that a public range has at most. */
 const rangeCellsMaximum = 10_000;
 /** How often a bound may fail. */
 const failure = 0.01;
@@ -47,42 +42,44 @@ const failure = 0.01;
 const rankShareMaximum = 0.2;
 
 /**
- * Without a radius: P10 (privacy/centre), at (share of rho, delta). With one: the private median of every column over
- * public cells of the range (everyday/rank-scores), by the exponential mechanism with sensitivity 1 for one contributor
- * replaced by anything, or gone, or new; share of rho, or pure share of epsilon, no delta.
+ * Without a radius: the centre of privacy/stages/centre, at (share of rho, delta). With one: the
+ * private median of every column over public cells of the range (counts/tables/rank-scores), by the
+ * exponential mechanism with sensitivity 1 for one contributor replaced by anything, or gone, or
+ * new; share of rho, or pure share of epsilon, no delta.
  */
-export function startOf(asked: StartAsked): Start {
-  return asked.radius === undefined ? foundStart(asked) : rangeStart(asked, asked.radius);
+export function startOf(options: StartOptions): Start {
+  return options.radius === undefined
+    ? centreStart(options) : rangeStart(options, options.radius);
 }
 
-function foundStart(asked: StartAsked): Start {
-  const { cohort, dimension, target, share, delta, corruption } = asked;
-  const events = centreEvents({ cohort, dimension, rho: shareOf(target.rho, share), delta });
-  const [bins, median] = events;
-  const wanted = keepingCount(bins) + bins.sigma * normalUpperQuantile(failure / dimension);
+function centreStart(options: StartOptions): Start {
+  const { dimension, target, share, delta, corruption } = options;
+  const stage = centreStage({ dimension, rho: shareOf(target.rho, share), delta, corruption });
+  const [, median] = stage.events;
   return {
-    events,
-    error: errorOf(asked, median, centreCell),
-    cohortNeeded: Math.max(cohortForRanks(median), Math.ceil(wanted / (fullestBin * (1 - corruption)))),
-    draw: (mechanisms, rows) => privateCentre(mechanisms, rows, dimension, 1),
+    ...stage,
+    error: errorOf(options, median, centreCell),
+    cohortNeeded: Math.max(cohortForRanks(median), stage.cohortNeeded),
   };
 }
 
-function rangeStart(asked: StartAsked, radius: Float64Array): Start {
-  const { cohort, dimension, target, share } = asked;
+function rangeStart(options: StartOptions, radius: Float64Array): Start {
+  const { dimension, target, share } = options;
   const widest = radius.reduce((left, right) => Math.max(left, right));
-  const count = Math.min(rangeCellsMaximum, Math.max(2, Math.ceil((2 * widest) / centreCell)));
+  const wanted = Math.max(2, Math.ceil((2 * widest) / centreCell));
+  const count = Math.min(rangeCellsMaximum, wanted);
   const cells = Array.from(radius, (bound): Cells => ({ low: -bound, high: bound, cells: count }));
   const event = exponentialEvent({
-    name: 'start', cohort, candidates: count, sensitivity: rankUnit, times: dimension,
+    name: 'start', cohort: rowsCohort, candidates: count, sensitivity: rankUnit, times: dimension,
     ...(target.isPure === true
-      ? { epsilon: (pureForRho(target.rho) * share) / dimension } : { rho: shareOf(target.rho, share) }),
+      ? { epsilon: (pureForRho(target.rho) * share) / dimension }
+      : { rho: shareOf(target.rho, share) }),
   });
   return {
     events: [event],
-    error: errorOf(asked, event, (2 * widest) / count),
+    error: errorOf(options, event, (2 * widest) / count),
     cohortNeeded: cohortForRanks(event),
-    draw(mechanisms, rows) {
+    find: async ({ mechanisms }, rows) => {
       const chosen = cells.map((range, j) => mechanisms
         .exponential('start', rows.map((block) => rankScores(countsOf(block, j, range), 0.5)))
         .map((cell) => middleOf(cell, range)));
@@ -93,7 +90,9 @@ function rangeStart(asked: StartAsked, radius: Float64Array): Start {
 }
 
 /** Rows per cell of one column; rows with an entry that is not finite are in none. */
-function countsOf({ count, dimension, values }: RowBlock, column: number, cells: Cells): Float64Array {
+function countsOf(
+  { count, dimension, values }: RowBlock, column: number, cells: Cells,
+): Float64Array {
   const counts = new Float64Array(cells.cells);
   for (let i = 0; i < count; i++) {
     if (!values.subarray(i * dimension, (i + 1) * dimension).every(Number.isFinite)) continue;
@@ -111,8 +110,11 @@ function cohortForRanks(event: ExponentialEvent): number {
   return Math.ceil(ranksOff(event) / rankShareMaximum);
 }
 
-/** Ranks off by noise, by hostile rows on one side and by sampling, as a place among normal rows; and half a cell. */
-function errorOf({ contributors, corruption }: StartAsked, event: ExponentialEvent, cell: number): number {
-  const share = ranksOff(event) / contributors + corruption / (2 * (1 - corruption)) + 1.3 / Math.sqrt(contributors);
+/** Ranks off by noise, hostile rows on one side and sampling, as a place; and half a cell. */
+function errorOf(
+  { contributors, corruption }: StartOptions, event: ExponentialEvent, cell: number,
+): number {
+  const share = ranksOff(event) / contributors + corruption / (2 * (1 - corruption))
+    + 1.3 / Math.sqrt(contributors);
   return normalQuantile(Math.min(0.98, 0.5 + share)) + cell / 2;
 }

@@ -1,6 +1,7 @@
 import { assert } from '../../../base/assert.js';
 import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
+import { deviations95 } from '../../../numerics/normal.js';
 import type { Plan, StudyFacts } from '../../contract/estimator.js';
 import { numberOf } from '../../contract/values.js';
 import type { CentreStage, Draws } from '../../pooled/centre.js';
@@ -158,5 +159,5 @@ function outcomeOf(
   const estimate = Array.from(mean, (entry, j) => centre[j]! + entry * box.grid * scale[j]!);
   const deviation = Array.from(scale, (unit) => unit * event.sigma);
   return gaussianOutcome('the mean times scale', estimate, deviation, (j) =>
-    Math.hypot(deviation[j]!, scale[j]! / Math.sqrt(Math.max(1, present))));
+    deviations95 * Math.hypot(deviation[j]!, scale[j]! / Math.sqrt(Math.max(1, present))));
 }

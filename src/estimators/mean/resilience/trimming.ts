@@ -8,12 +8,13 @@ export const placeGrid = 2 ** -16;
 export const entryReach = 64;
 
 /**
- * Exactly `size` rows as offsets from the centre, cut to `entryReach`: the first ones, and the centre itself for each
- * that is missing. Order statistics need a size that is public.
+ * Exactly `size` rows as offsets from the centre, cut to `entryReach`: the first ones, and the
+ * centre itself for each that is missing. Order statistics need a size that is public.
  *
- * Claim: one contributor replaced, gone or new changes one of these rows at most, as a set with repetitions. Why: rows
- * stand in the order of their tags, so that one that comes takes the place of a missing one or pushes out the last.
- * Rows with an entry that is not finite count as at the centre.
+ * Claim: one contributor replaced, gone or new changes one of these rows at most, as a set with
+ * repetitions. Why: rows stand in the order of their tags, so that one that comes takes the place
+ * of a missing one or pushes out the last. Rows with an entry that is not finite count as at the
+ * centre.
  */
 export function offsetsAround(
   { count, dimension, values }: RowBlock, centre: Float64Array, size: number,
@@ -29,22 +30,27 @@ export function offsetsAround(
   return offsets;
 }
 
-/** Places along one direction in whole steps of `placeGrid`, ascending; each is a function of its row alone. */
+/**
+ * Places along one direction in whole steps of `placeGrid`, ascending; each is a function of its
+ * row alone.
+ */
 function sortedSteps(offsets: Float64Array, dimension: number, direction: Float64Array): Int32Array {
   return Int32Array.from(placesAlong(offsets, dimension, direction), (place) => Math.round(place / placeGrid)).sort();
 }
 
 /**
- * How many rows must be replaced before what is between the trimmed ends is wider than `limit` along one direction:
- * the least a + b with y(n-k+1+a) - y(k-b) > limit, where places beyond the first and the last are infinitely far; at
- * most `trimmed`, and 0 when it is wider as it is. y(1), ..., y(n) are the sorted places and k is `trimmed`.
+ * How many rows must be replaced before what is between the trimmed ends is wider than `limit`
+ * along one direction: the least a + b with y(n-k+1+a) - y(k-b) > limit, where places beyond the
+ * first and the last are infinitely far; at most `trimmed`, and 0 when it is wider as it is. y(1),
+ * ..., y(n) are the sorted places and k is `trimmed`.
  *
- * Claim: replacing one place changes it by at most 1. Let a, b be such that the gap is wider than limit >= 0 here.
- * Delete a place x and add another. The order statistic at n-k+1+a becomes smaller only if x was at or above it, and
- * then the new one at n-k+1+(a+1) is no smaller than the old one at n-k+1+a; likewise the one at k-b becomes larger
- * only if x was at or below it, and then the new one at k-(b+1) is no larger than the old one at k-b. Since the upper
- * is above the lower, x is not both. So one of (a + 1, b) and (a, b + 1) has a gap at least as wide, and the least sum
- * grows by at most 1. The same the other way round.
+ * Claim: replacing one place changes it by at most 1. Let a, b be such that the gap is wider than
+ * limit >= 0 here. Delete a place x and add another. The order statistic at n-k+1+a becomes smaller
+ * only if x was at or above it, and then the new one at n-k+1+(a+1) is no smaller than the old one
+ * at n-k+1+a; likewise the one at k-b becomes larger only if x was at or below it, and then the new
+ * one at k-(b+1) is no larger than the old one at k-b. Since the upper is above the lower, x is not
+ * both. So one of (a + 1, b) and (a, b + 1) has a gap at least as wide, and the least sum grows by
+ * at most 1. The same the other way round.
  * The least over directions changes by at most 1 as well.
  */
 export function distanceToWide(sorted: Int32Array, trimmed: number, limit: number): number {
@@ -62,11 +68,13 @@ export function distanceToWide(sorted: Int32Array, trimmed: number, limit: numbe
 }
 
 /**
- * The sum of what is left after the `trimmed` smallest and largest places are dropped, in steps; exact.
+ * The sum of what is left after the `trimmed` smallest and largest places are dropped, in steps;
+ * exact.
  *
- * Claim: replacing one place moves it by at most y(n-k+1) - y(k). With the other n - 1 places z fixed, the sum is that
- * of z(k+1) to z(n-k-1) plus the middle one of z(k), the place, and z(n-k), so that it moves by at most
- * z(n-k) - z(k); adding a place to the z gives y(k) <= z(k) and z(n-k) <= y(n-k+1).
+ * Claim: replacing one place moves it by at most y(n-k+1) - y(k). With the other n - 1 places z
+ * fixed, the sum is that of z(k+1) to z(n-k-1) plus the middle one of z(k), the place, and z(n-k),
+ * so that it moves by at most z(n-k) - z(k); adding a place to the z gives y(k) <= z(k) and z(n-k)
+ * <= y(n-k+1).
  */
 export function trimmedSum(sorted: Int32Array, trimmed: number): number {
   let sum = 0;
@@ -99,21 +107,24 @@ export function trimmedViews(
 }
 
 /**
- * The linear map from trimmed means along directions to the point that fits them best in the sense of least squares,
- * (V^T V)^-1 V^T, row by row of the directions V: means that are the places of one point give that point.
+ * The linear map from trimmed means along directions to the point that fits them best in the sense
+ * of least squares, (V^T V)^-1 V^T, row by row of the directions V: means that are the places of
+ * one point give that point.
  */
 export interface Fit {
   readonly directions: Float64Array;
   /** dimension * (number of directions), row-major. */
   readonly weights: Float64Array;
-  /** The point moves by at most this many times the largest change of a mean, in Euclidean distance. */
+  /**
+   * The point moves by at most this many times the largest change of a mean, in Euclidean distance.
+   */
   readonly amplification: number;
 }
 
 /**
- * Claim for `amplification`: the image of changes c, each at most 1 in absolute value, is (V^T V)^-1 V^T c, whose norm
- * is at most the map's largest singular value, one over the root of the smallest eigenvalue of V^T V, times |c|, which
- * is at most the root of the number of directions.
+ * Claim for `amplification`: the image of changes c, each at most 1 in absolute value, is (V^T
+ * V)^-1 V^T c, whose norm is at most the map's largest singular value, one over the root of the
+ * smallest eigenvalue of V^T V, times |c|, which is at most the root of the number of directions.
  */
 export function fitFor(directions: Float64Array, dimension: number): Fit {
   const count = directions.length / dimension;

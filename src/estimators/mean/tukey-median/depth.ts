@@ -5,16 +5,18 @@ import { placesAlong } from '../depth/directions.js';
 const entryMaximum = 1e300;
 
 /**
- * The Tukey depth of every candidate over a fixed set of directions: the fewest rows in a closed half-space
- * that the cube around the candidate reaches into, over the half-spaces along a direction of the set or against it.
- * Whole numbers. Cubes, as wide as candidates are apart, and not points, because rows that all coincide, in one column
- * or in all, lie on no candidate and in some cube.
+ * The Tukey depth of every candidate over a fixed set of directions: the fewest rows in a closed
+ * half-space that the cube around the candidate reaches into, over the half-spaces along a
+ * direction of the set or against it. Whole numbers. Cubes, as wide as candidates are apart, and
+ * not points, because rows that all coincide, in one column or in all, lie on no candidate and in
+ * some cube.
  *
- * Claim: no candidate's depth changes by more than 1 when one contributor is replaced by anything, or goes, or comes.
- * Why: whether a row is in a half-space depends on the row, the candidate and the direction alone (places are computed
- * for each row by itself; rounding may put the edge a little elsewhere, the same for every data set). So each of the
- * counts changes by at most 1, up or down, and so does the smallest of them. Rows with an entry that is not finite
- * count nowhere.
+ * Claim: no candidate's depth changes by more than 1 when one contributor is replaced by anything,
+ * or goes, or comes.
+ * Why: whether a row is in a half-space depends on the row, the candidate and the direction alone
+ * (places are computed for each row by itself; rounding may put the edge a little elsewhere, the
+ * same for every data set). So each of the counts changes by at most 1, up or down, and so does the
+ * smallest of them. Rows with an entry that is not finite count nowhere.
  *
  * Over all directions, and for cubes of no size, this is Tukey's depth; so it is at least that.
  * O(directions * (n log n + candidates log n)).
