@@ -5,10 +5,11 @@ import type { ListenerContext } from './context.js';
 import { addressKey } from '../network/rates.js';
 
 /**
- * Bounds TCP connections before a byte of them is read: how many there are, over all and from one address, and how fast they
- * come from one address, whatever they are or become. A WebSocket
- * too many is told so as long as there is room for that (`Sessions.roomFor`); beyond it, connections are closed unread. A reverse
- * proxy that is trusted brings everybody's connections, so only the bound over all holds for it; the rate of its clients is counted at their upgrade.
+ * Bounds TCP connections before a byte of them is read: their number in all and per address, and
+ * the rate per address. A WebSocket above a limit gets a refusal while there is room for one
+ * (`Sessions.roomFor`); beyond that, connections are closed unread. A trusted reverse proxy brings
+ * the connections of all its clients, so only the total limit applies to it. The rate of its
+ * clients is counted at their upgrade.
  */
 export function boundArrivals(server: Server, context: ListenerContext): void {
   const { limits, metrics } = context;

@@ -1,15 +1,18 @@
 import type { HubEvent, StudyHub } from '../studies/contract.js';
 
-/** One who wants to hear what happens in a study. */
+/** A subscriber to the events of a study. */
 export interface Member {
   hear(event: HubEvent, frame: () => Uint8Array): void;
 }
 
-/** Who follows which study, so that an event costs as much as it has listeners. */
+/**
+ * The subscribers of each study. The cost of an event grows with the number of its subscribers
+ * only.
+ */
 export class Audience {
   readonly #members = new Map<string, Set<Member>>();
 
-  /** Returns false when the member followed the study already. */
+  /** Returns false when the member had joined the study before. */
   join(studyId: string, member: Member): boolean {
     const members = this.#members.get(studyId) ?? new Set<Member>();
     this.#members.set(studyId, members);
@@ -25,9 +28,10 @@ export class Audience {
   }
 
   /**
-   * Hands each event of the hub to the followers of its study.
-   * @param encode makes the event's frame; called at most once per event, and only when somebody needs it.
-   * @param failed takes what a member throws: the others, and the hub, go on.
+   * Passes each event of the hub to the subscribers of its study.
+   * @param encode makes the event's frame; called at most once per event, and only when a
+   *   subscriber needs it.
+   * @param failed receives what a member throws. The other members and the hub continue.
    * @returns a function that stops it.
    */
   follow(
@@ -38,7 +42,7 @@ export class Audience {
     return hub.onEvent((event) => {
       let encoded: Uint8Array | undefined;
       const frame = (): Uint8Array => (encoded ??= encode(event));
-      // A copy: a member that leaves while it listens does not shift the others.
+      // A copy: a member that leaves during the loop must not shift the others.
       for (const member of [...(this.#members.get(event.studyId) ?? [])]) {
         try {
           member.hear(event, frame);

@@ -7,14 +7,18 @@ import { decodeBatchBody, firstNonFinite, viewBatchRows, type BatchBody, type Si
 import type { VerifiedBatch } from '../studies/contract.js';
 import type { ChannelSetup } from './channel.js';
 
-/** A batch is ready for the hub, or its body cannot be read at all; then there is no sequence to settle. */
+/**
+ * The result of judging a batch: ready for the hub, or unreadable, in which case it has no sequence
+ * to settle.
+ */
 export type Judged =
   | { readonly kind: 'verified'; readonly batch: VerifiedBatch }
   | { readonly kind: 'refused'; readonly code: 'bad-signature' | 'malformed' };
 
 /**
- * Verifies the signature over the exact bytes received, and only then reads them. Contents that the
- * signer made unusable still have a sequence: they go on with `rejectAs`, so that it is consumed.
+ * Verifies the signature over the exact bytes received, and only then decodes them. A signed batch
+ * with unusable contents still has a sequence: it is passed on with `rejectAs`, so that the
+ * sequence is consumed.
  */
 export function judgeBatch(setup: ChannelSetup, frame: SignedBatch, rowsPerBatch: number): Judged {
   const digest = signing.sha512(frame.body);
@@ -42,7 +46,7 @@ export function judgeBatch(setup: ChannelSetup, frame: SignedBatch, rowsPerBatch
   };
 }
 
-/** The sequence that a batch claims, without any check: only for telling its sender to send it again. */
+/** The sequence that a batch claims, unchecked. Use it only to ask the sender to send it again. */
 export function claimedSequence(frame: SignedBatch): bigint | undefined {
   return readBody(frame.body)?.sequence;
 }
@@ -61,13 +65,13 @@ function contentsOf(
   body: BatchBody,
   rowsPerBatch: number,
 ): { readonly values: Float64Array } | { readonly rejectAs: WireCode } {
-  // The signature binds the channel's study; a body that names another one contradicts its own signature.
+  // The signature binds the channel's study. A body that names another study contradicts it.
   if (!equalBytes(body.studyId, setup.signatures.studyId)) return { rejectAs: 'malformed' };
   if (body.rows > rowsPerBatch) return { rejectAs: 'too-many-rows' };
   if (body.columns !== setup.dimension) return { rejectAs: 'wrong-dimension' };
   let values: Float64Array;
   try {
-    // The body is not changed after this, so the rows may be its own bytes: no copy.
+    // The body does not change after this, so the rows may share its bytes: no copy.
     values = viewBatchRows(body);
   } catch (error) {
     if (error instanceof WireError) return { rejectAs: error.code };

@@ -4,12 +4,12 @@ import { InvalidInputError, InvalidParameterError } from '../../src/base/errors.
 import { trustedProxyCheck } from '../network/client-address.js';
 import type { ListenerOptions } from '../network/options.js';
 
-/** What can be checked before a data folder is made: no hub and no keys are needed for it. */
+/** The options that can be checked before a data folder exists: they need no hub and no keys. */
 export type NetworkOptions = Pick<ListenerOptions,
   'host' | 'port' | 'allowedOrigins' | 'allowedHosts' | 'trustedProxies' | 'tls'>;
 
 /**
- * Checks what a listener is told, and that it could listen. The port is free again afterwards, so
+ * Checks the options of a listener, and that it could listen. The port is free again afterwards, so
  * another process may still take it before the listener does.
  * @throws InvalidParameterError or InvalidInputError for an option; the system's error (e.g.
  *   EADDRINUSE) when nothing can listen there.
@@ -25,7 +25,7 @@ export async function checkBeforeListening(options: NetworkOptions): Promise<voi
   await tryToListen(options);
 }
 
-/** @throws InvalidInputError for what the TLS library refuses; its own words may quote the file. */
+/** @throws InvalidInputError when the TLS library refuses. Its own text may quote the file. */
 export function checkedIdentity<T>(use: () => T): T {
   try {
     return use();

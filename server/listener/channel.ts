@@ -4,25 +4,28 @@ import type { SignatureContext, Verifier } from '../../src/signing/index.js';
 import type { SubmitResult } from '../studies/contract.js';
 import type { TextFacts } from './refusal-texts.js';
 
-/** What stays the same for a channel. */
+/** The constant facts of a channel. */
 export interface ChannelSetup {
-  /** From 1; 0 stands for the socket itself on the wire. */
+  /** From 1. On the wire, 0 means the socket itself. */
   readonly id: number;
   /** Hex. */
   readonly studyId: string;
   readonly studyName: string;
-  /** Holds the parsed key: parsing it costs about as much as a tenth of a verification. */
+  /** Holds the parsed key. Parsing costs about a tenth of a verification. */
   readonly verifier: Verifier;
   readonly signatures: SignatureContext;
-  /** The same under the keys that the server had before: a contributor may have signed for those and not been heard. */
+  /**
+   * Contexts with the keys that the server had before. A contributor may have signed for an earlier
+   * key, and its batch or the answer may have been lost.
+   */
   readonly earlier: readonly SignatureContext[];
   readonly dimension: number;
-  /** Unix ms: from then on the key's enrolment is over. Infinite where the study asks for none. */
+  /** Unix ms at which the key's enrolment ends. Infinite if the study needs no enrolment. */
   readonly enrolledUntilMs: number;
   readonly facts: TextFacts;
 }
 
-/** One contributor in one study on one socket, and the ack that waits to be sent to it. */
+/** One contributor in one study on one socket, and the ack that is collected for it. */
 export class Channel {
   /** Batches received and not yet answered. */
   inFlight = 0;
@@ -30,12 +33,14 @@ export class Channel {
   #rejections: Rejection[] = [];
   #withdrawn: bigint | undefined;
   #ownSpend: Spend | undefined;
-  /** A Withdraw waits for its answer: there is one at a time. */
+  /** A Withdraw waits for its answer. There is one at a time. */
   withdrawing = false;
 
   constructor(readonly setup: ChannelSetup) {}
 
-  /** The hub took a batch in flight, now or when an earlier copy of it came. Verdicts may come in any order. */
+  /**
+   * The hub accepted a batch in flight, now or as an earlier copy. Verdicts may come in any order.
+   */
   accept(sequence: bigint, { ownSpend }: SubmitResult): void {
     this.#accepted.push(sequence);
     this.#ownSpend = ownSpend ?? this.#ownSpend;
@@ -47,13 +52,13 @@ export class Channel {
     this.#ownSpend = result?.ownSpend ?? this.#ownSpend;
   }
 
-  /** The contributor's Withdraw is durable: the next ack says so. */
+  /** The contributor's Withdraw is durable. The next ack reports it. */
   withdrew(epoch: bigint): void {
     this.#withdrawn = epoch;
   }
 
   /**
-   * The one ack for all answers since the last one; frees their credit.
+   * Takes the one ack for all answers since the last ack, and frees their credit.
    * @param epoch open now; 0n when none is.
    */
   takeAck(credit: number, epoch: bigint): Uint8Array {

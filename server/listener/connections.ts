@@ -13,7 +13,10 @@ export class Connections {
   readonly #server: WebSocketServer;
   readonly #sessions: Sessions;
   readonly #unfinished: UnfinishedMessages;
-  /** Every TCP connection that asked for an upgrade, taken or refused: the HTTP server forgets these. */
+  /**
+   * Every TCP connection that asked for an upgrade, accepted or refused. The HTTP server no longer
+   * tracks these.
+   */
   readonly #raws = new Set<Duplex>();
 
   constructor(private readonly context: ListenerContext, private readonly rules: BrowserRules) {
@@ -23,12 +26,12 @@ export class Connections {
       clientTracking: false,
       perMessageDeflate: false,
       maxPayload: frameBytes,
-      // A frame arrives in network reads, each a buffer of its own. These bound the buffers of a sender
-      // that dribbles, and leave room for the largest frame in pieces of 512 bytes.
+      // A frame arrives in network reads, each in its own buffer. These limits bound the buffers of
+      // a sender of tiny pieces, and allow the largest frame in pieces of 512 bytes.
       maxFragments: 64,
       maxBufferedChunks: Math.max(64, Math.ceil(frameBytes / 512)),
       skipUTF8Validation: true,
-      // Not yet in the package's types.
+      // The package's types do not have this option yet.
       closeTimeout: closeTimeoutMs,
       handleProtocols: () => subprotocol,
     };
@@ -43,7 +46,7 @@ export class Connections {
 
   /** For the HTTP server's 'upgrade' event. */
   upgrade(request: IncomingMessage, raw: Duplex, head: Buffer): void {
-    // Until ws takes over, nobody else listens: a reset here must not stop the process.
+    // Until ws takes over there is no other error listener, and a reset must not stop the process.
     raw.on('error', () => raw.destroy());
     raw.on('close', () => this.#raws.delete(raw));
     this.#raws.add(raw);
@@ -54,7 +57,7 @@ export class Connections {
     this.#server.handleUpgrade(request, raw, head, (ws) => this.#begin(ws, raw, address));
   }
 
-  /** Clients behind a trusted proxy: those that connect directly were counted before a byte was read. */
+  /** For clients behind a trusted proxy. Direct connections were counted before a byte was read. */
   #isHasty(request: IncomingMessage, address: string): UpgradeRefusal | undefined {
     const { connectionRates, isTrustedProxy, limits } = this.context;
     if (!isTrustedProxy(request.socket.remoteAddress) || connectionRates.take(address)) return undefined;
@@ -62,12 +65,12 @@ export class Connections {
     return { status: 429, text };
   }
 
-  /** Every session says goodbye. */
+  /** Closes every session with a close frame. */
   stop(): void {
     this.#sessions.stop();
   }
 
-  /** Whatever is left is cut. */
+  /** Cuts the remaining connections. */
   terminate(): void {
     this.#sessions.terminate();
     this.#unfinished.stop();
@@ -87,13 +90,18 @@ export class Connections {
   }
 }
 
-/** A stable word for what ws found wrong: its own codes, e.g. WS_ERR_UNSUPPORTED_MESSAGE_LENGTH. */
+/**
+ * A stable word for the error that ws found: its own codes, e.g. WS_ERR_UNSUPPORTED_MESSAGE_LENGTH.
+ */
 function closeReason(error: Error): string {
   const code = (error as { code?: unknown }).code;
   return typeof code === 'string' ? code : 'socket-error';
 }
 
-/** Answers and hangs up: an HTTP socket is half open otherwise, for as long as the other side likes. */
+/**
+ * Answers and closes. Without the close, the HTTP socket stays half open as long as the client
+ * likes.
+ */
 function refuseUpgrade(raw: Duplex, refusal: UpgradeRefusal): void {
   raw.once('finish', () => raw.destroy());
   const body = `${JSON.stringify({ error: { code: 'upgrade-refused', text: refusal.text } })}\n`;

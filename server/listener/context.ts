@@ -18,7 +18,7 @@ export interface ListenerContext {
   readonly metrics: ServerMetrics;
   readonly audience: Audience;
   readonly clientAddress: ClientAddress;
-  /** Whether a connection comes from a reverse proxy, and so counts for no address of its own. */
+  /** Whether a connection comes from a reverse proxy. It then counts for no address. */
   readonly isTrustedProxy: (address: string | undefined) => boolean;
   /** Open channels of each address. */
   readonly channelsOf: AddressCounts;
@@ -31,21 +31,21 @@ export interface ListenerContext {
   readonly logReads: LogReads;
   /** Fires when a batch is settled or a socket is gone. */
   readonly settled: Signal;
-  /** True once closing: nobody new is let in. */
+  /** True once the listener closes: no new session is accepted. */
   stopping: boolean;
 }
 
-/** One connection as a session sees it; socket.ts makes it from ws. */
+/** One connection, as sessions use it. socket.ts makes it from ws. */
 export interface SessionSocket {
   /** For rate limits: see `addressKey`. */
   readonly address: string;
-  /** Bytes written and not yet taken by the system. */
+  /** Bytes written that the system has not taken yet. */
   readonly bufferedBytes: number;
   /** Never throws; does nothing once closed. */
   send(frame: Uint8Array): void;
-  /** Writes everything that `write` sends with one system call. */
+  /** Sends everything that `write` sends with one system call. */
   together(write: () => void): void;
-  /** Stops and restarts reading, so that TCP stops the other side. */
+  /** Stops reading, so that TCP slows the sender down. */
   pause(): void;
   resume(): void;
   ping(): void;

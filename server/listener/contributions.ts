@@ -30,7 +30,7 @@ export class Contributions {
     return this.#channels.size;
   }
 
-  /** Somebody waits for an answer that is on its way. */
+  /** Whether a contributor waits for an answer. */
   get owes(): boolean {
     if (this.#pendingHellos > 0) return true;
     for (const { inFlight, withdrawing } of this.#channels.values()) if (inFlight > 0 || withdrawing) return true;
@@ -64,7 +64,10 @@ export class Contributions {
       });
   }
 
-  /** What needs no store. A refused Hello is no strike, since a fleet sends thousands when it comes back all at once. */
+  /**
+   * The checks that need no store. A refused Hello is no strike: a fleet that reconnects sends
+   * thousands at once.
+   */
   #judge(hello: Hello): Admitted | NotAdmitted {
     const { context } = this;
     if (!context.helloRates.take(this.socket.address)) return { code: 'rate-limited', forged: false };
@@ -78,7 +81,8 @@ export class Contributions {
     if (channel === undefined) return;
     const { setup } = channel;
     const subject = { channel: setup.id, studyId: setup.signatures.studyId, facts: setup.facts };
-    // It was drained and left: no verdict on one batch could free the others of the channel.
+    // The study ended and was removed. No verdict on one batch could free the credit of the
+    // channel's others.
     if (context.hub.study(setup.studyId) === undefined) return voice.refuse('unknown-study', subject);
     if (context.clock.nowMs() >= setup.enrolledUntilMs) return voice.refuse('enrolment-expired', subject);
     if (channel.inFlight >= context.limits.creditBatches) {
@@ -114,7 +118,8 @@ export class Contributions {
       return voice.strike('badSignature');
     }
     channel.withdrawing = true;
-    // The listener closes when nothing is queued any more, so that this is answered as well.
+    // The listener closes when the queue is empty. So this request counts, and gets its answer
+    // before the close.
     context.metrics.totals.queuedBatches += 1;
     const request = {
       studyId: setup.studyId, contributor: toHex(setup.verifier.publicKey), epoch: frame.epoch, signature: frame.signature,
@@ -133,7 +138,9 @@ export class Contributions {
     });
   }
 
-  /** The channel that a frame names; one that there is not is refused, and counts against the socket. */
+  /**
+   * The channel that a frame names. If there is none, the frame is refused and counts as a strike.
+   */
   #channelOf({ channel }: SignedBatch | Withdraw): Channel | undefined {
     const found = this.#channels.get(channel);
     if (found === undefined) {
@@ -147,8 +154,8 @@ export class Contributions {
     const { context, voice } = this;
     const { view, setup } = admitted;
     const state = await context.hub.contributorState(view.studyId, hello.publicKey);
-    // Who gave something while its token held may take it back until the close. The server's clock alone decides, without
-    // tolerance; the channel takes no batch.
+    // A contributor whose token has ended may still take back what it gave to the open epoch. The
+    // server's clock decides, without tolerance. The channel takes no batch.
     if (context.clock.nowMs() >= setup.enrolledUntilMs && !state.inOpenEpoch) {
       return voice.refuse('enrolment-expired', { studyId: hello.studyId, publicKey: hello.publicKey });
     }
@@ -159,7 +166,7 @@ export class Contributions {
     this.#count(1);
     voice.send(ready);
     voice.follow(view.studyId);
-    // It may have stopped since Welcome, and then nothing would ever say so.
+    // The study may have stopped since Welcome. No later event would report it.
     const now = context.hub.study(view.studyId);
     if (now !== undefined && now.state !== 'open') voice.send(noticeOf(now, context.clock.nowMs()));
   }
@@ -183,7 +190,7 @@ export class Contributions {
     channel.inFlight += 1;
     metrics.totals.queuedBatches += 1;
     metrics.totals.queuedBytes += bytes;
-    // Only what the answer needs is kept until then: not the rows.
+    // Until then only the fields that the answer needs are kept, not the rows.
     const settled = (result: SubmitResult | undefined): void => {
       metrics.totals.queuedBatches -= 1;
       metrics.totals.queuedBytes -= bytes;
@@ -217,7 +224,7 @@ export class Contributions {
     this.#scheduleAck(channel);
   }
 
-  /** Refuses one sequence for now, without the price of its signature. */
+  /** Refuses one sequence for now, without the cost of verifying its signature. */
   #later(channel: Channel, frame: SignedBatch, code: WireCode): void {
     const { facts, studyName: study, signatures, id } = channel.setup;
     const sequence = claimedSequence(frame);
@@ -229,8 +236,8 @@ export class Contributions {
   }
 
   /**
-   * One ack for all verdicts of a channel that come together: a group commit resolves its batches in
-   * one turn of the event loop, and the microtask runs after them.
+   * Sends one ack for all verdicts of a channel that arrive together. A group commit resolves its
+   * batches in one turn of the event loop, and the microtask runs after them.
    */
   #scheduleAck(channel: Channel): void {
     if (this.#answered.size === 0) queueMicrotask(() => this.#flushAcks());

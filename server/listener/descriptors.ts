@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs';
 import type { ListenerLimits } from '../network/options.js';
 
-/** Left to the process itself: the store's files, and threads that load their code while strangers connect. */
+/**
+ * Reserved for the process itself: the store's files, and threads that load code while clients
+ * connect.
+ */
 const ownDescriptors = 512;
 
 /**
- * How many descriptors this process may have open, sockets and files together. Node raises its soft limit to the hard
- * one when it starts, so this is what counts.
- * @param limitsFile one line of the system's table is read. @returns undefined where the system has no such table.
+ * How many descriptors this process may have open, sockets and files together. Node raises its soft
+ * limit to the hard limit when it starts, so the hard limit counts.
+ * @param limitsFile the system's table, of which one line is read.
+ * @returns undefined when the system has no such table.
  */
 export function descriptorLimit(limitsFile = '/proc/self/limits'): number | undefined {
   let table: string;
@@ -21,8 +25,9 @@ export function descriptorLimit(limitsFile = '/proc/self/limits'): number | unde
 }
 
 /**
- * Limits that the process can keep: whoever connects must not take the descriptors that files need, or the store and
- * the threads fail, and with them the server. No single address gets more than three quarters of what is left.
+ * Lowers the limits to what the descriptors allow. Connections must not take the descriptors that
+ * files need, because then the store, the threads and the whole server would fail. One address gets
+ * at most three quarters of the rest.
  */
 export function withinDescriptors(limits: ListenerLimits, descriptors: number | undefined): ListenerLimits {
   if (descriptors === undefined) return limits;

@@ -7,9 +7,10 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 type Asked = Pick<StudyDocument, 'study' | 'admission'>;
 
 /**
- * What of an enrolment token can be judged without a signature, so that a Hello without one costs nothing. One that is over
- * is a claim too: its key may still take back what it gave while the token held.
- * @returns null where the study asks for none; a code for a token that cannot do.
+ * Judges an enrolment token without its signature, so that a Hello without a token costs nothing.
+ * An expired token is a claim too: its key may still take back what it gave while the token was
+ * valid.
+ * @returns null when the study needs no token; a code when the token cannot be used.
  */
 export function claimedEnrolment(
   { study, admission }: Asked, token: Uint8Array | undefined,
@@ -20,7 +21,7 @@ export function claimedEnrolment(
   return claim;
 }
 
-/** Whether the study's issuer signed the claim, for this key. Cost: one verification. */
+/** Whether the study's issuer signed the claim for this key. Cost: one verification. */
 export function isIssued({ admission }: Asked, contributor: Uint8Array, claim: ClaimedEnrolment): boolean {
   if (admission.kind !== 'enrolment') return false;
   return verifyEnrolment(signing.createVerifier(fromHex(admission.issuer)), contributor, claim, signing);

@@ -3,12 +3,12 @@ import { encodeServerFrame, type Notice } from '../../src/wire/index.js';
 import type { HubEvent, StudyHub, StudyView } from '../studies/contract.js';
 import type { ReleaseRecord } from '../store/contract.js';
 
-/** How a study stands now, for those who follow it. */
+/** The present state of a study, for its subscribers. */
 export function noticeOf(view: StudyView, nowMs: number): Notice {
   return notice(view.studyId, view.state, view.epoch, view.closesAtMs, nowMs);
 }
 
-/** The frame of an event, the same for everybody who follows its study. */
+/** The frame of an event, the same for all subscribers of its study. */
 export function eventFrame(event: HubEvent, hub: StudyHub, nowMs: number): Uint8Array {
   switch (event.kind) {
     case 'release':
@@ -33,7 +33,7 @@ export function releaseFrame(release: ReleaseRecord): Uint8Array {
 
 /** @param closesAtMs 0 when the epoch closes on a count, or none is open. */
 function notice(studyId: string, state: StudyView['state'], epoch: bigint, closesAtMs: number, nowMs: number): Notice {
-  // 0 means "not by time", so an epoch that is closing right now still says 1.
+  // On the wire 0 means "closes on a count", so an epoch that closes at this moment sends 1.
   const closesInMs = closesAtMs === 0 ? 0n : BigInt(Math.max(1, Math.round(closesAtMs - nowMs)));
   return { kind: 'notice', studyId: fromHex(studyId), state, epoch, closesInMs };
 }

@@ -19,16 +19,17 @@ export interface Admitted {
 /** A Hello that opens no channel. */
 export interface NotAdmitted {
   readonly code: WireCode;
-  /** A signature was wrong: it cost a verification, and no honest client sends many. */
+  /** A signature was wrong. It cost a verification, and no honest client sends many. */
   readonly forged: boolean;
 }
 
 const refused = (code: WireCode): NotAdmitted => ({ code, forged: false });
 
 /**
- * The checks of a Hello that need no store, cheapest first. A study that has stopped still greets its contributors:
- * Ready tells one whose last ack was lost what became of its batches; new ones are refused batch by batch.
- * @param serverNonce of this socket, so that a recorded Hello is worth nothing on another.
+ * The checks of a Hello that need no store, cheapest first. A study that has stopped still welcomes
+ * its contributors: if their last ack was lost, Ready shows what became of their batches. New
+ * batches are refused one by one.
+ * @param serverNonce of this socket, so that a recorded Hello is useless on another socket.
  */
 export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: Uint8Array): Admitted | NotAdmitted {
   const { hub, limits } = context;
@@ -93,12 +94,14 @@ function verifierOf(publicKey: Uint8Array): Verifier | undefined {
   try {
     return signing.createVerifier(publicKey);
   } catch {
-    // Not only WireError: node:crypto itself may refuse bytes that are no point of the curve.
+    // Catches more than WireError: node:crypto may refuse bytes that are no point of the curve.
     return undefined;
   }
 }
 
-/** A contributor's own spend: for its eyes only, and only under contributor scope. */
+/**
+ * A contributor's own spending. Only that contributor sees it, and only under contributor scope.
+ */
 async function spendOf(context: ListenerContext, studyId: string, state: ContributorState): Promise<Spend | null> {
   const view = context.hub.study(studyId);
   if (state.spend === null || view === undefined || view.document.budget.scope !== 'contributor') return null;

@@ -2,25 +2,27 @@ import type { SessionSocket } from './context.js';
 import { contextOf, followHub, type ContextOptions } from './new-context.js';
 import { Sessions } from './sessions.js';
 
-/** What a carrier tells of one connection that it brought. */
+/** One connection to the listener. Whoever carries its messages calls these methods. */
 export interface CarriedSession {
-  /** One message that has arrived whole. */
+  /** One complete message has arrived. */
   receive(bytes: Uint8Array, isBinary: boolean): void;
-  /** Any other sign of life. */
+  /** Something else arrived that shows that the other side is alive. */
   heard(): void;
-  /** The connection is gone; call it once. */
+  /** The connection has ended. Call it once. */
   ended(): void;
 }
 
-/** Sessions over connections that somebody else brings: no port, no HTTP. */
+/** Sessions over connections that the caller brings. There is no port and no HTTP. */
 export interface CarriedListener {
-  /** Takes a connection and says Welcome on it; null when there is no room, or the listener stops. */
+  /** Accepts a connection and sends Welcome. Null when there is no room, or the listener stops. */
   connect(socket: SessionSocket): CarriedSession | null;
-  /** Lets batches in flight settle, then says goodbye and cuts what is left. Not graceful: cuts at once. */
+  /** Lets batches in flight settle, then closes the sessions. Not graceful: cuts them at once. */
   close(graceful?: boolean): Promise<void>;
 }
 
-/** The listener's sessions without its sockets, for whoever carries messages by other means (simulation does). */
+/**
+ * The listener's sessions without its sockets. The simulation carries messages in memory with it.
+ */
 export function createCarriedListener(options: ContextOptions): CarriedListener {
   const context = contextOf(options);
   const sessions = new Sessions(context);

@@ -41,7 +41,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   });
   const server = createHttpServer(context, options.tls);
   server.on('request', handler);
-  // Node itself would answer these, past the rate and on an open connection.
+  // Otherwise node itself would answer these, without the rate limit and without closing the
+  // connection.
   server.on('checkExpectation', handler);
   const connections = new Connections(context, rules);
   server.on('upgrade', (request, raw, head) => connections.upgrade(request, raw, head));
@@ -65,13 +66,16 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   };
 }
 
-/** The limits that the process can keep with the descriptors it may have; says so when they are lower than they were meant. */
+/** Lowers the limits to what the process's descriptors allow, and logs when that changes them. */
 function attainableLimits({ limits, descriptors, logger }: ListenerOptions): ListenerLimits {
   const wanted = { ...defaultLimits, ...limits };
   const attainable = withinDescriptors(wanted, descriptors ?? descriptorLimit());
   const { sockets, socketsPerAddress } = attainable;
   if (sockets < wanted.sockets) {
-    logger.warn({ sockets, socketsPerAddress }, 'the limit on open files (LimitNOFILE, ulimit -n) bounds how many may connect');
+    logger.warn(
+      { sockets, socketsPerAddress },
+      'the limit on open files (LimitNOFILE, ulimit -n) lowers the limit on connections',
+    );
   }
   return attainable;
 }
@@ -89,16 +93,20 @@ function createHttpServer(context: ListenerContext, tls: TlsIdentity | undefined
   const server = tls === undefined ? createServer(settings) : checkedIdentity(() => createTlsServer({
     ...settings, cert: tls.certificate, key: tls.key, minVersion: 'TLSv1.2', handshakeTimeout: limits.handshakeTimeoutMs,
   }));
-  // Node leaves out headers past the thousandth in silence, and a proxy writes its own last: all are read, within the bytes above.
+  // By default node drops headers past the thousandth without notice, and a proxy writes its own
+  // last. So all headers are read, within the byte limit above.
   server.maxHeadersCount = 0;
-  // A reader that takes nothing for this long is cut. WebSockets leave this behind at their upgrade.
+  // A reader that takes nothing for this long is cut. The limit ends for WebSockets at their
+  // upgrade.
   server.timeout = limits.subscriberStallMs;
   boundArrivals(server, context);
-  // A handshake that failed or took too long. An answer would wait for its end, which may never come.
+  // A handshake failed or took too long. An answer would wait for the handshake's end, which may
+  // never come.
   server.on('tlsClientError', (_error: Error, raw: TLSSocket) => raw.destroy());
   server.on('clientError', (error: NodeJS.ErrnoException, raw) => {
     logger.debug({ reason: error.name }, 'a request could not be read');
-    // Anything but HTTP that cannot be read, such as TLS that is negotiated again and again: an answer could wait for ever.
+    // The bytes may be no HTTP at all, for example repeated TLS renegotiation. An answer could then
+    // wait for ever.
     const isHttp = /^(HPE_|ERR_HTTP_)/.test(error.code ?? '');
     if (!raw.writable || !isHttp) return void raw.destroy();
     raw.once('finish', () => raw.destroy());

@@ -10,10 +10,10 @@ import type { ListenerOptions } from '../network/options.js';
 import { AddressRates, AddressTurns } from '../network/rates.js';
 import { Signal } from './signal.js';
 
-/** What the sessions of one listener share, made from what a listener is told. */
+/** The options from which the shared context of a listener's sessions is made. */
 export type ContextOptions = Pick<ListenerOptions, 'hub' | 'clock' | 'logger' | 'limits' | 'metrics' | 'trustedProxies'>;
 
-/** A fresh context, nobody in it. */
+/** A new context, without sessions. */
 export function contextOf(options: ContextOptions): ListenerContext {
   const limits = { ...defaultLimits, ...options.limits };
   const { clock } = options;
@@ -40,11 +40,11 @@ export function contextOf(options: ContextOptions): ListenerContext {
   };
 }
 
-/** Tells the audience what the hub reports. @returns how to stop. */
+/** Passes the hub's events to the subscribers. @returns a function that stops it. */
 export function followHub({ audience, hub, clock, logger }: ListenerContext): () => void {
   return audience.follow(
     hub,
     (event) => eventFrame(event, hub, clock.nowMs()),
-    (error) => logger.error({ err: error }, 'an event could not be told'),
+    (error) => logger.error({ err: error }, 'an event could not be sent to a subscriber'),
   );
 }

@@ -6,20 +6,20 @@ import type { ListenerLimits } from '../network/options.js';
 /** Public facts that a text may name. */
 export interface TextFacts {
   readonly limits: ListenerLimits;
-  /** Of the study concerned, when there is one. */
+  /** Columns of the study concerned, if there is one. */
   readonly columns?: readonly string[];
   readonly rowsMax?: number;
-  /** Where the study bounds how many new keys it takes. */
+  /** Set when the study limits how many new keys it takes. */
   readonly newKeys?: { readonly keys: number; readonly perMs: number };
-  /** With `rate-limited`: how many are allowed. Default: `helloPerSecond`. */
+  /** With `rate-limited`: the allowed number of requests per second. Default: `helloPerSecond`. */
   readonly perSecond?: number;
-  /** With `too-many-new-keys`: until the next key is taken. */
+  /** With `too-many-new-keys`: time until the next key is taken. */
   readonly retryInMs?: number;
 }
 
 type Text = string | ((facts: TextFacts) => string);
 
-/** Every code's sentence for the other side: the limit, and what to do. Never row values. */
+/** The sentence for each code: what happened, the limit, what to do. It never has row values. */
 const texts: Readonly<Record<WireCode, Text>> = {
   unspecified: 'the request was refused',
   malformed: 'the message is not valid keelson.v1: compare it with docs/reference/protocol.md',
@@ -67,7 +67,8 @@ const texts: Readonly<Record<WireCode, Text>> = {
   'enrolment-expired': 'the enrolment token of this key has expired: ask the operator for a new one',
   'too-many-new-keys': ({ newKeys, retryInMs }) =>
     (newKeys === undefined ? 'the study takes no more new keys now'
-      : `the study takes ${newKeys.keys} new keys in each ${durationText(newKeys.perMs)}, and has them`)
+      : `the study takes ${newKeys.keys} new keys in each ${durationText(newKeys.perMs)}, `
+        + 'and has taken them')
     + `: send the same bytes again ${retryInMs === undefined ? 'later' : `in ${Math.max(1, Math.ceil(retryInMs / 1000))} s`}`,
 };
 
@@ -77,12 +78,12 @@ export function refusalText(code: WireCode, facts: TextFacts): string {
   return typeof text === 'string' ? text : text(facts);
 }
 
-/** The refusal of one sequence, as it travels in an Ack. */
+/** The refusal of one sequence, as an Ack holds it. */
 export function rejection(sequence: bigint, code: WireCode, facts: TextFacts): Rejection {
   return { sequence, code, retryable: retryableWireCodes.has(code), text: refusalText(code, facts) };
 }
 
-/** The first few names: a text must stay short when a study has a thousand columns. */
+/** The first few names. A study may have a thousand columns, and a text must stay short. */
 function namesOf(columns: readonly string[]): string {
   const shown = columns.slice(0, 8).join(', ');
   return columns.length > 8 ? `${shown}, ...` : shown;

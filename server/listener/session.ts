@@ -18,9 +18,10 @@ import { Wakefulness } from './wakefulness.js';
 const noBytes = new Uint8Array(0);
 
 /**
- * One socket, with any number of contributors and subscriptions up to the limits. Frames are handled
- * as they come, and nothing they hold makes a handler throw. Memory per socket: its channels, each
- * with at most its credit of batches in flight; a small object per subscription; a bounded write buffer.
+ * One socket, with any number of contributors and subscriptions up to the limits. Frames are
+ * handled in order of arrival, and no content of a frame makes a handler throw. Memory per socket:
+ * its channels, each with at most its credit of batches in flight; a small object per subscription;
+ * a bounded write buffer.
  */
 export class Session implements Voice, Member {
   readonly #contributions: Contributions;
@@ -30,7 +31,7 @@ export class Session implements Voice, Member {
   readonly #strikes: Strikes;
   readonly #wakefulness: Wakefulness;
   readonly #controlFrames: Rate;
-  /** The newest news of each study that came while the other side did not read. */
+  /** For each study, the newest event that came while the other side did not read. */
   readonly #untold = new Map<string, () => Uint8Array>();
   #paused = false;
   #looking = false;
@@ -51,7 +52,7 @@ export class Session implements Voice, Member {
     return this.#closed;
   }
 
-  /** Welcomes. */
+  /** Sends Welcome. */
   start(): void {
     const { hub, limits } = this.context;
     this.send({
@@ -68,7 +69,8 @@ export class Session implements Voice, Member {
 
   /** One WebSocket message. */
   receive(bytes: Uint8Array, isBinary: boolean): void {
-    // Who was told to go sends on until it has read that, and all of it is unpacked before it gets here.
+    // A client that was sent a close frame sends on until it has read it. Each of its frames is
+    // unpacked before this point.
     if (this.#closed) return this.rest();
     this.#wakefulness.heard();
     if (!isBinary) return this.#close(1003, 'text', 'keelson.v1 has binary messages only');
@@ -80,13 +82,16 @@ export class Session implements Voice, Member {
     this.#brake();
   }
 
-  /** A ping or a pong came. A socket that was told to go is cut as well when it sends too many. */
+  /** A ping or a pong came. Too many of them cut the socket, even after its close frame. */
   heard(): void {
     this.#wakefulness.heard();
     if (!this.#controlFrames.take()) this.#cut('control-frames');
   }
 
-  /** Called now and then: cuts sockets that stay silent, never begin, or never read; ends those whose Welcome is outdated. */
+  /**
+   * Called regularly. Cuts sockets that are silent, have no channel or subscription in time, or do
+   * not read. Closes those whose Welcome is outdated.
+   */
   check(): void {
     if (this.#closed) return;
     const verdict = this.#wakefulness.check({
@@ -108,14 +113,14 @@ export class Session implements Voice, Member {
     this.#subscriptions.hear(event, frame);
   }
 
-  /** Says goodbye: the server stops. */
+  /** Closes the socket because the server stops. */
   stop(): void {
     if (this.#closed) return;
     this.refuse('shutting-down');
     this.#close(1001, 'stopping', 'the server is stopping');
   }
 
-  /** The connection is gone, or given up. */
+  /** The connection has ended, or is being closed. */
   ended(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -192,7 +197,9 @@ export class Session implements Voice, Member {
     this.#close(1011, 'internal', 'the server failed to handle a frame');
   }
 
-  /** Reads no further while the journal is behind, or while the other side does not read its answers. */
+  /**
+   * Pauses reading while the journal is behind, or while the other side does not read its answers.
+   */
   #brake(): void {
     if (this.#paused || this.#closed || !this.#mustWait()) return;
     this.#paused = true;
@@ -200,7 +207,10 @@ export class Session implements Voice, Member {
     this.#lookAgain();
   }
 
-  /** A notice says how the study stands now, so of several that have to wait only the newest is owed. */
+  /**
+   * Sends a notice, or keeps it while the other side does not read. A notice has the present state,
+   * so only the newest is kept.
+   */
   #tell(studyId: string, frame: () => Uint8Array): void {
     if (this.#stuffed()) {
       this.#untold.set(studyId, frame);
@@ -210,7 +220,7 @@ export class Session implements Voice, Member {
     this.socket.send(frame());
   }
 
-  /** Until reading goes on and no news is owed. */
+  /** Polls until reading resumes and all notices are sent. */
   #lookAgain(): void {
     if (this.#looking) return;
     this.#looking = true;
@@ -230,7 +240,7 @@ export class Session implements Voice, Member {
     const { clock, hub } = this.context;
     for (const [studyId, frame] of this.#untold) {
       const view = hub.study(studyId);
-      // One that is gone by now cannot say how it stands, only what its last event was.
+      // A study that was removed has no state any more. Its last event is sent instead.
       if (view === undefined) this.socket.send(frame());
       else this.send(noticeOf(view, clock.nowMs()));
     }
@@ -250,7 +260,7 @@ export class Session implements Voice, Member {
     this.context.metrics.socketsClosed.add(1, { reason: why });
     this.context.logger.debug({ address: this.socket.address, reason: why }, 'closing a socket');
     this.ended();
-    // A paused socket would never see the other side's goodbye.
+    // A paused socket would never read the other side's close frame.
     if (this.#paused && !this.#resting) this.socket.resume();
     this.socket.close(code, reason);
   }

@@ -8,7 +8,10 @@ interface Held {
   readonly address: string;
 }
 
-/** The open sessions of a listener, whatever carries them: their bounds, and the timer that looks after them. */
+/**
+ * The open sessions of a listener, over sockets or in memory: their limits, and the timer that
+ * checks them.
+ */
 export class Sessions {
   readonly #held = new Map<Session, Held>();
   readonly #perAddress = new AddressCounts();
@@ -22,7 +25,10 @@ export class Sessions {
     return this.#held.size;
   }
 
-  /** @returns undefined when a connection from the address may become a session. */
+  /**
+   * @returns undefined when a connection from the address may become a session, otherwise the
+   *   refusal.
+   */
   roomFor(address: string): UpgradeRefusal | undefined {
     const { limits, stopping } = this.context;
     if (stopping) return { status: 503, text: 'the server is stopping: connect again later' };
@@ -36,7 +42,10 @@ export class Sessions {
     return undefined;
   }
 
-  /** Counts it from now until `end`. The caller listens to the socket first, then starts the session. */
+  /**
+   * Counts the session from now until `end`. The caller listens to the socket first, then starts
+   * the session.
+   */
   begin(socket: SessionSocket): Session {
     const { context } = this;
     const { address } = socket;
@@ -47,7 +56,7 @@ export class Sessions {
     return session;
   }
 
-  /** Its connection has closed. The session itself is told by who carries it. */
+  /** Call it when the connection has closed. The caller also calls the session's own `ended`. */
   end(session: Session): void {
     const held = this.#held.get(session);
     if (held === undefined) return;
@@ -57,19 +66,19 @@ export class Sessions {
     this.#perAddress.add(held.address, -1);
   }
 
-  /** Every session says goodbye. */
+  /** Closes every session with a close frame. */
   stop(): void {
     this.#cancelCheck();
     for (const session of [...this.#held.keys()]) session.stop();
   }
 
-  /** Whatever is left is cut. */
+  /** Cuts the remaining connections. */
   terminate(): void {
     this.#cancelCheck();
     for (const { socket } of [...this.#held.values()]) socket.terminate();
   }
 
-  /** One timer for all sockets: often enough that no limit is overrun by half. */
+  /** One timer for all sockets. Its period is so short that no time limit is exceeded by half. */
   #scheduleCheck(): void {
     const { handshakeTimeoutMs, heartbeatMs, subscriberStallMs } = this.context.limits;
     const everyMs = Math.ceil(Math.min(handshakeTimeoutMs, heartbeatMs, subscriberStallMs) / 2);

@@ -1,13 +1,13 @@
 import type { Clock } from '../base/clock.js';
 
-/** Lets a waiter look again when something happened, instead of polling. */
+/** Lets waiters check their condition again when something happened, instead of polling. */
 export class Signal {
   readonly #waiters = new Set<() => void>();
 
   constructor(private readonly clock: Clock) {}
 
   fire(): void {
-    // On the path of every batch, and nearly always without a waiter.
+    // This runs for every batch, and there is nearly never a waiter.
     if (this.#waiters.size > 0) for (const look of [...this.#waiters]) look();
   }
 

@@ -11,7 +11,7 @@ export function sessionSocket(ws: WebSocket, raw: Duplex, address: string): Sess
       return ws.bufferedAmount;
     },
     send(frame) {
-      // With a callback ws reports a failed write to it; the close event tells the session.
+      // ws reports a failed write to the callback. The close event informs the session.
       if (ws.readyState === WebSocket.OPEN) ws.send(frame, { binary: true }, ignore);
     },
     together(write) {
@@ -33,9 +33,9 @@ export function sessionSocket(ws: WebSocket, raw: Duplex, address: string): Sess
 }
 
 /**
- * Hands what happens on a connection to its session. The error handler is what keeps the process
- * alive: an oversize or broken frame from anybody makes ws emit 'error', and close by itself
- * (1009, 1002) afterwards.
+ * Connects the events of a connection to its session. Without the error handler any client could
+ * stop the process: an oversize or broken frame makes ws emit 'error'. ws then closes the
+ * connection itself (1009, 1002).
  */
 export function connectSession(ws: WebSocket, session: Session, onError: (error: Error) => void): void {
   ws.on('error', onError);

@@ -8,7 +8,9 @@ export interface StrikeVerdict {
   readonly reason: string;
 }
 
-/** Counts what an honest client does at most by accident, and says when a socket has done it too often. */
+/**
+ * Counts faults that an honest client makes only by accident. Reports when a socket made too many.
+ */
 export class Strikes {
   readonly #counts: Record<StrikeKind, number> = { malformed: 0, badSignature: 0, stray: 0, hastySubscribe: 0 };
 

@@ -5,16 +5,17 @@ import type { ListenerContext, SessionSocket } from './context.js';
 import { releaseFrame } from './event-frames.js';
 
 /**
- * One subscriber in one study. First the log from where it asked, in pages and no faster than it
- * reads; a signed head when it has all; then each release as it comes. A live subscriber that does
- * not keep up misses releases, but always gets the newest: indices show the gap, and HTTP has the rest.
+ * One subscriber in one study. First it gets the log from the requested index on, in pages, no
+ * faster than it reads. Then it gets a signed head, then each release as it is published. A live
+ * subscriber that does not keep up misses releases, but always gets the newest. The indices show
+ * the gap, and HTTP has the missing releases.
  */
 export class Subscription {
   #next: number;
   #live = false;
   #closed = false;
   #stoppedMeanwhile = false;
-  /** Releases published, as far as events told. */
+  /** Number of releases published, according to events. */
   #announced = 0;
   #newest: ReleaseRecord | undefined;
   #wake: (() => void) | undefined;
@@ -28,11 +29,15 @@ export class Subscription {
     this.#next = from;
   }
 
-  /** Sends what is stored. Resolves when live or closed. @throws whatever the hub's store throws. */
+  /**
+   * Sends the stored releases. Resolves when live or closed. @throws whatever the hub's store
+   * throws.
+   */
   async catchUp(): Promise<void> {
     let emptyPages = 0;
     while (!this.#closed) {
-      // A page is read when there is room for it, so that none waits in memory for a reader that is slow.
+      // A page is read when there is room for it, so that no page waits in memory for a slow
+      // reader.
       await this.#room();
       const page = await this.#page();
       if (this.#closed) return;
@@ -41,12 +46,13 @@ export class Subscription {
       emptyPages = page.length > 0 ? 0 : emptyPages + 1;
       if (page.length > 0) continue;
       if (await this.#sendHead()) return this.#goLive();
-      // A release may land between the page and the head; a log that never yields what its head counts is broken.
+      // A release may come between the page and the head. A log that never yields the releases that
+      // its head counts is broken.
       if (emptyPages > 8) throw new KeelsonError('internal', 'the release log is shorter than its head says');
     }
   }
 
-  /** True until everything stored was sent. */
+  /** True until all stored releases were sent. */
   get catchesUp(): boolean {
     return !this.#live && !this.#closed;
   }
@@ -62,7 +68,7 @@ export class Subscription {
     if (this.#stoppedMeanwhile) this.#headAfterEnd();
   }
 
-  /** A release was published. */
+  /** Called when a release was published. */
   onRelease(release: ReleaseRecord, frame: () => Uint8Array): void {
     this.#announced = Math.max(this.#announced, release.index + 1);
     if (!this.#live || this.#closed || release.index < this.#next) return;
@@ -75,13 +81,13 @@ export class Subscription {
     this.#headAfterEnd();
   }
 
-  /** The study stopped: a live subscriber gets the head of the finished log. */
+  /** Called when the study stopped: a live subscriber gets the head of the finished log. */
   onStopped(): void {
     if (this.#live) this.#headAfterEnd();
     else this.#stoppedMeanwhile = true;
   }
 
-  /** The socket's buffer emptied. */
+  /** Called when the socket's buffer has emptied. */
   onDrain(): void {
     const newest = this.#newest;
     if (newest !== undefined && !this.#closed && !this.#full()) {
@@ -97,7 +103,7 @@ export class Subscription {
     this.#wake?.();
   }
 
-  /** False when the log grew past what was sent: read on first. */
+  /** Returns false when the log grew past what was sent. The caller must then read on first. */
   async #sendHead(): Promise<boolean> {
     const head = await this.context.hub.head(this.studyId);
     if (this.#closed) return true;

@@ -5,10 +5,10 @@ import type { ListenerContext, SessionSocket } from './context.js';
 import { Subscription } from './subscription.js';
 import type { Voice } from './voice.js';
 
-/** What one socket subscribes to: at most one subscription for each study that the server runs. */
+/** The subscriptions of one socket: at most one for each study that the server runs. */
 export class Subscriptions {
   readonly #byStudy = new Map<string, Subscription>();
-  /** Ends of what was read for each study, so that one read at a time is under way for it. */
+  /** The end of the last read of each study, so that only one read per study runs at a time. */
   readonly #reads = new Map<string, Promise<void>>();
 
   constructor(
@@ -34,8 +34,9 @@ export class Subscriptions {
   }
 
   /**
-   * A second one for the same study replaces the first. One that comes past the rate, or before the log of the first was
-   * sent, counts against the socket: no honest client sends many of these.
+   * A second subscription to the same study replaces the first. It counts as a strike when it
+   * exceeds the rate, or comes before the log of the first was sent: no honest client sends many of
+   * these.
    */
   subscribe(frame: Subscribe): void {
     const { context, voice } = this;
@@ -44,7 +45,7 @@ export class Subscriptions {
     if (context.stopping) return voice.refuse('shutting-down', subject);
     if (!this.#isWithinRate(frame.studyId)) return;
     if (view === undefined) return voice.refuse('unknown-study', subject);
-    // An index past what a number counts exactly is past the end of any log.
+    // An index above the exact range of a number is past the end of any log.
     const from = Number(frame.fromRelease > indexMax ? indexMax : frame.fromRelease);
     if (this.#byStudy.get(view.studyId)?.catchesUp === true) voice.strike('hastySubscribe');
     if (voice.closed) return;
@@ -64,7 +65,10 @@ export class Subscriptions {
     this.#reads.set(view.studyId, read);
   }
 
-  /** Counts against the rate of Subscribe: a socket could hold up everybody with these alone. */
+  /**
+   * Counts against the rate of Subscribe: without that, these frames alone could keep the server
+   * busy.
+   */
   unsubscribe(frame: Unsubscribe): void {
     if (!this.#isWithinRate(frame.studyId)) return;
     const studyId = toHex(frame.studyId);

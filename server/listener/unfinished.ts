@@ -2,21 +2,25 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { ListenerContext } from './context.js';
 
-/** How often the sum is looked at, in milliseconds: what a fast network brings meanwhile comes on top of the bound. */
+/**
+ * Time between two checks of the sum, in milliseconds. What a fast network brings in between comes
+ * on top of the bound.
+ */
 const everyMs = 250;
-/** A control frame's header and mask; it has no longer form. */
+/** Bytes of a control frame's header and mask. This frame has no longer form. */
 const controlHeadBytes = 6;
 
 interface Held {
   readonly ws: WebSocket;
-  /** Bytes that came since the last whole message, without control frames. */
+  /** Bytes that came since the last complete message, without control frames. */
   bytes: number;
 }
 
 /**
- * Bounds what messages that have begun and not ended hold, over all sockets: fragments may come forever, with pongs in between, so
- * neither silence nor the size of one message gives such a sender away. Past the bound the sockets that hold most are cut, down to
- * half of it: whoever sends small messages, however slowly, is cut last. Bytes behind a whole message in the same network
+ * Bounds the memory of unfinished messages over all sockets. Fragments may come forever, with pongs
+ * in between, so neither silence nor the size of one message identifies such a sender. Past the
+ * bound, the sockets that hold the most are cut until the sum is half of it. So senders of small
+ * messages, however slow, are cut last. Bytes that follow a complete message in the same network
  * read are not counted, at most 64 KiB for each socket.
  */
 export class UnfinishedMessages {
@@ -27,14 +31,14 @@ export class UnfinishedMessages {
     this.#schedule();
   }
 
-  /** @param raw what is below `ws`, after TLS. Counts until it closes. */
+  /** @param raw the connection below `ws`, after TLS. It counts until it closes. */
   watch(ws: WebSocket, raw: Duplex): void {
     const held: Held = { ws, bytes: 0 };
     this.#held.add(held);
     const control = (data: Buffer): void => {
       held.bytes = Math.max(0, held.bytes - data.length - controlHeadBytes);
     };
-    // Before ws sees them, which may end the message at once.
+    // Runs before ws handles the bytes, because they may complete the message.
     raw.prependListener('data', (part: Buffer) => { held.bytes += part.length; });
     ws.prependListener('message', () => { held.bytes = 0; });
     ws.on('ping', control);
@@ -58,7 +62,7 @@ export class UnfinishedMessages {
     let sum = 0;
     for (const { bytes } of this.#held) sum += bytes;
     if (sum <= limits.unfinishedBytes) return;
-    logger.warn({ bytes: sum }, 'unfinished messages hold too much: the largest are cut');
+    logger.warn({ bytes: sum }, 'unfinished messages use too much memory: the largest are cut');
     for (const held of [...this.#held].sort((one, other) => other.bytes - one.bytes)) {
       if (sum <= limits.unfinishedBytes / 2) return;
       sum -= held.bytes;

@@ -3,7 +3,7 @@ import type { ServerFrame } from '../../src/wire/messages.js';
 import type { TextFacts } from './refusal-texts.js';
 import type { StrikeKind } from './strikes.js';
 
-/** What a Refusal is about; all optional. */
+/** What a Refusal is about. All fields are optional. */
 export interface Subject {
   readonly channel?: number;
   readonly studyId?: Uint8Array;
@@ -11,16 +11,19 @@ export interface Subject {
   readonly facts?: TextFacts;
 }
 
-/** What the parts of a session may do with its socket. */
+/** What the parts of a session can do with its socket. */
 export interface Voice {
   /** Nothing more will be sent. */
   readonly closed: boolean;
   send(frame: ServerFrame): void;
   refuse(code: WireCode, subject?: Subject): void;
-  /** Reads no further for a moment: for what costs the server and helps nobody, and that an honest client may do too. */
+  /**
+   * Pauses reading for a moment. For requests that cost the server and are useless, but that an
+   * honest client may also send.
+   */
   rest(): void;
-  /** Counts a fault of the other side; too many close the socket. */
+  /** Counts a fault of the other side. Too many close the socket. */
   strike(kind: StrikeKind): void;
-  /** Hears of the study from now on, and at once how it stands. */
+  /** From now on the socket gets the events of the study; its present state is sent at once. */
   follow(studyId: string): void;
 }

@@ -3,7 +3,7 @@ import type { ListenerLimits } from '../network/options.js';
 
 export type WakefulnessVerdict = 'fine' | 'ping' | 'idle' | 'silent' | 'stalled' | 'replaced';
 
-/** How a socket stands when it is looked at; see `Wakefulness.check`. */
+/** The state of a socket at a check; see `Wakefulness.check`. */
 export interface SocketState {
   readonly useful: boolean;
   readonly waitingBytes: number;
@@ -11,13 +11,13 @@ export interface SocketState {
   readonly owes: boolean;
 }
 
-/** Whether the other side is there, does something, and reads what it is sent. */
+/** Decides whether the other side is alive, does something, and reads what it is sent. */
 export class Wakefulness {
   readonly #sinceMs: number;
   #heardMs: number;
   #pingedMs: number;
   #stuffedSinceMs: number | undefined;
-  /** Bytes that waited when it was looked at last. */
+  /** Bytes in the write buffer at the last check. */
   #waitingBytes = 0;
   #seemedSilent = false;
   #outdatedSinceMs: number | undefined;
@@ -30,17 +30,19 @@ export class Wakefulness {
     this.#heardMs = this.clock.monotonicMs();
   }
 
-  /** What Welcome said is not so any more: the other side should connect again. */
+  /** Welcome is outdated: the other side should connect again. */
   outdated(): void {
     this.#outdatedSinceMs ??= this.clock.monotonicMs();
   }
 
   /**
-   * @param state.owes an answer to it is on its way: a socket that is outdated waits for that, though not for long.
+   * @param state.owes an answer to the socket is not sent yet. An outdated socket waits for it, for
+   *   one heartbeat at most.
    * @param state.useful the socket has a channel or a subscription.
-   * @param state.waitingBytes in its write buffer. A large release is one write, of which nobody sees how much is taken, and pings
-   *   and their answers wait behind it: so it gets the time that the slowest reader needs for it.
-   * @param state.paused we do not read from it, so its silence says nothing.
+   * @param state.waitingBytes bytes in its write buffer. A large release is one write, and nobody
+   *   can see how much of it is taken. Pings and their answers wait behind it. So it gets the time
+   *   that the slowest allowed reader needs.
+   * @param state.paused the server does not read from the socket, so its silence means nothing.
    */
   check(state: SocketState): WakefulnessVerdict {
     const nowMs = this.clock.monotonicMs();
@@ -56,9 +58,10 @@ export class Wakefulness {
     const stallMs = subscriberStallMs + takesMs(waitingBytes - subscriberBufferBytes);
     if (this.#stuffedSinceMs !== undefined && nowMs - this.#stuffedSinceMs >= stallMs) return 'stalled';
     if (state.paused) this.#heardMs = nowMs;
-    // A stuffed socket cannot take the ping either: the stall limit decides about it.
+    // A ping would wait behind the full buffer. The stall limit decides instead.
     if (stuffed) return 'fine';
-    // Twice in a row: after a pause of the process itself, the first check comes before what waits in the sockets is read.
+    // Two checks in a row: after a pause of this process, the first check runs before the waiting
+    // bytes are read.
     const isSilent = nowMs - this.#heardMs >= 2 * heartbeatMs + takesMs(waitingBytes);
     if (isSilent && this.#seemedSilent) return 'silent';
     this.#seemedSilent = isSilent;

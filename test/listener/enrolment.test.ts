@@ -122,6 +122,7 @@ it('says when a study takes new keys again', async () => {
   expect(accepted).toEqual([]);
   expect(rejections).toEqual([{
     sequence: 1n, code: 'too-many-new-keys', retryable: true,
-    text: 'the study takes 20 new keys in each 1 hour, and has them: send the same bytes again in 53 s',
+    text: 'the study takes 20 new keys in each 1 hour, and has taken them: '
+      + 'send the same bytes again in 53 s',
   }]);
 });
