@@ -22,28 +22,36 @@ export interface AggregatorOptions {
   readonly studies: readonly StudyDefinition[];
   /** See StudyHubOptions. */
   readonly refused?: StudyHubOptions['refused'];
-  /** Every study must start. Default: those that cannot are logged and left out; see StudyHubOptions. */
+  /**
+   * True: every study must start. Default: studies that cannot start are logged and left out; see
+   * StudyHubOptions.
+   */
   readonly strict?: boolean;
-  /** Default 127.0.0.1. Before it listens to the world: TLS here (`network.tls`) or in a reverse proxy. */
+  /**
+   * Default 127.0.0.1. Before other machines can reach it, use TLS here (`network.tls`) or in a
+   * reverse proxy.
+   */
   readonly host?: string;
   /** Default 8787; 0 lets the system choose. */
   readonly port?: number;
   readonly clock?: Clock;
-  /** Unix time by the operator's own watch, for one start after the clock was wrong: see checkClock. */
+  /**
+   * Unix time that the operator states, for one start after the clock was wrong: see checkClock.
+   */
   readonly confirmedTimeMs?: number;
   readonly logger?: Logger;
   /** Default: worker threads. */
   readonly runnerFactory?: (onDeath: (error: KeelsonError) => void) => EpochRunner;
   /**
-   * Goes on with a database that is older than what the folder has held: what is known to be
-   * missing is charged. Give it for one start only. Default: such a folder is refused (StorageError
+   * Accepts a database that is older than what the folder has held: what is known to be missing is
+   * charged. Set it for one start only. Default: such a folder is refused (StorageError
    * data-folder-rolled-back).
    */
   readonly acceptRollback?: boolean;
   readonly openStore?: (directory: string, clock: Clock) => Promise<Store>;
   /**
-   * Releases are published at whole multiples of this many milliseconds of Unix time: see StudyHubOptions. Default 250; 0:
-   * when they are ready.
+   * Releases are published at whole multiples of this many milliseconds of Unix time: see
+   * StudyHubOptions. Default 250. 0: releases are published when they are ready.
    */
   readonly releaseTickMs?: number;
   /** Studies open no epoch before `hub.startStudy`: see StudyHubOptions. Default false. */
@@ -52,8 +60,9 @@ export interface AggregatorOptions {
   readonly network?: Pick<ListenerOptions,
     'allowedOrigins' | 'allowedHosts' | 'trustedProxies' | 'tls' | 'limits' | 'metrics'>;
   /**
-   * The disk failed, or an invariant broke. By then nothing is accepted any more; end the process, and start again
-   * after the cause is gone. Default: the aggregator closes, and `failed` rejects.
+   * Called when the disk failed, or an invariant broke. The server accepts nothing any more. End
+   * the process, and start again after the cause is removed. Default: the aggregator closes, and
+   * `failed` rejects.
    */
   readonly onFatal?: (error: unknown) => void;
 }
@@ -64,33 +73,36 @@ export interface Aggregator {
   readonly port: number;
   /** `http://host:port`, or `https://` with TLS. */
   readonly address: string;
-  /** Takes a renewed certificate for new connections. @throws InvalidInputError as the listener does. */
+  /**
+   * Uses a renewed certificate for new connections. @throws InvalidInputError as the listener does.
+   */
   renewTls(identity: TlsIdentity): void;
-  /** 32 bytes: what clients pin and logs are verified with. */
+  /** 32 bytes. Clients pin it, and verify logs with it. */
   readonly serverKey: Uint8Array;
   readonly paths: ServerKeys['paths'];
-  /** Secret files that this start made. */
+  /** Secret files that this start created. */
   readonly created: readonly string[];
-  /** Rejects when the server stopped by itself; never resolves. */
+  /** Rejects when the server stopped because of a failure. Never resolves. */
   readonly failed: Promise<never>;
   /**
-   * Takes no more connections, answers what was received, finishes releases in progress and closes the store. Epochs
-   * that are open go on at the next start.
+   * Accepts no more connections, answers received batches, finishes releases in progress and closes
+   * the store. The next start continues open epochs.
    */
   close(): Promise<void>;
 }
 
 /**
- * Starts an aggregator: checks that it could listen, opens the data folder, takes up what an earlier
- * process left, then listens.
+ * Starts an aggregator: checks that it could listen, opens the data folder, continues what an
+ * earlier process left, then listens.
  * @throws KeelsonError('clock-implausible') as checkClock; StorageError data-folder-in-use,
- *   data-folder-rolled-back, schema-too-new or storage-failed; InvalidInputError for its secrets; KeelsonError('invalid-study')
- *   when no study can start (with `strict`: when one cannot); the system's error when the port is taken.
+ *   data-folder-rolled-back, schema-too-new or storage-failed; InvalidInputError for its secrets;
+ *   KeelsonError('invalid-study') when no study can start (with `strict`: when one cannot); the
+ *   system's error when the port is taken.
  */
 export async function createAggregator(options: AggregatorOptions): Promise<Aggregator> {
   const { clock = systemClock, logger = createLogger(), dataDirectory, acceptRollback = false } = options;
   const { host = '127.0.0.1', port = 8787, network } = options;
-  // First: a start that is refused leaves no folder and no keys behind.
+  // This comes first, so that a refused start creates no folder and no keys.
   await checkBeforeListening({ ...network, host, port });
   const openStore = options.openStore
     ?? ((directory: string) => openSqliteStore({ directory, clock, acceptRollback }));
@@ -104,10 +116,10 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
   const failure = deferred();
   try {
     await checkClock(store, clock.nowMs(), logger, options.confirmedTimeMs);
-    // By a clock that was checked: it charges.
+    // After the check of the clock: this adds charges with its time.
     await store.acceptRollback?.(clock.nowMs());
     if (acceptRollback) await reportRollbacks(store, logger);
-    // After the store, whose lock says that this folder is ours.
+    // After the store, whose lock excludes other servers from this folder.
     const rotations = await store.rotations?.() ?? [];
     const keys = openServerKeys(dataDirectory, rotations, rotations.length === 0 ? await keyOfReleases(store) : null);
     const running: { listener?: Listener } = {};
@@ -163,7 +175,7 @@ async function reportRollbacks(store: Store, logger: Logger): Promise<void> {
 function deferred(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {
   let reject: (error: unknown) => void = () => {};
   const promise = new Promise<never>((_resolve, fail) => { reject = fail; });
-  // Who does not look at `failed` has the log.
+  // A caller may ignore `failed`: the error is in the log.
   promise.catch(() => undefined);
   return { promise, reject };
 }

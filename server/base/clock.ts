@@ -4,18 +4,25 @@ export interface Clock {
   nowMs(): number;
   /** Milliseconds that never go back: for durations. */
   monotonicMs(): number;
-  /** Calls `action` once after `delayMs`; returns a canceller. Long delays are split; never keeps a finished process alive by itself. */
+  /**
+   * Calls `action` once after `delayMs`; returns a canceller. Long delays are split. A timer alone
+   * does not keep the process alive.
+   */
   after(delayMs: number, action: () => void): () => void;
 }
 
-/** Unix time of 2020: this program did not exist before. A clock that says less is wrong, as one without a battery is. */
+/**
+ * Unix time of 2020, before this program existed. A clock before it is wrong, for example because
+ * it has no battery.
+ */
 export const earliestTimeMs = 1_577_836_800_000;
 
 /** setTimeout fires at once for delays past 2^31 - 1 ms; longer ones are split below this. */
 const longestTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
-  // A time before 1970 has no place in a message: a clock that is set there while the server runs reads as 1970.
+  // Messages cannot hold a time before 1970. A clock that is set there while the server runs reads
+  // as 1970.
   nowMs: () => Math.max(Date.now(), 0),
   monotonicMs: () => performance.now(),
   after(delayMs, action) {

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 
 /**
- * What the server writes to. Fields are public facts, counts for the operator, or errors; never row values, keys of
- * contributors, or secrets.
+ * The server's log. Fields are public facts, counts for the operator, or errors; never row values,
+ * keys of contributors, or secrets.
  */
 export interface Logger {
   debug(fields: object, text: string): void;
@@ -22,13 +22,13 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   const settings = {
     level: options.level ?? 'info',
     base: null,
-    // Amounts and epochs are bigint, which JSON does not have.
+    // Amounts and epochs are bigint, which JSON cannot hold.
     formatters: { log: (fields: object) => withoutBigint(fields) },
   };
   return options.destination === undefined ? pino(settings) : pino(settings, options.destination);
 }
 
-/** For embedders and tests that want none. */
+/** For embedding code and tests that want no log. */
 export const silentLogger: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 function withoutBigint(fields: object): Record<string, unknown> {

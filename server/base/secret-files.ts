@@ -7,12 +7,13 @@ import { signing } from '#signing';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 
-/** It has no modes, and opens no folders. */
+/** Windows has no file modes, and cannot open folders. */
 const isWindows = platform() === 'win32';
 
 /**
- * Makes a file with mode 0600 and a secret in it; false when the file is there. Written under another name and linked,
- * so that a crash leaves either nothing or the whole secret, and two starts at once agree on one.
+ * Creates a file with mode 0600 that holds a secret; false when the file exists. It is written
+ * under another name and then linked. So a crash leaves either nothing or the whole secret, and two
+ * simultaneous starts get the same secret.
  * @throws InvalidInputError when its folder is missing or may not be written.
  */
 export function createSecret(path: string, make: () => string): boolean {
@@ -24,7 +25,7 @@ export function createSecret(path: string, make: () => string): boolean {
   }
   const file = openDraft(draft, path);
   try {
-    // The umask can only narrow the mode asked for; this restores the owner's own access.
+    // The umask may have removed the owner's own access. This restores it.
     fchmodSync(file, 0o600);
     writeSync(file, `${make()}\n`);
     fsyncSync(file);
@@ -41,8 +42,10 @@ export function createSecret(path: string, make: () => string): boolean {
 }
 
 /**
- * The trimmed text of a secret's file. The mode is read from the open file, so that nothing can be swapped in between.
- * @throws InvalidInputError when it is missing, unreadable, too large, or can be read by others than its owner.
+ * The trimmed text of a secret's file. The mode is read from the open file, so the file cannot be
+ * swapped in between.
+ * @throws InvalidInputError when it is missing, unreadable or too large, or when other users can
+ *   read it.
  */
 export function readSecret(path: string): string {
   const file = openIfThere(path);
@@ -72,8 +75,8 @@ export function readSecret(path: string): string {
 
 /**
  * The 32 bytes in the file of a key.
- * @param remedy what to do when it holds something else.
- * @throws InvalidInputError as `readSecret`, and when there are no 64 hexadecimal digits in it.
+ * @param remedy what to do when the file holds something else.
+ * @throws InvalidInputError as `readSecret`, and when the file does not hold 64 hexadecimal digits.
  */
 export function seedIn(path: string, remedy: string): Uint8Array {
   const text = readSecret(path);
@@ -81,7 +84,7 @@ export function seedIn(path: string, remedy: string): Uint8Array {
   throw new InvalidInputError(`${path} does not hold a key of 64 hexadecimal digits: ${remedy}`, { path });
 }
 
-/** True when the file is there. @throws InvalidInputError when that cannot be found out. */
+/** True when the file exists. @throws InvalidInputError when this cannot be found out. */
 export function isSecretThere(path: string): boolean {
   const file = openIfThere(path);
   if (file === undefined) return false;
@@ -90,14 +93,14 @@ export function isSecretThere(path: string): boolean {
 }
 
 /**
- * Puts the secret `next` in the place of `path`, and what was there under the name `old`. A crash leaves `path` with one
- * of the two, whole; called again, it goes on from there.
+ * Puts the secret `next` in the place of `path`, and keeps the earlier secret under the name `old`.
+ * A crash leaves one of the two, complete, at `path`. A second call continues from there.
  */
 export function replaceSecret(path: string, next: string, old: string): void {
   try {
     linkSync(path, old);
   } catch (error) {
-    // There from a first try; or nothing is to be kept.
+    // A first try has made `old` already, or there is no earlier secret to keep.
     if (codeOf(error) !== 'EEXIST' && codeOf(error) !== 'ENOENT') throw error;
   }
   syncFolder(path);
@@ -105,7 +108,10 @@ export function replaceSecret(path: string, next: string, old: string): void {
   syncFolder(path);
 }
 
-/** Overwrites the file with zeros and removes it; nothing when it is not there. A disk may keep older blocks all the same. */
+/**
+ * Overwrites the file with zeros and removes it. Does nothing when it is missing. A disk may still
+ * keep older blocks.
+ */
 export function eraseSecret(path: string): void {
   let file: number;
   try {
@@ -125,8 +131,7 @@ export function eraseSecret(path: string): void {
 }
 
 /**
- * Makes the name of a file durable, after it was made or renamed: a power cut may take it back
- * otherwise.
+ * Makes a new or renamed file's name durable. Otherwise a power failure may undo it.
  */
 export function syncFolder(path: string): void {
   if (isWindows) return;
@@ -149,7 +154,7 @@ function openDraft(draft: string, path: string): number {
 
 function openIfThere(path: string): number | undefined {
   try {
-    // Opening a pipe would wait for its writer, and nothing could interrupt that.
+    // Without O_NONBLOCK, opening a pipe would wait for its writer and could not be interrupted.
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;

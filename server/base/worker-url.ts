@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { InvariantError } from '../../src/base/errors.js';
 
 /**
- * Where a worker thread's built entry is: `relative` (ending in .js) beside the importing module, or, when that
- * module is a TypeScript source (tests run sources, and a Worker cannot load them), the same path under dist/.
+ * The location of a worker thread's built entry: `relative` (ending in .js) beside the importing
+ * module. If that module is a TypeScript source, it is the same path under dist/: tests run
+ * sources, and a Worker cannot load them.
  * @param importer the caller's `import.meta.url`.
  * @throws InvariantError when neither exists: the build is missing.
  */

@@ -6,9 +6,9 @@ import type { ComputeCall, ComputeReply, ComputeSetup } from './worker.js';
 
 /** Worker threads for row kernels. */
 export interface ComputePool extends Compute {
-  /** Starts the threads before there is work for them, so that the first call need not wait for it. */
+  /** Starts the threads in advance, so that the first call need not wait for it. */
   start(): void;
-  /** Ends the threads; calls that still run are rejected. */
+  /** Ends the threads. Calls that still run are rejected. */
   close(): Promise<void>;
 }
 
@@ -18,10 +18,11 @@ interface Waiting {
 }
 
 /**
- * A pool of `threads` worker threads. The first call starts them, so that small releases need none. Idle threads do
- * not keep the process alive. A thread that ends rejects what it was asked, with an error that says nothing of the
- * input.
- * @param niceness - how much lower the priority of the threads is, see `standBack`; default 0: not at all.
+ * A pool of `threads` worker threads. The first call starts them, so small releases need none. Idle
+ * threads do not keep the process alive. When a thread ends, its calls are rejected with an error
+ * that reveals nothing about the input.
+ * @param niceness - by how much the priority of the threads is lowered, see `standBack`; default 0:
+ *   not at all.
  * @param entry - of the threads; tests give their own.
  */
 export function createComputePool(
@@ -49,8 +50,8 @@ export function createComputePool(
 }
 
 /**
- * What kernels leave behind for collection, in mebibytes: next to nothing beside their rows, but a thread would
- * otherwise spread it over many times that.
+ * Heap for short-lived objects of a thread, in mebibytes. Kernels make next to no garbage beside
+ * their rows. With the default, a thread would use many times this much memory for it.
  */
 const maxYoungGenerationSizeMb = 2;
 
@@ -71,12 +72,13 @@ class Member {
     this.#worker.on('message', ({ id, output, hasFailed }: ComputeReply) => {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);
-      // An answer may come after close() began: the process then still waits for the end of the thread.
+      // The answer may come after close() began. Then the process must wait for the end of the
+      // thread.
       if (this.#waiting.size === 0 && !this.#isClosing) this.#worker.unref();
       if (hasFailed) waiting?.reject(failure());
       else waiting?.resolve(output);
     });
-    // Only work that is under way keeps the process alive.
+    // Only running work keeps the process alive.
     this.#worker.unref();
     this.#worker.on('error', () => this.#end());
     this.#worker.on('exit', () => this.#end());
@@ -98,7 +100,7 @@ class Member {
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    // Keeps the process alive until the thread has ended, so that the caller of close() goes on.
+    // The awaited thread keeps the process alive until it has ended, so that close() resolves.
     await this.#worker.terminate();
   }
 

@@ -13,13 +13,13 @@ export interface ComputeCall {
 export interface ComputeReply {
   readonly id: number;
   readonly output?: unknown;
-  /** What went wrong is not told: it could tell of the rows. */
+  /** The error itself is not sent, because its text could reveal rows. */
   readonly hasFailed: boolean;
 }
 
-/** How a compute thread is started. */
+/** The start options of a compute thread. */
 export interface ComputeSetup {
-  /** See `standBack`; 0: as every other thread. */
+  /** See `standBack`; 0: normal priority. */
   readonly niceness: number;
 }
 

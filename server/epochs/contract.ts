@@ -10,7 +10,7 @@ export interface RowPart {
   readonly rows: number;
   /** For `reduce: one`: the candidate's keyed rank; the smallest wins. 0n otherwise. */
   readonly rank: bigint;
-  /** The contribution is complete: its row is folded into its summary. */
+  /** The contribution is complete, so its row is folded into its summary. */
   readonly complete: boolean;
 }
 
@@ -37,19 +37,26 @@ export interface EpochProgress {
 }
 
 /**
- * Holds the summaries of open epochs and runs releases: on a worker thread in the server, inline
- * in tests and simulation. Deterministic given the same parts in the same order, but for noise.
+ * Holds the summaries of open epochs and runs releases: on a worker thread in the server, on the
+ * calling thread in tests and simulation. The same parts in the same order give the same result,
+ * except for noise.
  */
 export interface EpochRunner {
-  /** Bytes of parts handed over and not yet folded: the server refuses batches before this grows without bound. */
+  /**
+   * Bytes of parts that are passed in and not folded yet. The server refuses batches before this
+   * grows without bound.
+   */
   readonly backlogBytes: number;
   open(setup: EpochSetup): Promise<void>;
-  /** Parts in journal order. Not awaited on the hot path. */
+  /** Adds parts in journal order. Callers on the hot path do not wait for it. */
   add(studyId: string, epoch: bigint, parts: readonly RowPart[]): void;
   progress(studyId: string, epoch: bigint): Promise<EpochProgress>;
-  /** Adds noise (drawn before, or now): call once per epoch, after the charge is durable. Forgets the epoch. */
+  /**
+   * Adds noise, drawn earlier or now. Call it once per epoch, after the charge is durable. Then the
+   * epoch is dropped.
+   */
   release(studyId: string, epoch: bigint): Promise<Outcome>;
-  /** Forgets without releasing. */
+  /** Drops the epoch without a release. */
   drop(studyId: string, epoch: bigint): void;
   close(): Promise<void>;
 }

@@ -14,19 +14,22 @@ import { ticketOf } from './tickets.js';
 /** Finds an estimator by the name in a study's facts. */
 export type FindEstimator = (name: string) => Estimator;
 
-/** Groups finished in one go while rows still arrive: small, so that rows do not wait for long. */
+/** Groups finished in one step while rows still arrive. Small, so that rows do not wait long. */
 const preparedAtOnce = 64;
-/** Noise values drawn when an epoch opens, and with each list of parts: some milliseconds. */
+/**
+ * Noise values drawn when an epoch opens, and with each list of parts. This takes some
+ * milliseconds.
+ */
 const noiseAtOpen = 4_096;
 const noiseAtOnce = 1_024;
-/** Between two looks for groups to finish early, this share of the cohort arrives. */
+/** Share of the cohort that arrives between two checks for groups to finish early. */
 const prepareShare = 1 / 8;
 
 /**
- * One epoch: the running contributions and the groups' summaries. The same setup and the same parts in the same order
- * give the same summaries, on any thread and after any restart.
+ * One epoch: the incomplete contributions and the groups' summaries. The same setup and the same
+ * parts in the same order give the same summaries, on any thread and after any restart.
  *
- * Memory: one open row per incomplete contribution, and what the plan's summaries hold.
+ * Memory: one row per incomplete contribution, and what the plan's summaries hold.
  */
 export class EpochEngine {
   readonly #plan: Plan;
@@ -34,7 +37,7 @@ export class EpochEngine {
   readonly #contributions: OpenContributions;
   readonly #work: WorkRandom;
   readonly #mechanisms: PreparedMechanisms;
-  /** Rows a group has at full participation, where groups may be finished early; null otherwise. */
+  /** Rows of a group at full participation, if groups may be finished early; otherwise null. */
   readonly #nominalRows: number | null;
   readonly #assignmentKey: Uint8Array;
   readonly #prepareEvery: number;
@@ -43,8 +46,8 @@ export class EpochEngine {
   #released = false;
 
   /**
-   * @param noise of this epoch alone. Its values are drawn while rows arrive and wait in memory, so that the time of
-   *   the release does not tell their size.
+   * @param noise of this epoch alone. Its values are drawn while rows arrive, and wait in memory,
+   *   so that the time of the release does not reveal their size.
    */
   constructor(setup: EpochSetup, findEstimator: FindEstimator, noise: NoiseSource) {
     this.#plan = planOf(setup, findEstimator);
@@ -59,7 +62,7 @@ export class EpochEngine {
     this.#nextPrepareAt = this.#prepareEvery;
   }
 
-  /** Parts in journal order. */
+  /** Adds parts in journal order. */
   add(parts: readonly RowPart[]): void {
     assert(!this.#released, 'no part arrives after the release');
     for (const part of parts) {
@@ -83,10 +86,11 @@ export class EpochEngine {
   }
 
   /**
-   * Folds what is incomplete, finishes the summaries and makes the release. Call once, after the charge of the plan's
-   * events is durable: the mechanisms are built from those same events, so what was charged is what is drawn. Noise
-   * that is still to be drawn is drawn before the data are looked at, so that it does not depend on how rows came. How
-   * long all of this takes may depend on rows; the planned time of the release hides it (server/studies/schedule.ts).
+   * Folds incomplete contributions, finishes the summaries and makes the release. Call it once,
+   * after the charge of the plan's events is durable. The mechanisms are built from those same
+   * events, so what was charged is what is drawn. Noise that is not drawn yet is drawn before the
+   * data are read, so that it does not depend on how rows arrived. The duration of all this may
+   * depend on rows; the planned time of the release hides it (server/studies/schedule.ts).
    */
   async release(compute: Compute): Promise<Outcome> {
     assert(!this.#released, 'an epoch draws its noise once');
@@ -103,8 +107,9 @@ export class EpochEngine {
   }
 
   /**
-   * Finishes groups that have their nominal rows, so that the close has less to do. A later row makes a group be
-   * finished again, hence only at a few points of an epoch and a few groups at a time.
+   * Finishes groups that have their nominal rows, so that the close has less to do. If a later row
+   * comes, a group must be finished again. So this happens at a few points of an epoch, for a few
+   * groups at a time.
    */
   #prepare(): void {
     if (this.#nominalRows === null || this.#complete < this.#nextPrepareAt) return;
@@ -113,7 +118,7 @@ export class EpochEngine {
   }
 }
 
-/** The plan that a study's facts and target lead to; pure, so every thread has the same. */
+/** The plan for a study's facts and target. A pure function, so every thread gets the same plan. */
 export function planOf(setup: Pick<EpochSetup, 'document' | 'target'>, findEstimator: FindEstimator): Plan {
   const { document, target } = setup;
   const plan = findEstimator(document.estimator).plan(document.parameters, {
@@ -128,7 +133,7 @@ export function planOf(setup: Pick<EpochSetup, 'document' | 'target'>, findEstim
   return plan;
 }
 
-/** Null when a summary keeps all rows: finishing it early would sort them over and over. */
+/** Null when a summary keeps all rows: finishing it early would sort them many times. */
 function nominalRows(plan: Plan, cohort: number): number | null {
   if (plan.cohorts.some((part) => part.mode === 'pooled' || part.unit === 'pair')) return null;
   const sizes = plan.cohorts.map((part) => (cohort * part.share) / part.groups);

@@ -12,17 +12,18 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-/** One worker thread and the calls that it has not answered. */
+/** One worker thread, and its calls without an answer. */
 export class EpochThread {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
   #ended: KeelsonError | undefined;
-  /** Epochs that live on it. */
+  /** Number of epochs on this thread. */
   epochs = 0;
 
   /**
-   * @param onDeath called when the thread ends by itself: its epochs must be rebuilt from the journal.
+   * @param onDeath called when the thread ends unexpectedly: its epochs must be rebuilt from the
+   *   journal.
    * @param entry of the thread; tests give one that dies.
    */
   constructor(onDeath: (error: KeelsonError) => void, entry: URL = workerUrl(import.meta.url, './worker.js')) {

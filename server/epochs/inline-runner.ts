@@ -11,7 +11,10 @@ import { EpochEngine, type FindEstimator } from './engine.js';
 export interface InlineRunnerOptions {
   /** Default: the registry. */
   readonly findEstimator?: FindEstimator;
-  /** @internal Noise for tests and demonstrations only; asked for once per epoch. Default: the system's. */
+  /**
+   * @internal Noise for tests and demonstrations only. Called once per epoch. Default: the
+   *   system's.
+   */
   readonly noise?: () => NoiseSource;
   /** Threads for the large passes of a release. Default: the calling thread alone. */
   readonly compute?: Compute;
@@ -19,7 +22,7 @@ export interface InlineRunnerOptions {
 
 interface Holder {
   readonly engine: EpochEngine | null;
-  /** Why the epoch cannot be released any more; nothing else of the server is concerned. */
+  /** Why the epoch cannot be released any more. The rest of the server is not affected. */
   failure: unknown;
 }
 
@@ -54,7 +57,7 @@ export class InlineEpochRunner implements EpochRunner {
     try {
       holder.engine.add(parts);
     } catch (failure) {
-      // Summaries are half changed: this epoch cannot be trusted any more, all others can.
+      // The summaries are partly changed, so this epoch cannot be released. All others can.
       holder.failure = failure;
     }
   }

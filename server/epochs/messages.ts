@@ -3,7 +3,7 @@ import { InvariantError, KeelsonError } from '../../src/base/errors.js';
 import type { EpochSetup } from './contract.js';
 import type { PackedParts } from './packing.js';
 
-/** To the epochs' thread, executed in the order sent. `id` is answered once. */
+/** Requests to the epochs' thread, executed in the order sent. Each `id` gets one answer. */
 export type EpochRequest =
   | { readonly kind: 'open'; readonly id: number; readonly setup: EpochSetup }
   | {
@@ -21,7 +21,10 @@ export type EpochResponse =
   | { readonly kind: 'value'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'error'; readonly id: number; readonly error: ErrorParts };
 
-/** An error in a form that crosses threads. Estimators put no data into their texts; others give only their name. */
+/**
+ * An error in a form that crosses threads. Texts of estimators have no data. Of other errors only
+ * the name is sent.
+ */
 export interface ErrorParts {
   readonly code: ErrorCode;
   readonly message: string;

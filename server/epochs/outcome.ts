@@ -1,15 +1,15 @@
 import type { Outcome, Uncertainty, ValueOutcome } from '../../src/base/outcome.js';
 import { entriesOf, sameParts, sameShape, type NamedPart } from '../../src/base/parts.js';
 
-/** What a plan says of every value that it releases. */
+/** The sizes and parts that a plan states for its values. */
 interface Planned {
   readonly outputShape: readonly number[];
   readonly parts?: readonly NamedPart[];
 }
 
 /**
- * The outcome if it can be published: every number finite, sizes and parts as planned. Otherwise a refusal. Looks at released
- * numbers only, so it costs nothing.
+ * Returns the outcome if it can be published: every number is finite, and sizes and parts are as
+ * planned. Otherwise returns a refusal. It uses released numbers only, so it costs no privacy.
  */
 export function publishable(outcome: Outcome, plan: Planned): Outcome {
   if (outcome.kind === 'refused' || isWhole(outcome, plan)) return outcome;

@@ -1,6 +1,8 @@
 import type { RowPart } from './contract.js';
 
-/** Parts of one epoch in five arrays whose memory is given to the other thread instead of copied there. */
+/**
+ * Parts of one epoch in five arrays. Their memory is transferred to the other thread, not copied.
+ */
 export interface PackedParts {
   readonly dimension: number;
   /** 32 bytes each. */
@@ -34,7 +36,7 @@ export function packParts(parts: readonly RowPart[], dimension: number): PackedP
   return packed;
 }
 
-/** The parts again, as views of the packed arrays. */
+/** The parts of packed arrays, as views of them. */
 export function unpackParts(packed: PackedParts): RowPart[] {
   const { contributors, values, rows, ranks, complete, dimension } = packed;
   return Array.from(rows, (count, i) => ({

@@ -5,7 +5,7 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { RowPart } from './contract.js';
 import { recordSeedOf } from './tickets.js';
 
-/** One accepted batch, as the journal orders them. */
+/** One accepted batch, in journal order. */
 export interface AcceptedBatch {
   /** 32 bytes. */
   readonly contributor: Uint8Array;
@@ -13,19 +13,19 @@ export interface AcceptedBatch {
   /** Row-major, rows * dimension, finite. */
   readonly values: Float64Array;
   readonly rows: number;
-  /** The contribution is complete with it. */
+  /** The batch completes the contribution. */
   readonly complete: boolean;
 }
 
 /**
- * What a batch adds to its contributor's single row. However many rows a contributor sends, an estimator sees one row
- * of it: that is why every cost is per contributor.
+ * What a batch adds to its contributor's single row. However many rows a contributor sends, an
+ * estimator sees one row of it. That is why every cost is per contributor.
  *
- * `mean`: the row is the average of all records, each clipped to the coarse box first. The box only keeps sums finite;
- * estimators clip to what they mean.
- * `one`: the row is the record of smallest rank among all records of the contributor. Ranks come from a keyed hash of
- * the record's name (contributor, sequence, position), so which record wins does not depend on how it was cut into
- * batches or on what it says.
+ * `mean`: the row is the average of all records. Each record is first clipped to the coarse box,
+ * which only keeps sums finite; estimators clip to their own bounds.
+ * `one`: the row is the record with the smallest rank among all records of the contributor. Ranks
+ * come from a keyed hash of the record's name (contributor, sequence, position). So the chosen
+ * record does not depend on the division into batches or on the records' values.
  */
 export function reduceBatch(
   reduce: StudyDocument['contribution']['reduce'],
@@ -56,14 +56,15 @@ function sumOf(values: Float64Array, rows: number, dimension: number): Float64Ar
   return sum;
 }
 
-/** What counts of a number that a contributor sent: sums of such numbers stay finite. */
+/** A contributor's number, clipped so that sums of such numbers stay finite. */
 export function clipped(value: number): number {
   return Math.min(Math.max(value, -limits.coarseBox), limits.coarseBox);
 }
 
 /**
- * The contributions of one epoch that are not complete: a sum and a count, or the best record so far, each. In order
- * of their first part, so that folding what is left at the close is the same after a replay.
+ * The incomplete contributions of one epoch. Each has a sum and a count, or the best record so far.
+ * They are kept in the order of their first part, so that folding the rest at the close is the same
+ * after a replay.
  */
 export class OpenContributions {
   readonly #open = new Map<string, OpenContribution>();
@@ -74,7 +75,7 @@ export class OpenContributions {
     return this.#open.size;
   }
 
-  /** Takes a part; returns the contributor's row when the contribution is complete with it. */
+  /** Adds a part. Returns the contributor's row when the part completes the contribution. */
   take(part: RowPart): Float64Array | null {
     const name = Buffer.from(part.contributor).toString('latin1');
     const found = this.#open.get(name);
@@ -89,7 +90,7 @@ export class OpenContributions {
     return this.#rowOf(merged);
   }
 
-  /** Hands over what is left, and forgets it. */
+  /** Yields and removes all remaining contributions. */
   *takeAll(): Generator<{ readonly contributor: Uint8Array; readonly row: Float64Array }> {
     for (const contribution of this.#open.values()) {
       yield { contributor: contribution.contributor, row: this.#rowOf(contribution) };

@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * What decides a contributor's cohort, group, slot and tag in one epoch: HMAC-SHA256 of its public key under the
- * epoch's assignment key. A function of the contributor alone, fixed before any row was read, so one contributor more
- * or less changes one group; nobody without the key can tell, or choose, whom it shares a group with.
+ * Decides a contributor's cohort, group, slot and tag in one epoch: HMAC-SHA256 of its public key
+ * under the epoch's assignment key. It depends on the contributor alone and is fixed before any row
+ * is read. So one contributor more or less changes one group. Without the key nobody can find out,
+ * or choose, who shares its group.
  * @param assignmentKey 32 secret bytes, fresh for each epoch.
  * @param contributor 32 bytes.
  * @returns 32 bytes; see `assign` in src/estimators.
@@ -13,8 +14,9 @@ export function ticketOf(assignmentKey: Uint8Array, contributor: Uint8Array): Ui
 }
 
 /**
- * The seed of the ranks of one batch's records. Its message is longer than a ticket's, so the two never meet.
- * @param sequence of the batch: with the contributor's key it names the batch.
+ * The seed of the ranks of one batch's records. Its message is longer than that of an assignment
+ * hash, so the two are never equal.
+ * @param sequence of the batch: with the contributor's key it identifies the batch.
  */
 export function recordSeedOf(assignmentKey: Uint8Array, contributor: Uint8Array, sequence: bigint): Uint8Array {
   const number = new Uint8Array(8);

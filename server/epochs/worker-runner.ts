@@ -6,9 +6,15 @@ import { nameOf } from './inline-runner.js';
 import { buffersOf, bytesOfPart, packParts } from './packing.js';
 
 export interface WorkerRunnerOptions {
-  /** Threads at most; one is started when an epoch finds all others in use. Default 2: one releases, one takes rows. */
+  /**
+   * Most threads. A thread is started when an epoch finds all others in use. Default 2: one
+   * releases, one takes rows.
+   */
   readonly threads?: number;
-  /** A thread ended by itself. The server must stop: a restart rebuilds the epochs from the journal. */
+  /**
+   * Called when a thread ended unexpectedly. The server must stop: a restart rebuilds the epochs
+   * from the journal.
+   */
   readonly onDeath: (error: KeelsonError) => void;
 }
 
@@ -17,13 +23,19 @@ interface Home {
   readonly studyId: string;
   readonly epoch: bigint;
   readonly dimension: number;
-  /** Parts that wait for the end of this turn of the event loop, or for an answer to those sent before. */
+  /**
+   * Parts that wait for the end of this turn of the event loop, or for the answer to the parts sent
+   * before.
+   */
   waiting: RowPart[];
-  /** Lists of parts that are sent and not answered. */
+  /** Number of lists of parts that are sent and not answered. */
   unanswered: number;
 }
 
-/** Parts that wait for company while the thread is at work: a message costs as much as folding some dozens of them. */
+/**
+ * Most parts that are collected while the thread works. A message costs as much as folding dozens
+ * of parts.
+ */
 const companyMax = 1_024;
 
 /** Epochs on worker threads, so that neither summaries nor a release of a million rows delays an ack. */
@@ -82,7 +94,7 @@ export class WorkerEpochRunner implements EpochRunner {
     const home = this.#homes.get(nameOf(studyId, epoch));
     if (home === undefined) return;
     this.#forget(home);
-    // Nothing can be done about a thread that is gone, and its end was reported.
+    // A failure means that the thread has ended. That was reported, and nothing is left to drop.
     home.thread.call({ kind: 'drop', studyId, epoch }).catch(() => undefined);
   }
 
@@ -132,7 +144,8 @@ export class WorkerEpochRunner implements EpochRunner {
       home.unanswered -= 1;
       if (home.unanswered === 0) this.#flush(home);
     };
-    // An epoch whose work failed says so at its release; a dead thread was reported.
+    // A failure of the epoch's work is reported at its release; the end of a thread was reported
+    // before.
     home.thread.call({ kind: 'add', studyId, epoch, parts: packed }, buffersOf(packed)).then(answered, answered);
   }
 }

@@ -8,13 +8,17 @@ import { partsOfError, type EpochRequest, type EpochResponse } from './messages.
 import { unpackParts } from './packing.js';
 
 /**
- * The thread that holds summaries and draws releases. Requests begin in the order sent, so parts keep
- * the journal's order; while a release waits for compute threads, rows of other epochs are taken.
+ * The thread that holds summaries and draws releases. Requests begin in the order sent, so parts
+ * keep the journal's order. While a release waits for compute threads, rows of other epochs are
+ * folded.
  */
 assert(parentPort !== null, 'this module is the entry of a worker thread');
 const port = parentPort;
 standBack(niceness.folding);
-/** One core is left to sockets, signatures and the store, so that acks do not wait for a release. */
+/**
+ * One core stays free for sockets, signatures and the store, so that acks do not wait for a
+ * release.
+ */
 const computeThreads = Math.max(1, availableParallelism() - 1);
 const runner = new InlineEpochRunner({ compute: createComputePool(computeThreads, niceness.passes) });
 const send = (response: EpochResponse): void => port.postMessage(response);

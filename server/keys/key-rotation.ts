@@ -10,20 +10,25 @@ import type { Store } from '../store/contract.js';
 const nextOf = (path: string): string => `${path}.next`;
 const oldOf = (path: string): string => `${path}.old`;
 
-/** The store's part in a change of the key. */
+/** What a change of the key needs from the store. */
 export type RotationStore = Pick<Required<Store>, 'rotations' | 'addRotation' | 'studies' | 'releases'>;
 
 /**
- * Gives the server a fresh key: the record that both keys sign goes into the store, the key file is replaced, and the old
- * private key erased. The caller holds the folder's lock, so no server signs meanwhile.
+ * Gives the server a new key: the store gets the record that both keys sign, the key file is
+ * replaced, and the old private key is erased. The caller holds the folder's lock, so no server
+ * signs during the change.
  *
- * Claim: a crash between any two steps leaves exactly one key in force, the one that the store's records lead to, and its
- * private half on the disk. The steps: the next key is durable beside the old one; the record is durable (from here on the
- * next one is in force); the file is replaced in one rename; the old one is erased. Before the record, `settleRotation`
- * throws the next key away; after it, it goes on with the steps that are missing.
+ * Claim: a crash between any two steps leaves exactly one key in force, the one that the store's
+ * records lead to, and its private half is on the disk. The steps:
+ * - the next key is durable beside the old one;
+ * - the record is durable; from here on the next key is in force;
+ * - a rename replaces the file;
+ * - the old key is erased.
+ * After a crash before the record, `settleRotation` deletes the next key. After a later crash, it
+ * does the missing steps.
  * @param path of server.key.
- * @throws InvalidInputError when there is no key yet, its file holds something else (nothing is made then), or it was
- *   changed as often as a server can.
+ * @throws InvalidInputError when there is no key yet, when its file holds something else (nothing
+ *   is created then), or when the key was changed as often as a server can.
  */
 export async function rotateServerKey(path: string, store: RotationStore, nowMs: number): Promise<KeyRotation> {
   const before = await store.rotations();
@@ -47,22 +52,25 @@ export async function rotateServerKey(path: string, store: RotationStore, nowMs:
 }
 
 /**
- * Finishes a change of the key that was cut short, by what the store's records say; nothing when there was none.
- * @param signedWith where there are no records: the key that the folder's releases name, or null.
- * @throws InvalidInputError when the key file holds another key than the records lead to, or than the releases name:
- *   nothing is erased then.
+ * Finishes a change of the key that a crash interrupted, as the store's records say. Does nothing
+ * when there was none.
+ * @param signedWith used when there are no records: the key that the folder's releases name, or
+ *   null.
+ * @throws InvalidInputError when the key file holds another key than the one that the records lead
+ *   to, or that the releases name. Nothing is erased then.
  */
 export function settleRotation(path: string, rotations: readonly KeyRotation[], signedWith: Uint8Array | null): void {
   const inForce = rotations.length === 0 ? null : keysOfRotation(rotations.at(-1)!).nextKey;
   if (isSecretThere(nextOf(path))) {
-    // Where the key is in force already, the next one never was; it may be half erased, so nobody reads it.
+    // The right key is in the file, so the next key is unused. Its file may be half erased, so it
+    // is not read.
     if (inForce === null || seemsToHold(path, inForce)) eraseSecret(nextOf(path));
     else if (seemsToHold(nextOf(path), inForce)) replaceSecret(path, nextOf(path), oldOf(path));
   }
   if (inForce !== null && !holds(path, inForce)) {
     throw new InvalidInputError(
       `${path} does not hold the key that the data folder's last change of keys led to (${toHex(inForce)}): restore that `
-      + 'one from a copy; what another key signs, nobody would believe', { path },
+      + 'key from a copy; clients refuse what another key signs', { path },
     );
   }
   if (inForce !== null) eraseSecret(oldOf(path));
@@ -83,7 +91,7 @@ export function serverSeedIn(path: string): Uint8Array {
   return seedIn(path, 'restore it from a copy; with another key, clients that pinned this server will refuse it');
 }
 
-/** The same, but a file that cannot be read holds nothing. */
+/** As `serverSeedIn`, but a file that cannot be read holds nothing. */
 function seemsToHold(path: string, publicKey: Uint8Array): boolean {
   try {
     return holds(path, publicKey);

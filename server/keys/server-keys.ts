@@ -7,24 +7,27 @@ import type { KeyRotation } from '../../src/signing/index.js';
 import { serverSeedIn, settleRotation } from './key-rotation.js';
 import { createSecret, readSecret } from '../base/secret-files.js';
 
-/** The secrets of a data folder. Their paths may be printed, their values never. */
+/** The secrets of a data folder. Their paths may be printed, their values must not. */
 export interface ServerKeys {
-  /** 32 bytes: the seed of the key that signs releases. Who has it can sign in this server's name. */
+  /**
+   * 32 bytes: the seed of the key that signs releases. Its holder can sign in this server's name.
+   */
   readonly seed: Uint8Array;
   readonly operatorToken: string;
   readonly paths: { readonly serverKey: string; readonly operatorToken: string };
-  /** Files that did not exist before. */
+  /** Files that this start created. */
   readonly created: readonly string[];
 }
 
 /**
- * Reads DIR/server.key (64 hexadecimal digits) and DIR/operator.token, and makes those that are missing, with mode
- * 0600. Finishes a change of the key that was cut short.
- * @param rotations the changes of the key that the folder's store holds, oldest first; the key must be the one that they
- *   lead to.
- * @param signedWith where there are no changes: the key that the releases in the store name; null when there are none.
- * @throws InvalidInputError when a file can be read by others than its owner, is not readable, or does not hold a key,
- *   or not the key that the store says is in force.
+ * Reads DIR/server.key (64 hexadecimal digits) and DIR/operator.token. Creates missing ones with
+ * mode 0600. Finishes a change of the key that a crash interrupted.
+ * @param rotations the changes of the key in the folder's store, oldest first. They must lead to
+ *   the key in the file.
+ * @param signedWith used when there are no changes: the key that the releases in the store name;
+ *   null when there are none.
+ * @throws InvalidInputError when a file is unreadable, when other users can read it, when it holds
+ *   no key, or when its key is not the one that the store says is in force.
  */
 export function openServerKeys(
   directory: string, rotations: readonly KeyRotation[] = [], signedWith: Uint8Array | null = null,
@@ -36,7 +39,8 @@ export function openServerKeys(
     if (createSecret(path, make)) created.push(path);
     return readSecret(path);
   };
-  // A key that was changed, or that signed something, is never made anew: what is missing then must be restored.
+  // A key that was changed, or that has signed something, is never created again: if it is missing,
+  // it must be restored.
   if (rotations.length === 0 && signedWith === null) read(paths.serverKey, () => toHex(signing.generateSeed()));
   settleRotation(paths.serverKey, rotations, signedWith);
   const seed = serverSeedIn(paths.serverKey);

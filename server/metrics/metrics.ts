@@ -13,18 +13,18 @@ export interface Histogram {
   observe(value: number): void;
 }
 
-/** One sample of a value that is read when it is asked for. */
+/** One sample of a value that is read on demand. */
 export interface Sample {
   readonly labels?: Labels;
   readonly value: number;
 }
 
-/** Numbers about a running server, written in the Prometheus text format (version 0.0.4). */
+/** Numbers about a running server, in the Prometheus text format (version 0.0.4). */
 export interface MetricRegistry {
   counter(name: string, help: string): Counter;
   /** @param bounds upper bounds of the buckets, increasing; +Inf is added. */
   histogram(name: string, help: string, bounds: readonly number[]): Histogram;
-  /** `read` runs at each `render`. */
+  /** Registers a gauge; each `render` calls `read`. */
   gauge(name: string, help: string, read: () => readonly Sample[] | Promise<readonly Sample[]>): void;
   render(): Promise<string>;
 }
@@ -36,7 +36,7 @@ interface Series {
 
 type Family = () => Promise<string[]>;
 
-/** Counters in memory: adding never waits and never fails. */
+/** Creates counters in memory. Adding to them never waits and never fails. */
 export function createMetricRegistry(): MetricRegistry {
   const families: Family[] = [];
   return {
@@ -97,7 +97,10 @@ function counterOver(series: Map<string, Series>): Counter {
   };
 }
 
-/** A value that cannot be read now is left out: the rest of the page must not depend on it. */
+/**
+ * Returns nothing for a value that cannot be read now, so that the rest of the page is still
+ * rendered.
+ */
 async function readOrNone(read: () => readonly Sample[] | Promise<readonly Sample[]>): Promise<readonly Sample[]> {
   try {
     return await read();

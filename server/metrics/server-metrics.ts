@@ -4,12 +4,15 @@ import {
   createMetricRegistry, type Counter, type Histogram, type Labels, type MetricRegistry, type Sample,
 } from './metrics.js';
 
-/** Counts that the listener keeps, over all sockets. Plain numbers: touched on every frame. */
+/**
+ * Counts of the listener, over all sockets. They are plain numbers, because every frame changes
+ * them.
+ */
 export interface Totals {
   sockets: number;
   channels: number;
   subscriptions: number;
-  /** Batches handed to the hub and not settled. */
+  /** Batches that are passed to the hub and not settled. */
   queuedBatches: number;
   queuedBytes: number;
 }
@@ -34,7 +37,7 @@ export interface ServerMetrics {
 
 const ackBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Makes the counters. `observeServer` adds what is read from elsewhere when asked. */
+/** Creates the counters. `observeServer` adds gauges that are read from elsewhere on demand. */
 export function createServerMetrics(registry: MetricRegistry = createMetricRegistry()): ServerMetrics {
   const totals: Totals = { sockets: 0, channels: 0, subscriptions: 0, queuedBatches: 0, queuedBytes: 0 };
   const gauges: readonly (readonly [string, string, keyof Totals])[] = [
@@ -70,7 +73,7 @@ export function observeServer(
   registry.gauge('keelson_study_releases', 'Releases in the log.', perStudy((study) => study.releaseCount));
   registry.gauge('keelson_study_open', '1 while the study is open.', perStudy(({ state }) => Number(state === 'open')));
   registry.gauge('keelson_epoch_contributors', 'Contributors in the open epoch.', () => epochContributors(hub));
-  registry.gauge('keelson_studies_refused', 'Studies that were asked for and do not run.',
+  registry.gauge('keelson_studies_refused', 'Studies that are configured and do not run.',
     () => [{ value: hub.refused?.().length ?? 0 }]);
   const overloaded = (): Sample[] => [{ value: Number(hub.overloaded()) }];
   registry.gauge('keelson_overloaded', '1 while the journal is past its bound.', overloaded);
@@ -91,7 +94,7 @@ export function observeServer(
   });
 }
 
-/** Versions of one study share its name: the id tells them apart. */
+/** Versions of one study share its name, so the id distinguishes them. */
 function labelsOf(study: StudyView): Labels {
   return { study: study.name, id: study.studyId.slice(0, 16) };
 }

@@ -1,4 +1,4 @@
-/** How many of something each address holds now; addresses that hold nothing take no memory. */
+/** How many of something each address holds now. An address that holds none takes no memory. */
 export class AddressCounts {
   readonly #counts = new Map<string, number>();
 
@@ -7,7 +7,7 @@ export class AddressCounts {
     return this.#counts.get(address) ?? 0;
   }
 
-  /** @param amount may be negative: what was added and is gone. */
+  /** @param amount may be negative, to remove what was added. */
   add(address: string, amount: number): void {
     const count = this.of(address) + amount;
     if (count > 0) this.#counts.set(address, count);

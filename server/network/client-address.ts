@@ -3,22 +3,24 @@ import { BlockList, isIP } from 'node:net';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { addressKey, canonicalAddress } from './rates.js';
 
-/** Who a request is from, as far as rates and limits per address go; see `addressKey`. */
+/** The sender of a request, for rates and limits per address; see `addressKey`. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * Behind a reverse proxy every connection comes from the proxy, which names the client in X-Forwarded-For. Anybody can
- * write that header, so only what a listed proxy appended is believed: the list is read from its end, as long as the
- * one who reported the next entry is itself listed.
- * @param trustedProxies - addresses or networks (10.0.0.0/8, fd00::/8) of proxies; none: the header is ignored.
- * @throws InvalidParameterError for what is neither.
+ * Behind a reverse proxy every connection comes from the proxy, which names the client in
+ * X-Forwarded-For. Any client can write that header, so only entries that a listed proxy appended
+ * are used. The list is read from its end, as long as the sender that reported the next entry is a
+ * listed proxy.
+ * @param trustedProxies - addresses or networks (10.0.0.0/8, fd00::/8) of proxies; none: the header
+ *   is ignored.
+ * @throws InvalidParameterError for an entry that is neither address nor network.
  */
 export function clientAddressOf(trustedProxies: readonly string[]): ClientAddress {
   if (trustedProxies.length === 0) return (request) => addressKey(request.socket.remoteAddress);
   const isTrusted = trustedProxyCheck(trustedProxies);
   return (request) => {
     let address = plainAddress(request.socket.remoteAddress ?? '');
-    // Several headers of this name arrive joined by commas.
+    // Node joins several headers of this name by commas.
     const header = request.headers['x-forwarded-for'];
     const reported = (Array.isArray(header) ? header.join(',') : header ?? '').split(',');
     while (isTrusted(address)) {
@@ -31,8 +33,9 @@ export function clientAddressOf(trustedProxies: readonly string[]): ClientAddres
 }
 
 /**
- * Whether an address, as a socket has it, is that of a listed proxy.
- * @param trustedProxies - as above. @throws InvalidParameterError for what is neither address nor network.
+ * Whether a socket's address is that of a listed proxy.
+ * @param trustedProxies - as above. @throws InvalidParameterError for an entry that is neither
+ *   address nor network.
  */
 export function trustedProxyCheck(trustedProxies: readonly string[]): (address: string | undefined) => boolean {
   const proxies = new BlockList();
@@ -44,7 +47,7 @@ export function trustedProxyCheck(trustedProxies: readonly string[]): (address: 
   };
 }
 
-/** In one form, without spaces, brackets and a port. */
+/** The address without spaces, brackets and port. */
 function plainAddress(text: string): string {
   const trimmed = text.trim().replace(/^\[(.*)\](?::\d+)?$/, '$1');
   return canonicalAddress(trimmed.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1'));

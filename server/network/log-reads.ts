@@ -3,53 +3,55 @@ import type { ListenerLimits } from './options.js';
 
 type Bounds = Pick<ListenerLimits, 'logReads' | 'catchUpBufferBytes' | 'catchUpBytes'>;
 
-/** A socket that is sent a log. */
+/** A socket that receives a log. */
 interface LogReader {
-  /** Bytes written and not yet taken. */
+  /** Bytes written and not taken yet. */
   readonly bufferedBytes: number;
   terminate(): void;
 }
 
 /**
- * Bounds what reading release logs costs, over all subscribers and downloads: pages read at a time, since acks wait behind
- * them in the store, and bytes of past releases that were sent and not taken.
+ * Bounds the cost of reading release logs, over all subscribers and downloads: the number of pages
+ * read at a time, because acks wait behind them in the store, and the bytes of releases that were
+ * sent and not taken.
  */
 export class LogReads {
   #reading = 0;
   readonly #waiting: (() => void)[] = [];
-  /** Bytes not taken yet, of sockets that are behind; the socket that is behind for longest comes first. */
+  /** Bytes not taken yet, of sockets that are behind, in the order in which they fell behind. */
   readonly #behind = new Map<LogReader, number>();
   #bytes = 0;
 
   constructor(private readonly limits: Bounds, private readonly metrics: Pick<ServerMetrics, 'socketsClosed'>) {}
 
-  /** Reads a page when it is its turn: first come, first served. Rejects as `read` does. */
+  /** Reads a page. Calls wait for their turn in order of arrival. Rejects as `read` does. */
   async page<T>(read: () => Promise<T>): Promise<T> {
     if (this.#reading < this.limits.logReads) this.#reading += 1;
     else await new Promise<void>((resolve) => { this.#waiting.push(resolve); });
     try {
       return await read();
     } finally {
-      // The next one takes over the turn, so the count stays.
+      // The next caller takes this turn, so the count does not change.
       const next = this.#waiting.shift();
       if (next === undefined) this.#reading -= 1;
       else next();
     }
   }
 
-  /** True while a socket has too much to take to be sent a further page. */
+  /** True while a socket has too many bytes to take, so that it gets no further page. */
   isBehind(socket: LogReader): boolean {
     return socket.bufferedBytes > this.limits.catchUpBufferBytes;
   }
 
   /**
-   * Call after a page was sent, and when the socket has drained. Past the bound over all sockets those that have been behind
-   * for longest are cut: a socket that reads is behind for a moment only.
+   * Call it after a page was sent, and when the socket has drained. Past the bound over all
+   * sockets, the sockets that have been behind the longest are cut. A socket that reads is behind
+   * only for a moment.
    */
   note(socket: LogReader): void {
     this.#count(socket);
     if (this.#bytes <= this.limits.catchUpBytes) return;
-    // Counts from before may be too high by now.
+    // Earlier counts may be too high by now.
     for (const reader of [...this.#behind.keys()]) this.#count(reader);
     for (const [oldest] of this.#behind) {
       if (this.#bytes <= this.limits.catchUpBytes) return;
@@ -59,7 +61,10 @@ export class LogReads {
     }
   }
 
-  /** What the socket has not taken now. One that has taken something since it was counted last comes last again. */
+  /**
+   * Counts what the socket has not taken now. A socket that took something since the last count
+   * moves to the end.
+   */
   #count(socket: LogReader): void {
     const { bufferedBytes } = socket;
     if (!this.isBehind(socket) || bufferedBytes < (this.#behind.get(socket) ?? 0)) this.forget(socket);
@@ -68,7 +73,7 @@ export class LogReads {
     this.#behind.set(socket, bufferedBytes);
   }
 
-  /** The socket is gone, or has taken what it was sent. */
+  /** Call it when the socket has ended, or has taken everything. */
   forget(socket: LogReader): void {
     this.#bytes -= this.#behind.get(socket) ?? 0;
     this.#behind.delete(socket);

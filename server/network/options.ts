@@ -4,7 +4,7 @@ import type { StudyHub } from '../studies/contract.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import type { StoreHealth } from '../store/contract.js';
 
-/** What the listener writes to; a pino logger is one. Fields are public or about the socket, never rows. */
+/** The listener's log; a pino logger fits. Fields are public or about the socket, never rows. */
 export interface ListenerLogger {
   debug(fields: object, text: string): void;
   info(fields: object, text: string): void;
@@ -12,7 +12,7 @@ export interface ListenerLogger {
   error(fields: object, text: string): void;
 }
 
-/** The limits of src/base/limits.ts as plain numbers, so that an embedder can tighten them. */
+/** The limits of src/base/limits.ts as plain numbers, so that embedding code can tighten them. */
 export type ListenerLimits = { readonly [Name in keyof Limits]: number };
 
 export interface ListenerOptions {
@@ -24,19 +24,22 @@ export interface ListenerOptions {
   readonly port: number;
   /** Opens /metrics, details of /healthz and /v1/operator/*. Never logged. */
   readonly operatorToken: string;
-  /** One is made when absent. */
+  /** Created when absent. */
   readonly metrics?: ServerMetrics;
   /** Latencies of the store, for metrics and health. */
   readonly storeHealth?: () => Promise<StoreHealth>;
-  /** Origins (`https://host[:port]`) other than the server's own whose pages may connect. */
+  /** Origins (`https://host[:port]`) whose pages may connect, besides the server's own. */
   readonly allowedOrigins?: readonly string[];
   /** Names under which browsers may reach the server, besides localhost and IP addresses. */
   readonly allowedHosts?: readonly string[];
-  /** Reverse proxies whose X-Forwarded-For is believed: addresses or networks. Default none. */
+  /** Reverse proxies whose X-Forwarded-For is used: addresses or networks. Default none. */
   readonly trustedProxies?: readonly string[];
-  /** Speak TLS (https, wss) with this certificate chain and key, both PEM. Default: plain. */
+  /** Certificate chain and key for TLS (https, wss), both PEM. Default: no TLS. */
   readonly tls?: TlsIdentity;
-  /** Descriptors that the process may have open: bounds the limits on connections. Default: what the system says. */
+  /**
+   * Number of descriptors that the process may have open. It bounds the number of connections.
+   * Default: the system's.
+   */
   readonly descriptors?: number;
   /** Replaces single limits. */
   readonly limits?: Partial<ListenerLimits>;
@@ -51,16 +54,17 @@ export interface TlsIdentity {
 /** A server that listens. */
 export interface Listener {
   readonly port: number;
-  /** `http://host:port` (`https://` with TLS), for people and for clients (who say `ws://`, `wss://`). */
+  /** `http://host:port`, or `https://` with TLS. Clients use `ws://` or `wss://`. */
   readonly address: string;
   /**
-   * Takes a renewed certificate for connections from now on. Open ones keep theirs.
-   * @throws InvalidInputError when the two do not belong together or cannot be read, or the server speaks no TLS.
+   * Uses a renewed certificate for later connections. Open ones keep theirs.
+   * @throws InvalidInputError when certificate and key do not belong together or cannot be read, or
+   *   the server has no TLS.
    */
   renewTls(identity: TlsIdentity): void;
   /**
-   * Takes no more connections, lets batches in flight settle and their acks go out, closes sockets with
-   * 1001. Not graceful: cuts everything at once.
+   * Accepts no more connections, lets batches in flight settle, sends their acks, and closes
+   * sockets with 1001. Not graceful: cuts everything at once.
    */
   close(graceful?: boolean): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { isIPv6, SocketAddress } from 'node:net';
 import type { Clock } from '../base/clock.js';
 
-/** How often something may be done: `burst` times at once, then `perSecond` times in each second. */
+/** A rate limit: `burst` actions at once, then `perSecond` actions in each second. */
 export class Rate {
   #tokens: number;
   #atMs: number;
@@ -15,7 +15,7 @@ export class Rate {
     this.#atMs = clock.monotonicMs();
   }
 
-  /** True when it may be done now; takes one token. */
+  /** Takes one token. Returns false when there is none. */
   take(): boolean {
     const nowMs = this.clock.monotonicMs();
     const refill = ((nowMs - this.#atMs) / 1000) * this.perSecond;
@@ -27,11 +27,14 @@ export class Rate {
   }
 }
 
-/** How often each address may do something: one rate for each address, in bounded memory. */
+/** One rate limit for each address, in bounded memory. */
 export class AddressRates {
   readonly #rates = new Map<string, Rate>();
 
-  /** @param addressesMax past it the address unused longest is forgotten, and starts with its burst again. */
+  /**
+   * @param addressesMax above this number, the address unused for longest is dropped; it then
+   *   starts with a full burst again.
+   */
   constructor(
     private readonly clock: Clock,
     private readonly perSecond: number,
@@ -39,11 +42,11 @@ export class AddressRates {
     private readonly addressesMax: number,
   ) {}
 
-  /** True when the address may do it now; takes one token. */
+  /** Takes one token of the address. Returns false when there is none. */
   take(address: string): boolean {
     const { clock, perSecond, burst } = this;
     const rate = this.#rates.get(address) ?? new Rate(clock, perSecond, burst);
-    // A Map keeps insertion order: what is put back last is forgotten last.
+    // A Map keeps insertion order, so an address that is set again is dropped last.
     this.#rates.delete(address);
     this.#rates.set(address, rate);
     if (this.#rates.size > this.addressesMax) {
@@ -53,14 +56,18 @@ export class AddressRates {
   }
 }
 
-/** Times at which those of one address may go on, one after the other: so it costs as much with many sockets as with one. */
+/**
+ * Waiting times of each address, one turn after the other. So many sockets of one address go on no
+ * faster than one.
+ */
 export class AddressTurns {
   readonly #nextMs = new Map<string, number>();
 
   /**
-   * @param everyMs between two turns of an address.
-   * @param mostMs the longest wait: turns that nobody takes any more must not hold up others for ever.
-   * @param addressesMax past it the address unused longest is forgotten.
+   * @param everyMs time between two turns of an address.
+   * @param mostMs the longest wait. Without it, turns that nobody takes any more would delay others
+   *   for ever.
+   * @param addressesMax above this number, the address unused for longest is dropped.
    */
   constructor(
     private readonly clock: Clock,
@@ -69,7 +76,7 @@ export class AddressTurns {
     private readonly addressesMax: number,
   ) {}
 
-  /** @returns milliseconds until the turn that the address takes now. */
+  /** Reserves the next turn of the address. @returns milliseconds until that turn. */
   take(address: string): number {
     const nowMs = this.clock.monotonicMs();
     const atMs = Math.min(nowMs + this.mostMs, Math.max(nowMs, this.#nextMs.get(address) ?? 0) + this.everyMs);
@@ -82,7 +89,7 @@ export class AddressTurns {
 
 /**
  * What counts as one address: an IPv4 address, or a 64-bit IPv6 network, since a single host
- * commonly owns all addresses of one.
+ * commonly has all addresses of its network.
  */
 export function addressKey(remoteAddress: string | undefined): string {
   const address = canonicalAddress(remoteAddress ?? 'unknown');
@@ -96,8 +103,8 @@ export function addressKey(remoteAddress: string | undefined): string {
 }
 
 /**
- * The one form of an address that has many: without a zone, IPv6 as short as it can be, IPv4 out of IPv6. What is no address
- * comes back as it is. Cost: microseconds.
+ * One form for each address: without a zone, IPv6 in its shortest form, IPv4-mapped IPv6 as IPv4.
+ * Text that is no address is returned unchanged. Cost: microseconds.
  */
 export function canonicalAddress(text: string): string {
   const address = text.replace(/%.*$/, '');

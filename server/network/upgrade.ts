@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { subprotocol } from '../../src/wire/index.js';
 
-/** Why an upgrade is refused: an HTTP status, and a text that names the remedy. */
+/** Why an upgrade is refused: an HTTP status, and a text with the remedy. */
 export interface UpgradeRefusal {
   readonly status: 400 | 403 | 404 | 429 | 503;
   readonly text: string;
@@ -13,7 +13,7 @@ export interface BrowserRules {
   readonly allowedHosts: readonly string[];
 }
 
-/** @returns undefined when the request may become a WebSocket. */
+/** @returns undefined when the request may become a WebSocket, otherwise the refusal. */
 export function judgeUpgrade(request: IncomingMessage, rules: BrowserRules): UpgradeRefusal | undefined {
   if (!hasOneHost(request)) return { status: 400, text: 'a request has one Host header: leave out the others' };
   const path = (request.url ?? '/').split('?')[0];
@@ -26,10 +26,10 @@ export function judgeUpgrade(request: IncomingMessage, rules: BrowserRules): Upg
 }
 
 /**
- * A page of another site can make a visitor's browser connect to servers that only the visitor
- * reaches. Browsers say where the page is from, so: the page must come from this server or from a
- * listed origin, and the server must have been reached under a name that no stranger can point at
- * it (DNS rebinding): an IP address, localhost, or a listed name. Others send no Origin.
+ * A page of another site can make a visitor's browser connect to servers that only the visitor can
+ * reach. Browsers send the origin of the page. So the page must come from this server or from a
+ * listed origin. Also, the request must name the server by a name that no stranger can point at it
+ * (DNS rebinding): an IP address, localhost, or a listed name. Other clients send no Origin.
  */
 function judgeBrowser(request: IncomingMessage, rules: BrowserRules): UpgradeRefusal | undefined {
   const { origin, host } = request.headers;
@@ -42,14 +42,17 @@ function judgeBrowser(request: IncomingMessage, rules: BrowserRules): UpgradeRef
   return { status: 403, text: 'pages of another origin may not connect: list the origin in allowedOrigins' };
 }
 
-/** A proxy may read the last of several Host headers where this server reads the first. HTTP/1.0 may have none. */
+/**
+ * A proxy may read the last of several Host headers while this server reads the first. HTTP/1.0 may
+ * have none.
+ */
 export function hasOneHost(request: IncomingMessage): boolean {
   return (request.headersDistinct['host']?.length ?? 0) <= 1;
 }
 
 /**
- * Whether the name in a Host header is one that no stranger can point at this server: an IP address, localhost, or a listed
- * one. @param host as sent, with or without a port.
+ * Whether the name in a Host header is one that no stranger can point at this server: an IP
+ * address, localhost, or a listed name. @param host as sent, with or without a port.
  */
 export function isOwnHost(host: string, rules: Pick<BrowserRules, 'allowedHosts'>): boolean {
   const name = host.replace(/:\d+$/, '').toLowerCase();

@@ -5,14 +5,14 @@ import type { IncomingMessage } from 'node:http';
 export type OperatorCheck = (request: IncomingMessage) => boolean;
 
 /**
- * Accepts `Authorization: Bearer TOKEN`. Digests are compared, in constant time, so neither the
- * token nor its length shows in how long the answer takes.
+ * Accepts `Authorization: Bearer TOKEN`. Compares digests, in constant time. So the time of the
+ * answer reveals neither the token nor its length.
  */
 export function createOperatorCheck(token: string): OperatorCheck {
   const expected = digest(token);
   return (request) => {
     const match = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '');
-    // An empty token would open everything to whoever guesses that it is empty.
+    // An empty configured token must not match an empty token in a request.
     return match !== null && token !== '' && timingSafeEqual(digest(match[1]!), expected);
   };
 }

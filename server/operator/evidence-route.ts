@@ -3,7 +3,10 @@ import type { ContributorEvidence, QuarantineOutcome } from '../studies/evidence
 import { findStudy, type Exchange } from './exchange.js';
 import { HttpError } from './http-error.js';
 
-/** How far one contributor's own rows are from what the study has published. Worked out when it is asked for, kept nowhere. */
+/**
+ * How far one contributor's own rows are from the study's published answers. Computed on request
+ * and not stored.
+ */
 export async function evidence(exchange: Exchange): Promise<ContributorEvidence> {
   const { hub } = exchange;
   const { studyId, key } = asked(exchange);
@@ -11,7 +14,7 @@ export async function evidence(exchange: Exchange): Promise<ContributorEvidence>
   return hub.evidence(studyId, key);
 }
 
-/** Excludes a key from the next epoch on, where the study's rule says that its own rows are too far. */
+/** Excludes a key from the next epoch on, if its own rows are too far by the study's rule. */
 export async function quarantine(exchange: Exchange): Promise<Extract<QuarantineOutcome, { kind: 'excluded' }>> {
   const { hub } = exchange;
   const { studyId, key } = asked(exchange);

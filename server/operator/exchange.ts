@@ -10,7 +10,7 @@ import { HttpError } from './http-error.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import type { OperatorSessions } from './sessions.js';
 
-/** What HTTP answers from. */
+/** What the HTTP routes read from. */
 export interface HttpOptions {
   readonly hub: StudyHub;
   readonly clock: Clock;
@@ -26,20 +26,20 @@ export interface HttpOptions {
   readonly isStopping: () => boolean;
 }
 
-/** One request, checked for access. */
+/** One request whose access was checked. */
 export interface Exchange extends HttpOptions {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly sessions: OperatorSessions;
   readonly query: URLSearchParams;
-  /** The request carries the operator's token, or the cookie of a browser that signed in with it. */
+  /** The request has the operator's token, or the cookie of a browser that signed in with it. */
   readonly operator: boolean;
-  /** It carries the token itself. */
+  /** The request has the token itself. */
   readonly withToken: boolean;
   readonly isHead: boolean;
 }
 
-/** One study by id, or by name: then the newest version, an open one first. */
+/** Finds one study by id, or by name. A name gives the newest version, an open one first. */
 export function findStudy(hub: StudyHub, nameOrId: string | null): StudyView {
   if (nameOrId === null || nameOrId === '') {
     throw new HttpError(400, 'bad-request', 'say which study: ?study=NAME or ?study=ID');

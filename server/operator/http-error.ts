@@ -2,7 +2,7 @@
 export class HttpError extends Error {
   constructor(
     readonly status: 400 | 401 | 403 | 404 | 405 | 413 | 429 | 500 | 503,
-    /** Stable. */
+    /** Stable across versions. */
     readonly code: string,
     /** What was wrong and what to do; public. */
     text: string,

@@ -8,7 +8,7 @@ import { HttpError } from './http-error.js';
 import { routes, type Route } from './routes.js';
 import { createOperatorSessions, isFromOwnPage } from './sessions.js';
 
-/** Sent with everything: answers are data, never pages, and never kept. */
+/** Headers of every answer: answers are data, not pages, and must not be cached. */
 const headersOfAll = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -18,17 +18,17 @@ const headersOfAll = {
   'Cache-Control': 'no-store',
 };
 
-/** Answers plain HTTP requests. Never throws; a failing route is a 500 without details. */
+/** Answers plain HTTP requests. Never throws; a route that fails gives a 500 without details. */
 export function createHttpHandler(options: HttpOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const { clock, limits, logger } = options;
   const isOperator = createOperatorCheck(options.operatorToken);
   const sessions = createOperatorSessions(clock);
   const rates = new AddressRates(clock, limits.httpPerSecond, limits.httpBurst, limits.rateAddresses);
   const unanswered = new WeakMap<Socket, number>();
-  /** Connections whose last answer is on its way. */
+  /** Connections whose last answer is being sent. */
   const closing = new WeakSet<Socket>();
 
-  /** Checks what costs the server before it looks at the path. @throws HttpError: the connection is closed with it. */
+  /** The checks before the path is read. @throws HttpError: then the connection is closed. */
   const admit = (request: IncomingMessage, response: ServerResponse): void => {
     for (const [name, value] of Object.entries(headersOfAll)) response.setHeader(name, value);
     allowOrigin(request, response, options.allowedOrigins);
@@ -73,13 +73,13 @@ export function createHttpHandler(options: HttpOptions): (request: IncomingMessa
 
   return (request, response) => {
     const { socket } = request;
-    // What stands behind the request that closes the connection gets no answer, and costs no more than reading it.
+    // Requests behind the one that closes the connection are read, but not answered.
     if (closing.has(socket)) return;
     unanswered.set(socket, (unanswered.get(socket) ?? 0) + 1);
     response.on('close', () => unanswered.set(socket, unanswered.get(socket)! - 1));
     response.on('error', () => response.destroy());
     try {
-      // At once: a connection may have a thousand requests behind this one that were read with it.
+      // Synchronous: a thousand requests may have been read from the connection together.
       admit(request, response);
     } catch (error) {
       closing.add(socket);
@@ -90,7 +90,10 @@ export function createHttpHandler(options: HttpOptions): (request: IncomingMessa
   };
 }
 
-/** A page elsewhere may make a browser send a POST; what changes something here is asked for by own pages or refused. */
+/**
+ * Pages of other sites can make a browser send a POST. So routes that change something accept only
+ * this server's pages.
+ */
 function checkMethod(route: Route, request: IncomingMessage, response: ServerResponse): void {
   const allowed = route.changes === true ? ['POST'] : ['GET', 'HEAD'];
   if (!allowed.includes(request.method ?? '')) {
@@ -103,8 +106,9 @@ function checkMethod(route: Route, request: IncomingMessage, response: ServerRes
 }
 
 /**
- * A name that a stranger points here (DNS rebinding) makes this server part of that stranger's site, whose pages could then read
- * all that is public on a network of which they see nothing. Who has the token is no such page.
+ * A stranger can point a name at this server (DNS rebinding). The server then looks like part of
+ * the stranger's site, so that site's pages could read everything public on a network that they
+ * cannot reach. A request with the token is allowed.
  */
 function checkHost(route: Route, { headers: { host } }: IncomingMessage, allowedHosts: readonly string[]): void {
   if (route.anyHost === true || host === undefined || isOwnHost(host, { allowedHosts })) return;
@@ -119,7 +123,7 @@ function urlOf(request: IncomingMessage): URL {
   }
 }
 
-/** Nothing here reads a body: what is announced is not waited for. */
+/** No route reads a body. An announced body is refused without waiting for it. */
 function refuseBody(request: IncomingMessage): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === '0')) return;
@@ -135,7 +139,7 @@ function allowOrigin(request: IncomingMessage, response: ServerResponse, allowed
 }
 
 function fail(response: ServerResponse, error: HttpError): void {
-  // Half an answer is cut, so that nobody takes it for a whole one.
+  // An incomplete answer is cut, so that no reader takes it for a complete one.
   if (response.headersSent) return void response.destroy();
   response.statusCode = error.status;
   if (error.status === 429) response.setHeader('Retry-After', '1');

@@ -5,13 +5,13 @@ import type { StudyHub, StudyView } from '../studies/contract.js';
 import type { LedgerBalance } from '../store/contract.js';
 
 /**
- * What the public may know of the ledger.
+ * The part of the ledger that is public.
  *
  * Study and population scope: every amount. Charges follow the schedule and the plan, not the data
  * (with public participation, presence is public too).
- * Contributor scope: who spent how much depends on who came, so what the store holds is not looked
- * at. What is shown was published before, in signed releases: the cost of an epoch and the bound on
- * what any one contributor can have spent.
+ * Contributor scope: the stored amounts depend on who contributed, so they are not read. What is
+ * shown was published before, in signed releases: the cost of an epoch, and the bound on what any
+ * one contributor can have spent.
  */
 export async function ledgerView(hub: StudyHub): Promise<readonly object[]> {
   const balances = await hub.balances();
@@ -59,7 +59,7 @@ async function contributorBudget(hub: StudyHub, view: StudyView): Promise<object
   };
 }
 
-/** Exact, in units of 2^-64, and as numbers for people. */
+/** Amounts exactly, in units of 2^-64, and as numbers for people. */
 function amounts(rho: bigint, delta: bigint): object {
   return {
     rho: String(rho),

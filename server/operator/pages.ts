@@ -4,17 +4,20 @@ import { gunzip } from 'node:zlib';
 import type { Exchange } from './exchange.js';
 import { HttpError } from './http-error.js';
 
-/** From dist/server/operator, and from server/operator, where the sources run. */
+/** This module runs in dist/server/operator, or as a source in server/operator. */
 const isBuilt = import.meta.url.includes('/dist/server/');
 const folder = new URL(isBuilt ? '../../dashboard/site/' : '../../dist/dashboard/site/', import.meta.url);
 
-/** Own scripts and styles only, nothing inline; this server and its socket are all that a page may reach. */
+/**
+ * Pages use only their own scripts and styles, none inline. They can reach only this server and its
+ * socket.
+ */
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
   + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * A fixed file of the dashboard. Only its compressed form is read, and is sent as it is to browsers that take it. The
- * name never comes from a request, and the file is the same for everybody.
+ * A fixed file of the dashboard. Only its compressed form is read, and is sent as it is to browsers
+ * that accept it. Its name never comes from a request, and its content is the same for all readers.
  */
 export function pageFile(name: string, type: string): (exchange: Exchange) => Promise<void> {
   return async ({ request, response, isHead }) => {

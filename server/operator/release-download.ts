@@ -5,9 +5,10 @@ import { findStudy, type Exchange } from './exchange.js';
 import { HttpError } from './http-error.js';
 
 /**
- * The release log of a study as JSON lines: its facts, the changes of the server's key, its releases from an index on, and a signed
- * head. The head is taken first and says where to stop, so a release that lands meanwhile does not
- * make the file contradict itself. Pages keep memory small however long the log is.
+ * The release log of a study as JSON lines: its facts, the changes of the server's key, its
+ * releases from an index on, and a signed head. The head is taken first and says where to stop. So
+ * the file stays consistent when a release is published meanwhile. Reading in pages keeps memory
+ * small for logs of any length.
  */
 export async function releaseLog(exchange: Exchange): Promise<void> {
   const { hub, limits, logReads, query, response } = exchange;
@@ -40,7 +41,7 @@ function indexOf(text: string | null): number {
   return Number(text);
 }
 
-/** Resolves when there is room for more, or when the reader is gone. */
+/** Resolves when there is room for more, or when the reader has gone. */
 function write(response: ServerResponse, line: string): Promise<void> {
   if (response.destroyed || response.write(`${line}\n`)) return Promise.resolve();
   return new Promise((resolve) => {

@@ -10,14 +10,17 @@ import { endStudy } from './study-routes.js';
 
 export interface Route {
   readonly access: 'public' | 'operator';
-  /** Changes something: POST, from this server's own pages only. Default: it only reads, and takes GET and HEAD. */
+  /**
+   * The route changes something: it accepts POST, from this server's own pages only. Default: it
+   * accepts GET and HEAD.
+   */
   readonly changes?: true;
-  /** Answers under whatever name: it tells nothing that a port scan does not. */
+  /** The route answers under any host name: it reveals no more than a port scan. */
   readonly anyHost?: true;
   answer(exchange: Exchange): Promise<void>;
 }
 
-/** Everything that HTTP offers, by path. */
+/** All routes of the HTTP server, by path. */
 export const routes: Readonly<Record<string, Route>> = {
   '/': { access: 'public', answer: pageFile('index.html', 'text/html') },
   '/favicon.svg': { access: 'public', answer: pageFile('favicon.svg', 'image/svg+xml') },
@@ -49,7 +52,7 @@ function sendJson(exchange: Exchange, value: unknown, status = 200): void {
   exchange.response.end(exchange.isHead ? undefined : `${JSON.stringify(value, (_name, each: unknown) => (typeof each === 'bigint' ? String(each) : each))}\n`);
 }
 
-/** Public: that it runs. For the operator: what it carries. */
+/** Public: the server runs. For the operator: its load. */
 async function health(exchange: Exchange): Promise<void> {
   const stopping = exchange.isStopping();
   const status = stopping ? 'stopping' : 'ok';
@@ -66,7 +69,10 @@ async function metrics(exchange: Exchange): Promise<void> {
   exchange.response.end(exchange.isHead ? undefined : text);
 }
 
-/** The signed facts of each study and how it stands: what Welcome says, for readers without a socket. */
+/**
+ * The signed facts and the state of each study: the contents of Welcome, for readers without a
+ * socket.
+ */
 async function studies(exchange: Exchange): Promise<void> {
   const { hub } = exchange;
   sendJson(exchange, {
@@ -92,10 +98,13 @@ async function ledger(exchange: Exchange): Promise<void> {
   sendJson(exchange, { unit: '2^-64', budgets: await ledgerView(hub), rollbacks });
 }
 
-/** An automatic rule may exclude thousands: the page shows the newest, `keelson ledger` as many as are asked for. */
+/**
+ * Most exclusions on the page. An automatic rule may exclude thousands; `keelson ledger` lists as
+ * many as requested.
+ */
 const quarantinedShown = 50;
 
-/** Exact participation: for the operator's eyes only. */
+/** Exact participation. For the operator only. */
 async function progress(exchange: Exchange): Promise<void> {
   const { hub, metrics: counted } = exchange;
   const rows = await Promise.all(hub.studies().map(async (view) => ({

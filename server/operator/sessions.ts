@@ -2,25 +2,31 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../base/clock.js';
 
-/** A browser in which the operator is signed in stays so for this long. */
+/** How long a browser stays signed in. */
 const lifetimeMs = 12 * 3_600_000;
-/** Browsers signed in at once; one more signs the oldest out. */
+/** Most browsers signed in at once. One more signs the oldest out. */
 const sessionsMax = 64;
 
-/** Browsers in which the operator has signed in: in memory, so a restart signs everybody out. */
+/**
+ * Browsers in which the operator has signed in. They are kept in memory, so a restart signs all of
+ * them out.
+ */
 export interface OperatorSessions {
   /** @returns the `Set-Cookie` header of a new session for the browser that sent `request`. */
   open(request: IncomingMessage): string;
-  /** Whether the request carries the cookie of a session that is neither over nor closed. */
+  /** Whether the request has the cookie of a session that is neither expired nor closed. */
   holds(request: IncomingMessage): boolean;
-  /** Forgets the request's session. @returns the `Set-Cookie` header that makes the browser forget it too. */
+  /**
+   * Ends the request's session. @returns the `Set-Cookie` header that makes the browser delete its
+   * cookie.
+   */
   close(request: IncomingMessage): string;
 }
 
 /**
- * Sessions hold a digest of the cookie, never the cookie: looking one up compares digests, whose timing tells nothing
- * about a cookie of 32 random bytes. The cookie is not the token, is out of reach of scripts, and is sent with requests
- * of the server's own pages only.
+ * Sessions hold a digest of the cookie, never the cookie. A lookup compares digests, so its timing
+ * reveals nothing about a cookie of 32 random bytes. The cookie is not the token, scripts cannot
+ * read it, and browsers send it only with requests of the server's own pages.
  */
 export function createOperatorSessions(clock: Clock): OperatorSessions {
   const ends = new Map<string, number>();
@@ -54,21 +60,25 @@ export function createOperatorSessions(clock: Clock): OperatorSessions {
 }
 
 /**
- * Whether a page of this server sent the request. Browsers put the sending page's origin on every POST, and pages cannot
- * change it; a name that only points here (DNS rebinding) has another session, and so none.
+ * Whether a page of this server sent the request. Browsers put the sending page's origin on every
+ * POST, and pages cannot change it. A page under a stranger's name for this server (DNS rebinding)
+ * gets no cookie, so it has no session.
  */
 export function isFromOwnPage({ headers: { origin, host } }: IncomingMessage): boolean {
   if (origin === undefined || host === undefined) return false;
   return origin === `http://${host}` || origin === `https://${host}`;
 }
 
-/** Cookies know no ports: servers of one machine that differ in the port must not sign each other out. */
+/**
+ * Cookies ignore ports. Without the port in the name, servers on one machine would sign each
+ * other's operators out.
+ */
 function nameFor(request: IncomingMessage): string {
   return `keelson-operator-${request.socket.localPort ?? 0}`;
 }
 
 function cookie(request: IncomingMessage, value: string, maxAgeS: number): string {
-  // Also behind a proxy that speaks TLS for this server: the page's own address says so.
+  // True behind a proxy that does TLS for this server too: the page's own address shows it.
   const secure = request.headers.origin?.startsWith('https:') === true ? '; Secure' : '';
   return `${nameFor(request)}=${value}; Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`;
 }

@@ -1,7 +1,10 @@
 import { findStudy, type Exchange } from './exchange.js';
 import { HttpError } from './http-error.js';
 
-/** Ends a study for good: its open epoch is released as planned, none follows. Asking again changes nothing. */
+/**
+ * Ends a study for good. Its open epoch is released as planned, and none follows. A repeated
+ * request changes nothing.
+ */
 export async function endStudy(exchange: Exchange): Promise<void> {
   const { hub, query, logger, response } = exchange;
   const { studyId, name } = findStudy(hub, query.get('study'));

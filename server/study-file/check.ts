@@ -5,7 +5,7 @@ import { readYaml } from './yaml-text.js';
 
 type PathItem = { readonly key: unknown; readonly value: unknown };
 
-/** A checked file and a way to say where something stands in it. */
+/** A checked file, with a way to find the line of a value. */
 export interface CheckedFile<T> {
   readonly content: T;
   readonly lineOf: (path: readonly (string | number)[]) => number | undefined;
@@ -13,7 +13,7 @@ export interface CheckedFile<T> {
 
 /**
  * Reads YAML and checks it against a schema.
- * @throws KeelsonError('invalid-study') for the first thing that is wrong: line, path, value, rule, remedy.
+ * @throws KeelsonError('invalid-study') for the first fault: line, path, value, rule, remedy.
  */
 export function checkText<const Schema extends v.GenericSchema>(
   schema: Schema, text: string, file: string,
@@ -29,7 +29,7 @@ export function checkText<const Schema extends v.GenericSchema>(
   }
   const result = v.safeParse(schema, value);
   if (result.success) return { content: result.output, lineOf };
-  // A misspelt key is also a missing one: what was written says more.
+  // A misspelt key is also a missing one. The misspelling is the better message.
   const issue = result.issues.find(isUnknownKey) ?? result.issues[0];
   const items = (issue.path ?? []) as readonly PathItem[];
   const keys = items.map((item) => (typeof item.key === 'number' ? item.key : String(item.key)));

@@ -5,9 +5,10 @@ import { checkPublicKey } from '../../src/signing/index.js';
 import { studyError } from './refusal.js';
 
 /**
- * Reads a list of enrolled keys: one public key of 64 hexadecimal digits in each line; empty lines and text after `#`
- * do not count.
- * @throws KeelsonError('invalid-study') with the line, for a key that cannot be used or stands there twice.
+ * Reads a list of enrolled keys: one public key of 64 hexadecimal digits in each line. Empty lines
+ * and text after `#` are ignored.
+ * @throws KeelsonError('invalid-study') with the line, for a key that cannot be used or is listed
+ *   twice.
  */
 export function parseKeyList(text: string, file: string): ReadonlySet<string> {
   const keys = new Set<string>();
@@ -35,7 +36,9 @@ export function parseKeyList(text: string, file: string): ReadonlySet<string> {
   return keys;
 }
 
-/** Pins a list without publishing it: SHA-256 of the keys' bytes, sorted and joined, in hex. */
+/**
+ * Identifies a list without publishing it: SHA-256 of the keys' bytes, sorted and joined, in hex.
+ */
 export function digestOfKeys(keys: ReadonlySet<string>): string {
   return createHash('sha256').update(concatBytes(...[...keys].sort().map(fromHex))).digest('hex');
 }

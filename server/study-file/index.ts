@@ -1,4 +1,4 @@
-/** Study files: YAML in, studies that can run out. */
+/** Reads study files: YAML becomes studies that can run. */
 export { parsePopulationsText, type Population, type Populations } from './populations.js';
 export { parseStudyText, type StudyTextOptions } from './parse.js';
 export { digestOfKeys, parseKeyList } from './enrolled-keys.js';

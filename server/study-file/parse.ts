@@ -21,8 +21,8 @@ export interface StudyTextOptions {
   /** Shared budgets, from `parsePopulationsText`. */
   readonly populations?: Populations | undefined;
   /**
-   * Reads a file that the study names (its list of keys), relative to the study's own. Reading is the caller's
-   * business.
+   * Reads a file that the study names (its list of keys), relative to the study's own file. The
+   * caller provides it, since this module reads no files.
    */
   readonly readText?: (path: string) => string;
   /** Default: the registry. */
@@ -30,10 +30,10 @@ export interface StudyTextOptions {
 }
 
 /**
- * A study file as a study that can run: checked, defaults filled in, parameters parsed, planned once.
+ * Turns a study file into a study that can run: checked, defaults filled in, parameters parsed,
+ * planned once.
  * @throws KeelsonError('invalid-study') naming the path, the value, the rule and a remedy;
- *   KeelsonError('plan-infeasible') when
- *   the study is well-formed and no plan for it exists.
+ *   KeelsonError('plan-infeasible') when the study is well-formed and no plan for it exists.
  */
 export function parseStudyText(text: string, options: StudyTextOptions): StudyDefinition {
   const file = new StudyReader(checkText(studySchema, text, options.name), options);
@@ -77,13 +77,13 @@ class StudyReader {
     };
     if (quarantine !== undefined && !mayExclude(document)) {
       throw this.#refused('quarantine', undefined,
-        'cannot be used here: who is left out would show, or cost, what they had sent',
+        'cannot be used here: exclusions would reveal, or charge people for, what they had sent',
         'leave it out, or use participation: secret with a budget that is not each contributor\'s own');
     }
     return { document, enrolled };
   }
 
-  /** A rule that compares rows with answers needs answers that rows can be compared with. */
+  /** A rule that compares rows with answers needs answers with the form of rows. */
   checkQuarantine({ document, estimator, plan }: StudyDefinition): void {
     if (document.quarantine === undefined || answersAreRows(document, estimator, plan)) return;
     throw this.#refused('quarantine', undefined,
@@ -91,7 +91,7 @@ class StudyReader {
       'leave it out, or choose an estimator whose answers are, such as robust-mean');
   }
 
-  /** An error that follows from the file's values, said in the file's terms. */
+  /** Turns an error that follows from the file's values into one about the file. */
   placed(error: unknown): unknown {
     const { name } = this.options;
     if (error instanceof InvalidParameterError) {
@@ -174,7 +174,7 @@ class StudyReader {
   #rate({ keys, per }: { readonly keys: number; readonly per: number }): StudyDocument['admission'] {
     if (this.#content.participation === 'secret') {
       throw this.#refused('admission.rate', { keys, per: `${per}ms` },
-        'with a rate, who is there decides who else may be, which secret participation must not show',
+        'with a rate, a key that is taken may keep another out, so it reveals who takes part',
         'write participation: public, or admit by keys or enrolment');
     }
     return { kind: 'rate', keys, perMs: per };
@@ -221,8 +221,8 @@ class StudyReader {
 }
 
 /**
- * The conversions name the number, not the key: it is the one that the release's statement has, or the budget's, which may
- * be written in the populations file.
+ * Errors of the conversions name the number, not the key. The number is the one of the release's
+ * statement, or of the budget, which may be in the populations file.
  */
 function pathOfPrivacy({ details }: InvalidParameterError, { privacy, budget }: StudyFile): string {
   const name = (['epsilon', 'delta'] as const).find((candidate) => candidate in details);

@@ -2,9 +2,9 @@ import { KeelsonError } from '../../src/base/errors.js';
 
 /** What is wrong with a file that an operator wrote. */
 export interface Refusal {
-  /** Where, as `budget.epsilon`; empty for the whole file. */
+  /** The place, for example `budget.epsilon`; empty for the whole file. */
   readonly path: string;
-  /** What stands there, shortened; absent when nothing does. */
+  /** The value there, shortened; absent when there is none. */
   readonly value?: string;
   readonly rule: string;
   readonly remedy?: string;
@@ -23,7 +23,7 @@ export function studyError(file: string, refusal: Refusal, cause?: unknown): Kee
   });
 }
 
-/** A value as it can stand in a message. */
+/** A value as text for a message. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value, (_key, item: unknown) =>
     typeof item === 'number' && !Number.isFinite(item) ? String(item) : item) ?? typeof value;

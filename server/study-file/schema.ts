@@ -4,10 +4,10 @@ import { limits } from '../../src/base/limits.js';
 import { durationForm, durationPattern, epochLength, parseDuration } from './durations.js';
 
 /**
- * The form of a study file. Every schema carries its rule as its description and as the message of
- * each of its checks, so that whatever fails, the operator is told what may stand there. Every key
- * also carries what it is for and an example (`key`). The reference page and the JSON Schema for
- * editors are made from these.
+ * The form of a study file. Every schema has its rule as its description and as the message of each
+ * of its checks, so that every error tells the operator what is allowed there. Every key also has a
+ * text on its purpose and an example (`key`). The reference page and the JSON Schema for editors
+ * are generated from these.
  */
 const named = `${nameRule} (64 hexadecimal digits), with single spaces only`;
 const name = ruled(named, v.pipe(
@@ -25,13 +25,13 @@ function ruled<const Schema extends v.GenericSchema>(rule: string, schema: Schem
   return v.pipe(schema, v.description(rule));
 }
 
-/** What a key of a study file is for. */
+/** Words about a key of a study file. */
 export interface KeyWords {
-  /** Sentences in plain words. */
+  /** Its purpose, in plain sentences. */
   readonly about: string;
-  /** A value that the key takes. */
+  /** A valid value. */
   readonly example: unknown;
-  /** What holds where the key is left out, if the schema has no default that says so. */
+  /** What applies when the key is left out, if the schema has no default. */
   readonly otherwise?: string;
 }
 
@@ -85,7 +85,7 @@ const epoch = ruled(epochRule, v.pipe(
   v.check(({ every, contributors }) => (every === undefined) !== (contributors === undefined), epochRule),
 ));
 
-/** Of a budget that renews: how long a charge counts. */
+/** How long a charge counts in a budget that renews. */
 const window = duration(100, '100ms', 3_660 * 86_400_000, '3660d');
 const windowAbout = 'The budget renews: what a release costs counts for this long. '
   + 'Without it, what is spent stays spent for ever.';

@@ -3,21 +3,22 @@ import {
 } from 'yaml';
 import { shown, studyError } from './refusal.js';
 
-/** A file that is larger than this is not a study. */
+/** A larger file is no study. */
 const charactersMax = 1024 * 1024;
 /**
- * The parser's time grows with the number of parts (a key, a value, a mark, a space between them), and with more than their
- * number where they are nested: a file of a megabyte could keep it busy for minutes. Within these bounds it takes a second.
+ * The parser's time grows with the number of parts (a key, a value, a mark, a space between them),
+ * and faster where parts are nested. A file of a megabyte could keep it busy for minutes. Within
+ * these bounds it takes at most a second.
  */
 const partsMax = 20_000;
-/** How deep lists and maps may stand in each other on one line, and how far a line may be indented. */
+/** Most levels of lists and maps on one line, and the bound on a line's indentation. */
 const nestedMax = 16;
 const indentMax = 64;
 
-/** What the lexer puts before a text without quotes. */
+/** The lexer's mark before a text without quotes. */
 const scalarMark = '\u001f';
 
-/** What a YAML file says, and where. */
+/** The contents of a YAML file, with their lines. */
 export interface YamlText {
   readonly value: unknown;
   /** Line, from 1, of the value at a path, or of the nearest one around it. */
@@ -25,9 +26,10 @@ export interface YamlText {
 }
 
 /**
- * Reads one YAML 1.2 document (JSON is one too).
- * @throws KeelsonError('invalid-study') with the line, for text that is not YAML, a key twice, or aliases (a few of
- *   them can stand for gigabytes); and for text of so many parts, or so deeply nested, that it is no study. Takes a second at most.
+ * Reads one YAML 1.2 document (JSON is one too). Takes a second at most.
+ * @throws KeelsonError('invalid-study') with the line, for text that is not YAML, a key twice, or
+ *   aliases (a few of them can stand for gigabytes). Also for text with so many parts, or so deeply
+ *   nested, that it is no study.
  */
 export function readYaml(text: string, file: string): YamlText {
   if (text.length > charactersMax) {
@@ -38,9 +40,10 @@ export function readYaml(text: string, file: string): YamlText {
   refuseHugeYaml(text, file);
   const lines = new LineCounter();
   const document = parseDocument(text, {
-    // The parser compares each key with every other one.
+    // The parser's own check is off: it compares each key with every other one.
     lineCounter: lines, uniqueKeys: false, prettyErrors: false, version: '1.2',
-    // What is wrong is thrown. The parser's own warnings would go to standard error instead, with text of the file.
+    // Faults are thrown. The parser's own warnings would go to standard error, with text of the
+    // file.
     logLevel: 'error',
   });
   const [problem] = [...document.errors, ...document.warnings];
@@ -53,7 +56,9 @@ export function readYaml(text: string, file: string): YamlText {
   return { value: plainValue(document, file), lineOf: (path) => lineOf(document, lines, path) };
 }
 
-/** Reads the text as far as the bounds go, in a time that grows with its length alone. */
+/**
+ * Checks the bounds on parts and nesting, in a time that grows only with the length of the text.
+ */
 function refuseHugeYaml(text: string, file: string): void {
   const refused = (line: number, rule: string, remedy: string): Error => studyError(file, { path: '', line, rule, remedy });
   let [parts, line, opened, marks] = [0, 1, 0, 0];
@@ -64,7 +69,7 @@ function refuseHugeYaml(text: string, file: string): void {
     if (parts > partsMax) {
       throw refused(line, `has more than ${partsMax} keys, values and marks`, 'give a long list of keys as a file of its own');
     }
-    // A text follows, which may look like marks.
+    // A text follows. Its characters may look like marks.
     if (!isText && part === scalarMark) isText = true;
     else {
       if (!isText) {
@@ -114,7 +119,7 @@ function lineOf(document: Document, lines: LineCounter, path: readonly (string |
   for (let length = path.length; length > 0; length--) {
     const parent: unknown = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
     const key = path[length - 1];
-    // The key's line, not the value's: a value may start on the next one.
+    // The line of the key, not of the value: a value may start on the next line.
     const pair = isMap(parent)
       ? parent.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === key)
       : undefined;
