@@ -14,7 +14,7 @@ function Page(): VNode {
     <div id="content" tabindex="-1"><${Content} /></div></div>`;
 }
 
-/** The address says which study is shown, so it stays. */
+/** The address names the shown study, so it does not change. */
 function toContent(event: Event): void {
   event.preventDefault();
   document.getElementById('content')!.focus();
@@ -25,7 +25,7 @@ function Content(): VNode {
   if (list === null) return trouble.value === '' ? html`<${Loading} />` : html`<${Unreachable} />`;
   const { value: at } = route;
   if (at.kind === 'unknown') return html`<${NoPage} asked=${at.asked} />`;
-  // With one study there is nothing to choose.
+  // With only one study there is nothing to choose.
   const only = list.length === 1 ? list[0] : undefined;
   const wanted = at.kind === 'study' ? list.find(({ entry }) => entry.id === at.id) : only;
   if (wanted !== undefined) return html`<${StudyPage} key=${wanted.entry.id} followed=${wanted} />`;
@@ -33,7 +33,7 @@ function Content(): VNode {
   return list.length === 0 ? html`<${NoStudies} />` : html`<${ListPage} list=${list} />`;
 }
 
-/** The address is of no study that this server has. */
+/** The address names a study that this server does not have. */
 function NoStudy({ id }: { readonly id: string }): VNode {
   return html`<main class="page"><section class="card empty"><h1>There is no such study here</h1>
     <p>No study of this server has the id that the address asks for:
@@ -42,7 +42,7 @@ function NoStudy({ id }: { readonly id: string }): VNode {
     <${ListLink} /></section></main>`;
 }
 
-/** The address is of no page at all. */
+/** The address is not that of any page. */
 function NoPage({ asked }: { readonly asked: string }): VNode {
   return html`<main class="page"><section class="card empty"><h1>There is no such page</h1>
     <p>The address asks for <code class="asked">${asked}</code></p>
@@ -74,7 +74,7 @@ function NoStudies(): VNode {
     <p class="quiet small">A study appears here by itself.</p></section></main>`;
 }
 
-/** Follows the study that is looked at, and asks the server for it where it is not listed. */
+/** Follows the study that the address names, and asks the server for it if it is not listed. */
 function followWanted(): void {
   effect(() => {
     const { value: at } = route;
@@ -82,7 +82,7 @@ function followWanted(): void {
     if (wanted !== undefined) follow(wanted);
     document.title = wanted === undefined ? 'Keelson' : `${wanted.entry.name} – Keelson`;
   });
-  // The server may have taken a study since the page asked for the list.
+  // The server may have started a study after the page asked for the list.
   effect(() => {
     const { value: at } = route;
     if (at.kind !== 'study') return;

@@ -19,7 +19,7 @@ export interface Cloud {
   readonly covariance: readonly (readonly number[])[];
 }
 
-/** One bar: `from` null below all edges, `to` null above them. */
+/** One bar. `from` is null for values below all edges, `to` is null for values above them. */
 export interface Bin {
   readonly from: number | null;
   readonly to: number | null;
@@ -28,23 +28,23 @@ export interface Bin {
   readonly high: number | null;
 }
 
-/** A square of one number for every two columns. */
+/** A square matrix with one number for every two columns. */
 export interface MatrixPicture {
   readonly kind: 'matrix';
   readonly name: string;
-  /** Of covariances; else its entries are shares of directions. */
+  /** True for covariances. Otherwise the entries are shares of directions. */
   readonly isCovariance: boolean;
   readonly size: number;
   readonly entries: readonly number[];
-  /** Half of the 95 % interval of each entry; null where the release says nothing. */
+  /** Half of the 95 % interval of each entry; null if the release states none. */
   readonly halves: readonly (number | null)[];
-  /** Where the entries begin in the estimate. */
+  /** Index of the first entry in the estimate. */
   readonly offset: number;
-  /** The mean in front of the matrix; null where there is none. */
+  /** The mean in front of the matrix; null if there is none. */
   readonly centre: readonly number[] | null;
 }
 
-/** What an estimate is, as far as a page can draw it as more than numbers over time. */
+/** What a page can draw of an estimate besides numbers over time. */
 export type Picture =
   | MatrixPicture
   | { readonly kind: 'mixture'; readonly components: readonly Component[] }
@@ -52,7 +52,9 @@ export type Picture =
   | { readonly kind: 'bins'; readonly bins: readonly Bin[] }
   | { readonly kind: 'choice'; readonly chosen: number; readonly names: readonly string[] };
 
-/** The picture of an estimate, and how many of the numbers that `numbersOf` lists are drawn over epochs. */
+/**
+ * The picture of an estimate, and how many of the numbers from `numbersOf` are drawn over epochs.
+ */
 export function pictureOf(
   entry: StudyEntry, outcome: Value,
 ): { readonly picture: Picture | null; readonly charts: number } {
@@ -60,12 +62,12 @@ export function pictureOf(
   const picture = mixtureOf(entry, outcome) ?? cloudsOf(entry, outcome) ?? matrixOf(entry, outcome) ?? binsOf(entry, outcome)
     ?? choiceOf(entry, outcome);
   if (picture === null) return { picture, charts: size };
-  // A mean and variances go over time like any other numbers.
+  // A mean and variances are drawn over time, like other numbers.
   const isOverTime = picture.kind === 'matrix' && picture.isCovariance;
   return { picture, charts: isOverTime ? (picture.centre?.length ?? 0) + picture.size : 0 };
 }
 
-/** The square that an estimate is or has among its parts; null where there is none. */
+/** The square matrix that an estimate is or contains; null if there is none. */
 function matrixOf({ document }: StudyEntry, outcome: Value): MatrixPicture | null {
   const { estimate, shape, parts } = outcome;
   const size = document.columns.length;
@@ -80,7 +82,7 @@ function matrixOf({ document }: StudyEntry, outcome: Value): MatrixPicture | nul
   const isSquare = (lengths: readonly number[]): boolean =>
     lengths.length === 2 && lengths[0] === size && lengths[1] === size;
   if (parts === undefined) {
-    // One column's square is a number like any other.
+    // For one column, the matrix is a single number.
     if (!isSquare(shape) || size < 2) return null;
     return squareAt(0, 'matrix', null);
   }
@@ -105,7 +107,7 @@ function mixtureOf({ document }: StudyEntry, outcome: Value): Picture | null {
     components = Array.from({ length: shape[0]! }, (_, k) =>
       ({ weight: estimate[3 * k]!, mean: estimate[3 * k + 1]!, deviation: estimate[3 * k + 2]! }));
   } else return null;
-  // Fewer components than were allowed: the rest weigh nothing.
+  // Fewer components than allowed: the others have no weight.
   return { kind: 'mixture', components: components.filter(({ weight, deviation }) => weight > 0 && deviation > 0) };
 }
 
@@ -144,7 +146,7 @@ function choiceOf({ document }: StudyEntry, { estimate }: Value): Picture | null
   return { kind: 'choice', chosen: estimate[0]!, names: hypotheses.map(hypothesisInWords) };
 }
 
-/** A list parameter travels as JSON; null for anything else. */
+/** A list parameter is sent as JSON; null for anything else. */
 export function listIn(parameter: unknown): readonly unknown[] | null {
   if (typeof parameter !== 'string' || !parameter.startsWith('[')) return null;
   try {

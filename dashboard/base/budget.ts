@@ -1,24 +1,26 @@
 import type { ReleaseBody, StudyDocument } from '../../client/index.js';
 
-/** How a study stands with its privacy budget, as its newest release says. Shares are of the cap, 0 to 1. */
+/**
+ * The state of a study's privacy budget, from its newest release. Shares are of the cap, 0 to 1.
+ */
 export interface BudgetState {
   readonly epsilonSpent: number;
   readonly epsilonCap: number;
   readonly spentShare: number;
-  /** Set aside for the open epoch; 0 when none is open. */
+  /** Reserved for the open epoch; 0 if none is open. */
   readonly reservedShare: number;
   readonly leftShare: number;
-  /** Of one release, alone. */
+  /** For one release alone. */
   readonly epsilonPerRelease: number;
-  /** How many more epochs fit after the open one; null when a release costs nothing. */
+  /** How many more epochs fit after the open one; null if a release costs nothing. */
   readonly epochsLeft: number | null;
-  /** The budget renews: a charge counts for this long. */
+  /** The budget renews: a charge counts for this long. Null if it does not renew. */
   readonly windowMs: number | null;
 }
 
-/** @param isOpen an epoch is open: what it will cost is set aside already. */
+/** @param isOpen an epoch is open, so its cost is reserved already. */
 export function budgetOf({ ledger, cost }: ReleaseBody, isOpen: boolean): BudgetState {
-  // Whatever runs out first is what the bar shows.
+  // The bar shows what runs out first.
   const units = [
     { spent: ledger.rhoSpent, cap: ledger.rhoCap, cost: cost.rhoAmount },
     { spent: ledger.deltaSpent, cap: ledger.deltaCap, cost: cost.deltaAmount },
@@ -43,12 +45,15 @@ export function budgetOf({ ledger, cost }: ReleaseBody, isOpen: boolean): Budget
   };
 }
 
-/** Bigger than doubles are these amounts, and far from 2^1024: their ratio is as exact as a double. */
+/**
+ * These amounts are exact integers above 2^53 but far below 2^1024, so their ratio is as exact as a
+ * double.
+ */
 function ratio(part: bigint, all: bigint): number {
   return Number(part) / Number(all);
 }
 
-/** Whom the study protects, against whom, and how far, in words that need no glossary. From public facts. */
+/** Who is protected from whom, and how well, in words that need no glossary. From public facts. */
 export function guaranteeInWords({ budget, participation, privacy }: StudyDocument): {
   readonly sentence: string; readonly notAgainst: string; readonly oddsPerRelease: number; readonly oddsInAll: number;
 } {

@@ -1,8 +1,11 @@
-/** Numbers and times for people. Digits are as many as the noise leaves meaning in. */
+/** Numbers and times for people. Numbers show only digits that the noise leaves meaningful. */
 
 const locale = 'en-GB';
 
-/** Making a formatter takes a hundred times as long as using one: a table of releases would be most of a redraw. */
+/**
+ * Making a formatter takes a hundred times as long as using it. For a table of releases that would
+ * be most of the drawing time.
+ */
 const formatters = new Map<string, Intl.NumberFormat>();
 
 function formatter(key: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
@@ -25,7 +28,7 @@ const clock = new Intl.DateTimeFormat(locale, {
   day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit',
 });
 
-/** A true minus, and no minus zero. */
+/** With a true minus sign, and without a negative zero. */
 function tidy(text: string): string {
   return (/^-0(\.0*)?$/.test(text) ? text.slice(1) : text).replace(/^-/, '−');
 }
@@ -35,15 +38,16 @@ function power(text: string): string {
   return tidy(text).replace('e+', 'e').replace('e-', 'e−');
 }
 
-/** Decimals that show two significant digits of `halfWidth`; at most 12, never negative. */
+/** Number of decimals that show two significant digits of `halfWidth`; from 0 to 12. */
 export function decimalsFor(halfWidth: number): number {
   if (!(halfWidth > 0) || !Number.isFinite(halfWidth)) return 0;
   return Math.min(12, Math.max(0, 1 - Math.floor(Math.log10(halfWidth))));
 }
 
 /**
- * `value` in digits that `halfWidth`, of its 95 % interval, leaves meaning in; four significant digits when it is
- * unknown or zero. Very large and very small numbers are written with a power of ten.
+ * `value` with the digits that are meaningful for `halfWidth`, half of its 95 % interval. Four
+ * significant digits if `halfWidth` is unknown or zero. Very large and very small numbers have a
+ * power of ten.
  */
 export function shown(value: number | null | undefined, halfWidth?: number | null): string {
   if (value === null || value === undefined || Number.isNaN(value)) return 'none';
@@ -57,7 +61,7 @@ export function shown(value: number | null | undefined, halfWidth?: number | nul
   return tidy(inDigits(4).format(value));
 }
 
-/** 3.21, 0.0412, 8: three significant digits, none for show. */
+/** 3.21, 0.0412, 8: three significant digits without trailing zeros. */
 export function amount(value: number): string {
   if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) {
     return power(value.toExponential(1).replace('.0e', 'e'));
@@ -65,7 +69,7 @@ export function amount(value: number): string {
   return tidy(inDigits(3).format(value));
 }
 
-/** All digits of a number that somebody chose: 0.05, 10,000,000, 1e−12. */
+/** All digits of a number that a person chose: 0.05, 10,000,000, 1e−12. */
 export function exact(value: number): string {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-6 || size >= 1e12)) return power(value.toExponential());
@@ -89,7 +93,10 @@ export function percent(share: number): string {
   return `${inDecimals(0, value < 10 ? 1 : 0).format(value)}\u00a0%`;
 }
 
-/** About how long, in the two largest units that matter: `4 h 30 min`, `12 days`. It is never broken into two lines. */
+/**
+ * About how long, in the two largest units: `4 h 30 min`, `12 days`. It never breaks into two
+ * lines.
+ */
 export function duration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   if (seconds < 120 && seconds !== 60) return `${seconds}\u00a0s`;
@@ -103,23 +110,26 @@ export function duration(milliseconds: number): string {
   return days < 730 ? counted(days, 'day').replace(' ', '\u00a0') : `${whole(days / 365.25)}\u00a0years`;
 }
 
-/** Round numbers within [low, high], four to nine of them, as an axis is marked with. Empty where the range is. */
+/**
+ * Four to nine round numbers within [low, high], for the marks of an axis. Empty if the range is
+ * empty.
+ */
 export function roundTicks(low: number, high: number): readonly number[] {
   const room = (high - low) / 8;
   if (!(room > 0) || !Number.isFinite(room)) return [];
   const power = 10 ** Math.floor(Math.log10(room));
   const step = power * ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= room) ?? 10);
   const first = Math.ceil(low / step);
-  // Multiples of the step, not sums: 0.1 + 0.2 is no mark.
+  // Multiples of the step instead of sums: 0.1 + 0.2 would give an odd mark.
   return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
-/** `21 Nov, 09:14:05`: a Unix timestamp in this browser's zone. */
+/** `21 Nov, 09:14:05`: a Unix timestamp in this browser's time zone. */
 export function clockTime(unixMs: number): string {
   return clock.format(unixMs);
 }
 
-/** With a capital and a full stop, which texts of the server may lack. */
+/** Adds a capital letter and a full stop, which texts from the server may lack. */
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }

@@ -1,23 +1,23 @@
 import type { ReleaseBody, StudyDocument } from '../../client/index.js';
 
-/** How many releases a page keeps, so that its memory does not grow for as long as it is open. */
+/** How many releases a page keeps, so that its memory stays bounded while it is open. */
 export const releasesKept = 2000;
 
-/** Charts of one study at most: a matrix has more numbers than a page can show over time. */
+/** Most charts of one study: a matrix has more numbers than a page can show over time. */
 export const chartsMax = 12;
 
-/** Which page an address asks for. A study is `#/study/ID`, so that links and reloads keep it. */
+/** The page that an address asks for. A study is `#/study/ID`, so links and reloads keep it. */
 export type Route =
   | { readonly kind: 'list' }
   | { readonly kind: 'study'; readonly id: string }
-  /** `asked` is what stands after the `#`, shortened. There is no such page. */
+  /** There is no page for this address. `asked` is the text after the `#`, shortened. */
   | { readonly kind: 'unknown'; readonly asked: string };
 
 const askedLength = 100;
 
-/** @param hash as `location.hash` has it. */
+/** @param hash the value of `location.hash`. */
 export function routeOf(hash: string): Route {
-  // The skip link leads to #content: it names a place on the page and no page.
+  // The skip link goes to #content, which is a place on the page and not a page.
   if (['', '#', '#/', '#content'].includes(hash)) return { kind: 'list' };
   const found = /^#\/study\/([0-9a-f]{64})\/?$/i.exec(hash);
   if (found !== null) return { kind: 'study', id: found[1]!.toLowerCase() };
@@ -26,7 +26,7 @@ export function routeOf(hash: string): Route {
   return { kind: 'unknown', asked: isLong ? `${asked.slice(0, askedLength - 3)}...` : asked };
 }
 
-/** The text of an address as a person wrote it; unchanged where it cannot be decoded. */
+/** The address as a person wrote it; unchanged if it cannot be decoded. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -35,32 +35,34 @@ function decoded(text: string): string {
   }
 }
 
-/** What `/v1/studies` says of a study. */
+/** What `/v1/studies` reports about a study. */
 export interface StudyEntry {
   readonly id: string;
   readonly name: string;
   readonly state: 'open' | 'exhausted' | 'ended';
-  /** Decimal; 0 when none is open. */
+  /** Decimal; 0 if none is open. */
   readonly epoch: string;
-  /** Unix time; 0 when the epoch closes on a count, or none is open. */
+  /** Unix time; 0 if the epoch closes on a count, or none is open. */
   readonly closesAtMs: number;
-  /** In the log. */
+  /** Number of releases in the log. */
   readonly releases: number;
   readonly document: StudyDocument;
-  /** The estimator in a line. */
+  /** The estimator in one line. */
   readonly title: string;
   readonly parameterWords: Readonly<Record<string, string>>;
   /** A name for each number of an estimate. */
   readonly labels?: readonly string[];
 }
 
-/** One number over epochs: null where a release refused. All of one length, oldest first. */
+/**
+ * One number over epochs, null for a refused release. All lists have the same length, oldest first.
+ */
 export interface Series {
   readonly epochs: readonly number[];
   readonly values: readonly (number | null)[];
   readonly lows: readonly (number | null)[];
   readonly highs: readonly (number | null)[];
-  /** Why a release refused; null where it did not. */
+  /** Why a release refused; null for one with an answer. */
   readonly refusals: readonly (string | null)[];
 }
 
@@ -74,7 +76,10 @@ export interface Row {
 /** An outcome with an estimate. */
 export type ValueOutcome = Extract<ReleaseBody['outcome'], { kind: 'value' }>;
 
-/** The interval of one number of an estimate: the release's own, or that of its noise; null when it says nothing. */
+/**
+ * The interval of one number of an estimate: the release's own, or that of its noise; null if there
+ * is neither.
+ */
 export function intervalOf(outcome: ValueOutcome, place: number): readonly [number, number] | null {
   const { interval95: interval, uncertainty } = outcome;
   if (interval !== undefined) return [interval.low[place]!, interval.high[place]!];
@@ -85,8 +90,8 @@ export function intervalOf(outcome: ValueOutcome, place: number): readonly [numb
 }
 
 /**
- * What a page remembers of a study's releases: the numbers that it draws, and the last release in full. Taking one
- * costs O(charts), whatever the length of the log; memory is bounded by `kept`.
+ * What a page keeps of a study's releases: the numbers that it draws, and the last release in full.
+ * Adding one costs O(charts) for any length of the log. `kept` bounds the memory.
  */
 export class History {
   readonly rows: Row[] = [];
@@ -95,17 +100,23 @@ export class History {
   readonly #values: (number | null)[][] = [];
   readonly #lows: (number | null)[][] = [];
   readonly #highs: (number | null)[][] = [];
-  /** All that were taken, forgotten ones too. */
+  /** Number of all releases that were added, including those no longer kept. */
   count = 0;
   /** How many of them refused. */
   refused = 0;
   last: ReleaseBody | null = null;
-  /** The newest with an estimate: a refusal does not take away what was released before. */
+  /** The newest release with an estimate: a refusal does not hide the last answer. */
   lastValue: (ReleaseBody & { readonly outcome: ValueOutcome }) | null = null;
-  /** Which numbers of an estimate are kept, by their place in it. Estimates have one size: the first one decides. */
+  /**
+   * The indexes of the kept numbers of an estimate. Estimates have one size, so the first one
+   * decides.
+   */
   #places: readonly number[] | null = null;
 
-  /** @param choose the places of the numbers to keep, the most telling first; a dozen of them are kept. */
+  /**
+   * @param choose returns the indexes of the numbers to keep, most important first. At most a dozen
+   *   are kept.
+   */
   constructor(
     private readonly kept = releasesKept,
     private readonly choose = (outcome: ValueOutcome): readonly number[] => outcome.estimate.map((_, place) => place),
@@ -132,11 +143,11 @@ export class History {
       this.#lows[slot]!.push(interval?.[0] ?? null);
       this.#highs[slot]!.push(interval?.[1] ?? null);
     });
-    // Halved at twice the size, so that forgetting costs O(1) per release.
+    // Forgetting half at twice the size costs O(1) per release.
     if (this.epochs.length >= 2 * this.kept) this.#forget();
   }
 
-  /** The number that was chosen as `slot`. The newest `kept` releases. */
+  /** The number at `slot` in the newest `kept` releases. */
   series(slot: number): Series {
     const newest = <T>(list: readonly T[] | undefined): readonly T[] => list?.slice(-this.kept) ?? [];
     return {
@@ -145,14 +156,14 @@ export class History {
     };
   }
 
-  /** The number chosen as `slot` of one release, `row` counted in `rows`, and half of its interval. */
+  /** The number at `slot` of one release, and half of its interval. `row` is an index in `rows`. */
   at(slot: number, row: number): { readonly value: number | null; readonly half: number | null } {
     const [low, high] = [this.#lows[slot]?.[row] ?? null, this.#highs[slot]?.[row] ?? null];
     const half = low === null || high === null ? null : (high - low) / 2;
     return { value: this.#values[slot]?.[row] ?? null, half };
   }
 
-  /** Before the first estimate there are only refusals. */
+  /** Until the first estimate there are only refusals. */
   #widen(places: number): void {
     while (this.#values.length < places) {
       const nothing = (): null[] => this.epochs.map(() => null);
@@ -169,7 +180,9 @@ export class History {
   }
 }
 
-/** The columns where an estimate has one number per column; else what the server calls them; else by place. */
+/**
+ * The columns if an estimate has one number per column; else the server's labels; else the indexes.
+ */
 export function labelsOf(entry: StudyEntry, size: number): readonly string[] {
   const { columns } = entry.document;
   if (entry.labels?.length === size) return entry.labels;
@@ -177,7 +190,7 @@ export function labelsOf(entry: StudyEntry, size: number): readonly string[] {
   return Array.from({ length: size }, (_, place) => `number ${place + 1} of ${size}`);
 }
 
-/** A refusal's reason as the end of a sentence. */
+/** A refusal's reason, worded as the end of a sentence. */
 export function reasonInWords(reason: string): string {
   return refusalWords[reason] ?? reason.replaceAll('-', ' ');
 }

@@ -1,15 +1,15 @@
 import { pictureOf } from './answer.js';
 import { labelsOf, type StudyEntry, type ValueOutcome } from './model.js';
 
-/** One number of an estimate and what it is called. */
+/** One number of an estimate, and its name. */
 export interface NamedNumber {
   readonly place: number;
   readonly name: string;
 }
 
 /**
- * The numbers of an estimate in the order in which people want them. Of a matrix: the mean in front of it, then what
- * stands on its diagonal, then each pair of columns once. Else as they come.
+ * The numbers of an estimate, most useful first. For a matrix: the mean in front of it, then its
+ * diagonal, then each pair of columns once. Otherwise in their own order.
  */
 export function numbersOf(entry: StudyEntry, outcome: ValueOutcome): readonly NamedNumber[] {
   const labels = labelsOf(entry, outcome.estimate.length);

@@ -3,7 +3,10 @@ import { routeOf, type Route } from './model.js';
 
 export const route = signal<Route>(routeOf(location.hash));
 
-/** Follows the address from here on. The top of a page that was gone to is in view, and the keyboard goes on there. */
+/**
+ * Follows the address from now on. After a change it scrolls to the top of the page and moves the
+ * keyboard focus there.
+ */
 export function startRouting(): void {
   addEventListener('hashchange', () => {
     route.value = routeOf(location.hash);

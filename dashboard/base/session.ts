@@ -5,7 +5,7 @@ import {
 import { History, type StudyEntry } from './model.js';
 import { numbersOf } from './numbers.js';
 
-/** How this page hears of a study, which is what it says in its status line. */
+/** How this page is connected to a study. The status line shows it. */
 export type Link =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting' }
@@ -13,44 +13,49 @@ export type Link =
   | { readonly kind: 'catching-up' }
   | { readonly kind: 'live' }
   | { readonly kind: 'reconnecting'; readonly reason: string; readonly retryAtMs: number }
-  /** The log does not verify. What was shown before it did. */
+  /** The log does not verify. Everything shown before did verify. */
   | { readonly kind: 'failed'; readonly fault: string; readonly text: string }
   | { readonly kind: 'error'; readonly text: string }
   | { readonly kind: 'ended'; readonly state: 'exhausted' | 'ended' };
 
-/** A study and what is known of it. Views take `history` through `historyOf`. */
+/** A study and what the page knows about it. Views read `history` through `historyOf`. */
 export interface Followed {
   readonly entry: StudyEntry;
   readonly history: History;
   readonly version: Signal<number>;
   readonly link: Signal<Link>;
-  /** What has changed and is not drawn yet: one drawing shows all of it. Null when nothing waits. */
+  /** Changes that are not drawn yet: the next drawing shows all of them. Null if there are none. */
   waiting: (() => void)[] | null;
-  /** By the server's word; `closesAtMs` on the page's own clock. */
+  /** As the server reports it. `closesAtMs` is on the page's own clock. */
   readonly news: Signal<Pick<StudyNews, 'state' | 'epoch'> & { readonly closesAtMs: number | null }>;
 }
 
-/** What is known of a study's releases. A view that asks is drawn again when that changes. */
+/**
+ * What the page knows about a study's releases. A view that reads it is drawn again when it
+ * changes.
+ */
 export function historyOf({ history, version }: Followed): History {
   void version.value;
   return history;
 }
 
-/** There are releases that this page has not read: what it does not know is not nothing. */
+/**
+ * Whether there are releases that this page has not read. It must then not say that there are none.
+ */
 export function isUnread(followed: Followed): boolean {
   const { kind } = followed.link.value;
   return historyOf(followed).count === 0 && followed.entry.releases > 0 && kind !== 'live' && kind !== 'ended';
 }
 
-/** Studies followed at once without being looked at: every one takes a socket. */
+/** Most studies that are followed while nobody looks at them: each needs a socket. */
 const followedMax = 12;
-/** Half of a picture at 60 Hz. */
+/** Half of a frame at 60 Hz. */
 const sliceMs = 8;
 const listAgainMs = 5_000;
 
-/** Null until the server has answered for the first time. */
+/** Null until the server's first answer. */
 export const studies = signal<readonly Followed[] | null>(null);
-/** What keeps the list from being fresh, for people; empty when nothing does. */
+/** Why the list may be out of date, in words; empty if it is up to date. */
 export const trouble = signal('');
 /** Hexadecimal. */
 export const serverKey = signal('');
@@ -58,7 +63,7 @@ export const serverKey = signal('');
 const subscriptions = new Map<string, ReleaseSubscription>();
 let asking = false;
 
-/** Asks for the list of studies, and again while there is none. */
+/** Asks for the list of studies, and retries until there is one. */
 export async function refresh(): Promise<void> {
   if (asking) return;
   asking = true;
@@ -77,7 +82,7 @@ export async function refresh(): Promise<void> {
   if (trouble.value !== '' || studies.value?.length === 0) systemRuntime.after(listAgainMs, () => void refresh());
 }
 
-/** Studies that are known stay as they are; new ones are followed while there are few. */
+/** Keeps known studies. Follows new ones as long as they are few. */
 function adopt(entries: readonly StudyEntry[]): void {
   const known = new Map(studies.value?.map((each) => [each.entry.id, each]));
   studies.value = entries.map((entry) => known.get(entry.id) ?? followable(entry));
@@ -92,7 +97,9 @@ function followable(entry: StudyEntry): Followed {
   };
 }
 
-/** Follows a study from its first release on. Every release is verified by the client before it is shown. */
+/**
+ * Follows a study from its first release on. The client verifies every release before it is shown.
+ */
 export function follow(followed: Followed): void {
   const { entry, link, news } = followed;
   if (subscriptions.has(entry.id)) return;
@@ -102,18 +109,18 @@ export function follow(followed: Followed): void {
   subscriptions.set(entry.id, subscription);
   link.value = { kind: 'connecting' };
   subscription.onConnected(() => {
-    // A server that was restarted may have other studies.
+    // A restarted server may have other studies.
     if (link.value.kind === 'reconnecting') void refresh();
     link.value = { kind: 'catching-up' };
   });
   subscription.onHead(() => { link.value = { kind: 'live' }; });
   subscription.onReconnecting((reason, retryInMs) => {
-    // Seconds may pass before the next word of the server: the epoch that was open may be over by then.
+    // Until the server's next message the open epoch may already be over.
     link.value = { kind: 'reconnecting', reason, retryAtMs: systemRuntime.nowMs() + retryInMs };
   });
   subscription.onNews(({ state, epoch, closesInMs }) => {
     const at = closesInMs === null ? null : systemRuntime.nowMs() + closesInMs;
-    // A release and the epoch that opens after it come together.
+    // A release and the next epoch arrive together.
     draw(followed, () => {
       const { epoch: before, closesAtMs } = news.value;
       news.value = { state, epoch, closesAtMs: at ?? (epoch === before ? closesAtMs : null) };
@@ -122,14 +129,14 @@ export function follow(followed: Followed): void {
   void read(followed, subscription);
 }
 
-/** Shows a change within 30 ms, together with what else changes until then. */
+/** Draws a change within 30 ms, together with all other changes until then. */
 function draw(followed: Followed, change: () => void): void {
   if (followed.waiting !== null) {
     followed.waiting.push(change);
     return;
   }
   followed.waiting = [change];
-  // A log of thousands is drawn as it is read, but drawing must not take the time that verifying needs.
+  // A log of thousands is drawn while it is read. Drawing must leave time for verifying.
   systemRuntime.after(followed.link.value.kind === 'catching-up' ? 250 : 30, () => drawNow(followed));
 }
 
@@ -145,14 +152,14 @@ async function read(followed: Followed, subscription: ReleaseSubscription): Prom
   try {
     for await (const { release } of subscription) {
       history.take(release);
-      // Once per drawing, however many releases it shows.
+      // At most once per drawing, for any number of releases.
       if (followed.waiting?.includes(redraw) !== true) draw(followed, redraw);
     }
     link.value = { kind: 'ended', state: subscription.head?.state === 'exhausted' ? 'exhausted' : 'ended' };
   } catch (error) {
     link.value = failureOf(error);
   }
-  // What was verified last is shown together with how it ended.
+  // Shows the last verified release together with the reason why the connection ended.
   drawNow(followed);
 }
 

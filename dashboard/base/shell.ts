@@ -4,7 +4,7 @@ import { theme, themes } from './theme.js';
 
 const themeNames = { system: 'System', light: 'Light', dark: 'Dark' } as const;
 
-/** The strip on top of every page: where one is, what `children` add, and the choice of a theme. */
+/** The bar at the top of every page: the title, the `children`, and the choice of a theme. */
 export function Header({ title, children }: { readonly title?: string; readonly children?: ComponentChildren }): VNode {
   return html`<header class="bar"><div class="bar-inside">
     <a class="brand" href="/#/"><img src="/favicon.svg" alt="" width="26" height="26" />Keelson${
@@ -12,7 +12,7 @@ export function Header({ title, children }: { readonly title?: string; readonly 
     <div class="bar-end">${children}<${ThemeChoice} /></div></div></header>`;
 }
 
-/** Three buttons, of which one is pressed. */
+/** Three buttons. One of them is pressed. */
 export function ThemeChoice(): VNode {
   return html`<div class="segments" role="group" aria-label="Theme">${themes.map((each) => html`
     <button key=${each} type="button" aria-pressed=${theme.value === each} onClick=${() => { theme.value = each; }}>
@@ -34,7 +34,7 @@ export function Badge({ tone, children }: { readonly tone: string; readonly chil
   return html`<span class=${`badge ${tone}`}>${children}</span>`;
 }
 
-/** A message across the page: what happened, and what it means. */
+/** A message across the page: what happened and what it means. */
 export function Notice(
   { tone, title, children, alert = false }:
   { readonly tone: string; readonly title: string; readonly alert?: boolean; readonly children?: ComponentChildren },

@@ -3,7 +3,7 @@ import { amount, binText, percent, spoken, whole } from './format.js';
 
 type Line = readonly [what: string, much: string];
 
-/** What a picture says, in at most three short lines of what and how much. */
+/** A picture in at most three short lines, each with a name and a value. */
 export function summaryOf(picture: Picture, columns: readonly string[]): readonly Line[] {
   switch (picture.kind) {
     case 'mixture':
@@ -22,7 +22,7 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
   }
 }
 
-/** The three pairs of columns that go together most, whichever way. */
+/** The three pairs of columns with the strongest correlation of either sign. */
 function strongest(picture: MatrixPicture, columns: readonly string[]): readonly Line[] {
   return pairsOf(picture).slice(0, 3).map(({ across, up, correlation }) => [
     `${spoken(columns[across] ?? '')} and ${spoken(columns[up] ?? '')}`, correlation.toFixed(2).replace(/^-/, '−'),
@@ -36,13 +36,13 @@ export interface Pair {
   /** From -1 to 1. */
   readonly correlation: number;
   readonly covariance: number;
-  /** Half of the 95 % interval of the covariance; null where the release says nothing. */
+  /** Half of the 95 % interval of the covariance; null if the release states none. */
   readonly half: number | null;
-  /** Zero is outside the interval; true where there is none. */
+  /** Zero is outside the interval. True if there is no interval. */
   readonly isSure: boolean;
 }
 
-/** Every two columns, those that go together most first, whichever way. */
+/** All pairs of columns, the strongest correlation of either sign first. */
 export function pairsOf({ size, entries, halves }: MatrixPicture): readonly Pair[] {
   const pairs: Pair[] = [];
   for (let up = 0; up < size; up++) {

@@ -1,19 +1,19 @@
 import { effect, signal } from '@preact/signals';
 
-/** What a person asked for: `system` follows the platform. */
+/** The theme that a person chose: `system` follows the platform. */
 export type Theme = 'system' | 'light' | 'dark';
 
 export const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
 const place = 'keelson-theme';
 
-/** The theme in force. Setting it restyles the page and is remembered in this browser. */
+/** The current theme. Setting it restyles the page, and this browser remembers it. */
 export const theme = signal<Theme>(remembered());
 
-/** Counts every change of colours, so that what is drawn rather than styled is drawn again. */
+/** Counts changes of colours, so that canvases are drawn again. */
 export const paint = signal(0);
 
-/** Keeps the page in the chosen theme from here on. */
+/** Applies the chosen theme to the page from now on. */
 export function startTheme(): void {
   effect(() => {
     const { value } = theme;
@@ -25,7 +25,7 @@ export function startTheme(): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { paint.value += 1; });
 }
 
-/** The colours that the theme gives to these custom properties now, as canvases understand them. */
+/** The colours of these custom properties in the current theme, in a form for canvases. */
 export function coloursOf<Name extends string>(host: HTMLElement, names: readonly Name[]): Record<Name, string> {
   const probe = document.createElement('i');
   host.append(probe);
@@ -37,7 +37,7 @@ export function coloursOf<Name extends string>(host: HTMLElement, names: readonl
   return Object.fromEntries(found) as Record<Name, string>;
 }
 
-/** Browsers may forbid storage altogether: then the system decides, every time. */
+/** A browser may forbid storage. The theme then always follows the system. */
 function remembered(): Theme {
   try {
     return themes.find((each) => each === localStorage.getItem(place)) ?? 'system';
@@ -51,6 +51,6 @@ function remember(value: Theme): void {
     if (value === 'system') localStorage.removeItem(place);
     else localStorage.setItem(place, value);
   } catch {
-    // The page then forgets the choice when it is closed; nothing else depends on it.
+    // The page then forgets the choice when it closes. Nothing else depends on it.
   }
 }

@@ -2,12 +2,12 @@ import type uPlot from 'uplot';
 import type { Series } from '../base/model.js';
 import { marksOf, type Mark } from './thin.js';
 
-/** Few enough releases that each may be told from the next. */
+/** Up to this many releases, each gets a point of its own. */
 const pointsMax = 40;
-/** More lines than this would hide what they stand beside. */
+/** More lines than this would hide the answers. */
 const linesMax = 12;
 
-/** The answers as a line in the band of their intervals. */
+/** Draws the answers as a line inside the band of their intervals. */
 export function drawAnswers(chart: uPlot, series: Series, colour: string): void {
   const { ctx, bbox } = chart;
   const pixel = devicePixelRatio;
@@ -36,7 +36,10 @@ export function drawAnswers(chart: uPlot, series: Series, colour: string): void 
   ctx.restore();
 }
 
-/** A straight scale as a function to canvas pixels: what `valToPos` says, without looking the scale up for every point. */
+/**
+ * A linear scale as a function to canvas pixels. It equals `valToPos` without a look-up for every
+ * point.
+ */
 function scaleOf(chart: uPlot, name: 'x' | 'y'): (value: number) => number {
   const { min, max } = chart.scales[name]!;
   const [from, to] = [min ?? 0, max ?? 1];
@@ -45,7 +48,7 @@ function scaleOf(chart: uPlot, name: 'x' | 'y'): (value: number) => number {
   return (value) => start + slope * (value - from);
 }
 
-/** Where a release has no interval its answer is all that the band covers. */
+/** A release without an interval adds only its answer to the band. */
 function fillBand(ctx: CanvasRenderingContext2D, run: readonly Mark[], yOf: (value: number) => number): void {
   if (run.length < 2 || run.every(({ low }) => low === null)) return;
   ctx.beginPath();
@@ -68,7 +71,10 @@ function traceLine(ctx: CanvasRenderingContext2D, run: readonly Mark[], yOf: (va
   });
 }
 
-/** A band needs two epochs: the interval of one that stands between refusals, or is the first, is a line with ends. */
+/**
+ * A band needs two epochs. The interval of a single answer between refusals, or of the first one,
+ * is a vertical line with ends.
+ */
 function whisker(ctx: CanvasRenderingContext2D, mark: Mark, yOf: (value: number) => number, arm: number): void {
   const { x, low, high } = mark;
   if (low === null || high === null) return;
@@ -89,7 +95,10 @@ function dot(ctx: CanvasRenderingContext2D, { x, last }: Mark, yOf: (value: numb
   ctx.fill();
 }
 
-/** A cross on the axis for each refused epoch, and while they are few a dashed line: told apart without colour. */
+/**
+ * A cross on the axis for each refused epoch. If they are few, also a dashed line, so that colour
+ * is not needed.
+ */
 export function drawRefusals(chart: uPlot, { epochs, refusals }: Series, colour: string): void {
   const refused = epochs.filter((_, place) => (refusals[place] ?? null) !== null);
   if (refused.length === 0) return;

@@ -14,9 +14,11 @@ export interface LineChart {
 const font = '12px system-ui, sans-serif';
 
 /**
- * A line over epochs in its band of 95 % intervals, as wide as `host`. Refused epochs carry a mark on the axis. Axes,
- * scales and the pointer are uPlot's; the line and its band are drawn here, in one pass, from a mark per column of pixels.
- * @param onPoint is told which release the pointer is at, by its place in the series; null when it left.
+ * A line over epochs inside its band of 95 % intervals, as wide as `host`. Refused epochs have a
+ * mark on the axis. uPlot provides the axes, scales and pointer. The line and its band are drawn
+ * here in one pass, from one mark per column of pixels.
+ * @param onPoint gets the index in the series of the release under the pointer; null when the
+ *   pointer leaves.
  */
 export function createLineChart(host: HTMLElement, first: Series, onPoint: (place: number | null) => void): LineChart {
   const colours = coloursOf(host, ['quiet', 'line', 'accent', 'warn', 'card']);
@@ -55,7 +57,7 @@ export function createLineChart(host: HTMLElement, first: Series, onPoint: (plac
   observer.observe(host);
   return {
     update(next) {
-      // The chart was made with the newest: the first update would draw it twice.
+      // The chart was made with this series: the first update would draw it twice.
       if (next === series) return;
       series = next;
       chart.setData(dataOf(next));
@@ -70,13 +72,16 @@ export function createLineChart(host: HTMLElement, first: Series, onPoint: (plac
 const wholeSteps = [1, 2, 5].flatMap((step) => Array.from({ length: 10 }, (_, power) => step * 10 ** power))
   .sort((left, right) => left - right);
 
-/** From the first epoch to the last; room on both sides of a single one. */
+/** From the first epoch to the last, with room on both sides if there is only one. */
 function rangeOf(epochs: readonly number[]): [number, number] {
   const [first, last] = [epochs[0] ?? 0, epochs.at(-1) ?? 0];
   return first === last ? [first - 1, last + 1] : [first, last];
 }
 
-/** A tenth of the range above and below; something to see also when every value is the same, or there is none. */
+/**
+ * Adds a tenth of the range above and below. Also gives a visible range if all values are equal or
+ * there are none.
+ */
 function roomFor(extent: readonly [number, number] | null): [number, number] {
   if (extent === null || !Number.isFinite(extent[1] - extent[0])) return [0, 1];
   const [low, high] = extent;
@@ -84,7 +89,7 @@ function roomFor(extent: readonly [number, number] | null): [number, number] {
   return [low - room, high + room];
 }
 
-/** What uPlot keeps of a series: nothing that it changes, so nothing is copied. */
+/** The arrays for uPlot. It does not change them, so nothing is copied. */
 function dataOf({ epochs, values }: Series): uPlot.AlignedData {
   const nothing = (): null[] => epochs.map(() => null);
   return [epochs as number[], values.length === 0 ? nothing() : values as (number | null)[]];

@@ -1,23 +1,26 @@
 import type { Series } from '../base/model.js';
 
-/** What is drawn in one column of pixels, from left to right. Several releases there are one mark that covers them all. */
+/**
+ * What one column of pixels shows. Several releases in one column become one mark that covers them
+ * all.
+ */
 export interface Mark {
   readonly x: number;
-  /** Of the first and the last release there, and of the least and the greatest answer. */
+  /** The first and the last answer in it, and the smallest and the largest one. */
   readonly first: number;
   least: number;
   greatest: number;
   last: number;
-  /** Of all intervals there; null when no release there has one. */
+  /** Over all intervals in it; null if no release in it has one. */
   low: number | null;
   high: number | null;
 }
 
 /**
- * The answers of a series as runs of marks, at most one for every column of pixels; a refusal ends a run. Nothing that
- * could be seen is lost: each release lies within its mark, and what a mark spans is reached by some release.
- * One pass, O(releases).
- * @param xOf the column of pixels of an epoch, a whole number that never falls.
+ * The answers of a series as runs of marks, at most one for every column of pixels. A refusal ends
+ * a run. Nothing visible is lost: each release lies within its mark, and some release reaches each
+ * end of a mark. One pass, O(releases).
+ * @param xOf the column of pixels of an epoch: an integer that never decreases.
  */
 export function marksOf({ epochs, values, lows, highs }: Series, xOf: (epoch: number) => number): readonly Mark[][] {
   const runs: Mark[][] = [];
@@ -45,7 +48,10 @@ export function marksOf({ epochs, values, lows, highs }: Series, xOf: (epoch: nu
   return runs;
 }
 
-/** The least and the greatest that a series reaches, intervals included; null when it has no answer. O(releases). */
+/**
+ * The smallest and the largest value of a series, with intervals; null if it has no answer.
+ * O(releases).
+ */
 export function extentOf({ values, lows, highs }: Series): readonly [number, number] | null {
   let [least, greatest] = [Infinity, -Infinity];
   for (const list of [values, lows, highs]) {

@@ -4,9 +4,9 @@ import { html } from '../base/html.js';
 import { percent, type Programme, type State } from './model.js';
 import { programme, sendScene, sendSetting, state } from './session.js';
 
-/** While the slider is held, what it shows; null: what the laboratory plays. */
+/** The value of the slider while a person holds it; null: the setting that the lab plays. */
 const held = signal<number | null>(null);
-/** Estimators ticked but not started; null: those that play. */
+/** Estimators that are ticked but not started; null: those that play. */
 const ticked = signal<readonly string[] | null>(null);
 const estimatorsMax = 8;
 const shelves = [
@@ -16,7 +16,7 @@ const shelves = [
 
 const valueOf = (event: Event): string => (event.currentTarget as HTMLInputElement).value;
 
-/** What a person can change: at once from the next round on, or with a new start. */
+/** What a person can change: some of it from the next round on, the rest with a new start. */
 export function Controls(): VNode | null {
   const [now, all] = [state.value, programme.value];
   if (now === null || all === null) return null;

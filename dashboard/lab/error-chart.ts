@@ -5,7 +5,9 @@ import type { Line } from './model.js';
 /** Errors below this share of a scale look the same. */
 const floor = 1e-3;
 
-/** Errors of every answer over the rounds, on a logarithmic scale: a tenfold error is one step. */
+/**
+ * Errors of every answer over the rounds, on a logarithmic scale: ten times the error is one step.
+ */
 export function createErrorChart(
   host: HTMLElement, lines: readonly Line[], colours: readonly string[], rounds: readonly number[],
 ): { update(lines: readonly Line[], rounds: readonly number[]): void; close(): void } {
@@ -44,14 +46,14 @@ function dataOf(lines: readonly Line[], rounds: readonly number[]): uPlot.Aligne
   return [[...rounds], ...errors];
 }
 
-/** 0.01, 1, 1,000; from there on 10⁴: an axis has no room for a million. */
+/** 0.01, 1, 1,000, and then 10⁴: an axis has no room for a million. */
 function powerText(value: number): string {
   if (value < 1e4) return value.toLocaleString('en-GB', { maximumFractionDigits: 6 });
   const digits = String(Math.round(Math.log10(value)));
   return `10${[...digits].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')}`;
 }
 
-/** Null for what lies between: a line for each would hide the chart. */
+/** Null for all values in between: a line for each would hide the chart. */
 function powerOfTen(value: number | null): number | null {
   if (value === null || value <= 0) return null;
   const power = Math.log10(value);

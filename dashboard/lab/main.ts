@@ -16,7 +16,7 @@ function Chart({ lines }: { readonly lines: readonly Line[] }): VNode {
   const chart = useRef<ReturnType<typeof createErrorChart> | null>(null);
   const numbers = rounds.value.map(({ index }) => index + 1);
   const names = lines.map(({ name }) => name).join();
-  // What is drawn again when the theme changes is what is shown by then.
+  // When the theme changes, the newest values are drawn again.
   const latest = useRef({ lines, numbers });
   latest.current = { lines, numbers };
   const painted = paint.value;
@@ -34,7 +34,7 @@ function Chart({ lines }: { readonly lines: readonly Line[] }): VNode {
       <span class=${isPrivate ? 'swatch' : 'swatch dashed'}></span>${title}${isPrivate ? '' : ' (not private)'}</li>`)}</ul></section>`;
 }
 
-/** The colour of a line in the theme that is in force, as canvases understand it. */
+/** The colour of a line in the current theme, in a form for canvases. */
 function colourOf(host: HTMLElement, place: number): string {
   const probe = document.createElement('i');
   probe.className = `s${place}`;
@@ -45,7 +45,10 @@ function colourOf(host: HTMLElement, place: number): string {
   return color;
 }
 
-/** Honest people whose rows came too late, where they are so many that the machine shows in the answers; else 0. */
+/**
+ * Number of honest people whose rows came too late, if it is so large that it affects the answers;
+ * else 0.
+ */
 function lateOf({ honest, setting }: Round): number {
   const now = state.value;
   const people = now === null || now.studies.length === 0 ? 0 : now.sessions / now.studies.length;
@@ -72,7 +75,7 @@ function Answers({ round, lines }: { readonly round: Round; readonly lines: read
     <div class="group"><h3>Released by the server, private</h3><div class="answers">${of(true)}</div></div></section>`;
 }
 
-/** One number per column, each with its name for those who hover or listen. */
+/** One number per column. Each has its name as a tooltip and for screen readers. */
 function Values({ of }: { readonly of: readonly number[] | null }): VNode | null {
   const columns = programme.value?.data.find(({ name }) => name === state.value?.scene.data)?.columns ?? [];
   if (of === null) return null;
@@ -118,7 +121,7 @@ function PhaseBadge({ now: { phase } }: { readonly now: State }): VNode {
   return html`<${Badge} tone=${tone}><span class=${`dot ${dot}`}></span>${text}<//>`;
 }
 
-/** Said to screen readers, and shown while nothing else is. */
+/** For screen readers. Also shown on the page as long as there is nothing else. */
 function status({ phase, connected, sessions }: State): string {
   if (phase === 'stopped') return 'The laboratory has stopped. Start "keelson lab" once more.';
   if (phase === 'connecting') return `${connected} of ${sessions} sessions connected`;

@@ -1,4 +1,4 @@
-/** What the laboratory's own server tells: see cli/lab/theatre.ts and cli/lab/rounds.ts. */
+/** What the lab's own server sends: see cli/lab/theatre.ts and cli/lab/rounds.ts. */
 export interface Setting {
   readonly attack: string;
   readonly hostileShare: number;
@@ -27,7 +27,7 @@ export interface Answer {
   readonly reason?: string;
   readonly estimate: readonly number[] | null;
   readonly error: number | null;
-  /** Null past the estimator's promise. */
+  /** Null beyond the estimator's promise. */
   readonly promised: number | null;
 }
 
@@ -56,12 +56,12 @@ export interface ListedEstimator {
   readonly assumption: string;
 }
 
-/** One line of the chart and one card: an answer without privacy, or a private one. */
+/** One line of the chart and one card: a private answer, or one without privacy. */
 export interface Line {
   readonly name: string;
   readonly title: string;
   readonly isPrivate: boolean;
-  /** By round; null where it was refused. */
+  /** By round; null if it was refused. */
   readonly errors: readonly (number | null)[];
 }
 
@@ -85,7 +85,7 @@ export function linesOf(rounds: readonly Round[]): readonly Line[] {
   return [...baselines, ...answers];
 }
 
-/** Whether a private answer was as good as its plan had said: at most twice the promised error. */
+/** Whether a private answer was as good as its plan promised: at most twice the promised error. */
 export function verdictOf({ outcome, error, promised }: Answer): { readonly text: string; readonly tone: string } {
   if (outcome === 'refused' || error === null) return { text: 'refused to answer', tone: 'quiet' };
   if (promised === null) return { text: 'beyond its promise', tone: 'quiet' };

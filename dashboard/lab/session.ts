@@ -4,12 +4,15 @@ import type { Programme, Round, Scene, Setting, State } from './model.js';
 export const state = signal<State | null>(null);
 export const rounds = signal<readonly Round[]>([]);
 export const programme = signal<Programme | null>(null);
-/** What is wrong now, in words; empty when nothing is. */
+/** What is wrong now, in words; empty if nothing is. */
 export const trouble = signal('');
 
 const roundsKept = 500;
 
-/** Follows the laboratory; after a lost connection the browser comes back by itself and hears everything again. */
+/**
+ * Follows the lab. After a lost connection the browser reconnects automatically and receives
+ * everything again.
+ */
 export async function begin(): Promise<void> {
   const events = new EventSource('/lab/events');
   events.addEventListener('open', () => {
@@ -21,7 +24,7 @@ export async function begin(): Promise<void> {
   });
   events.addEventListener('state', (event) => {
     const { state: next } = JSON.parse(event.data as string) as { state: State };
-    // Another scene begins with nothing played.
+    // A new configuration begins without rounds.
     if (next.phase === 'connecting' && next.address === null) rounds.value = [];
     state.value = next;
   });

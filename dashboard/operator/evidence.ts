@@ -12,7 +12,7 @@ type Answer =
   | { readonly kind: 'fault'; readonly text: string }
   | { readonly kind: 'found'; readonly evidence: Evidence; readonly study: string };
 
-/** How far one contributor's own rows are from what was published, when the operator asks. */
+/** On request, shows how far one contributor's own rows are from the published answers. */
 export function EvidenceCard({ studies }: { readonly studies: readonly StudyProgress[] }): VNode {
   const [answer, setAnswer] = useState<Answer>({ kind: 'none' });
   const ask = (event: Event): void => {

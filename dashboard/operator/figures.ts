@@ -4,14 +4,14 @@ import { html } from '../base/html.js';
 import { Notice } from '../base/shell.js';
 import { bytes, latency, meaningOf, refusalsOf, type Health } from './model.js';
 
-/** A figure with its name; `note` is said smaller beneath it. */
+/** A figure with its name. `note` is shown smaller beneath it. */
 export function Figure(
   { name, value, note }: { readonly name: string; readonly value: string; readonly note?: string },
 ): VNode {
   return html`<div class="figure"><dt>${name}</dt><dd>${value}</dd>${note !== undefined && html`<dd class="note">${note}</dd>`}</div>`;
 }
 
-/** How far something has come: a bar with its numbers in words. */
+/** A bar with its numbers in words, for progress. */
 export function Meter(
   { name, value, of, tone = 'accent' }:
   { readonly name: string; readonly value: number; readonly of: number; readonly tone?: string },
@@ -22,7 +22,10 @@ export function Meter(
     <${Track} name=${name} share=${share} tone=${tone} /></div>`;
 }
 
-/** A bar that is full at `share` 1. Without a name it only repeats, for eyes, what stands beside it. */
+/**
+ * A bar that is full at `share` 1. Without a name it only repeats the text beside it, and screen
+ * readers ignore it.
+ */
 export function Track({ share, tone, name }: { readonly share: number; readonly tone: string; readonly name?: string }): VNode {
   const full = `translateX(${100 * Math.min(1, Math.max(0, share)) - 100}%)`;
   return name === undefined
@@ -31,7 +34,7 @@ export function Track({ share, tone, name }: { readonly share: number; readonly 
         aria-valuenow=${Math.min(1, Math.max(0, share))} aria-valuetext=${percent(share)}><span style=${{ transform: full }}></span></span>`;
 }
 
-/** The server as a whole: who is connected, what waits, and how the disk keeps up. */
+/** The server as a whole: connections, queues and the speed of the disk. */
 export function Server({ health }: { readonly health: Health }): VNode {
   const { store } = health;
   return html`<section aria-label="Server" class="stack">

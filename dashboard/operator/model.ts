@@ -1,24 +1,27 @@
-/** One study as `/v1/operator/progress` tells of it. */
+/** One study in the answer of `/v1/operator/progress`. */
 export interface StudyProgress {
   readonly id: string;
   readonly name: string;
   readonly state: 'open' | 'exhausted' | 'ended';
   readonly epoch: string;
-  /** Unix milliseconds by the server's clock; 0 when the epoch closes on a count or none is open. */
+  /** Unix milliseconds by the server's clock; 0 if the epoch closes on a count or none is open. */
   readonly closesAtMs: number;
   /** Contributors that the study's plan expects per epoch. */
   readonly cohort: number;
-  /** Null when epochs close on a count. */
+  /** Null if epochs close on a count. */
   readonly everyMs: number | null;
   readonly releases: number;
   readonly progress: EpochProgress | null;
-  /** Contributors whose own budget did not pay for the open epoch. */
+  /** Number of contributors whose own budget did not pay for the open epoch. */
   readonly leftOut: number;
-  /** How far, in scales, a key's rows may be from an answer before it may be excluded; null where nobody is. */
+  /**
+   * A key may be excluded if its rows are farther than this from an answer, in scales; null if
+   * nobody is excluded.
+   */
   readonly beyond: number | null;
-  /** Such keys are excluded by themselves, at each release. */
+  /** Such keys are excluded automatically at each release. */
   readonly automatic: boolean;
-  /** The newest 50 keys that are excluded, the newest first. */
+  /** The newest 50 excluded keys, newest first. */
   readonly quarantined: readonly {
     readonly contributor: string; readonly fromEpoch: string; readonly distance: number; readonly atMs: number;
   }[];
@@ -29,7 +32,7 @@ export interface StudyProgress {
   };
 }
 
-/** The open epoch, exactly. */
+/** Exact figures of the open epoch. */
 export interface EpochProgress {
   readonly contributors: number;
   readonly complete: number;
@@ -42,9 +45,9 @@ export interface Progress {
   /** The server's clock. */
   readonly atMs: number;
   readonly studies: readonly StudyProgress[];
-  /** Studies, or files of them, that the server was asked to run and does not. */
+  /** Studies, or files of studies, that the server should run and does not. */
   readonly refusedStudies: readonly { readonly study: string; readonly reason: string }[];
-  /** By code: refused before it was known for which study. */
+  /** By code: refusals before the study was known. */
   readonly refused: Readonly<Record<string, number>>;
 }
 
@@ -84,7 +87,7 @@ export interface Evidence {
     readonly farthest: number | null;
   }[];
   readonly truncated: boolean;
-  /** The first epoch that leaves the key out. */
+  /** The first epoch without the key. */
   readonly excludedFrom: string | null;
 }
 

@@ -5,7 +5,10 @@ import { html } from '../base/html.js';
 import type { Evidence, StudyProgress } from './model.js';
 import { exclude, Refused } from './session.js';
 
-/** What may be done about a key whose rows were measured. Nothing, unless the study's facts say from which distance on. */
+/**
+ * What the operator may do about a key whose rows were measured. Nothing, unless the study's facts
+ * state a distance.
+ */
 export function Quarantine(
   { evidence, study }: { readonly evidence: Evidence; readonly study: StudyProgress | undefined },
 ): VNode | null {
@@ -36,7 +39,7 @@ export function Quarantine(
     ${state.fault !== '' && html`<p class="fault small">Not excluded: ${state.fault}.</p>`}</div>`;
 }
 
-/** Everybody who is left out, and why. */
+/** All excluded keys, and why. */
 export function Quarantined({ studies }: { readonly studies: readonly StudyProgress[] }): VNode | null {
   const rows = studies.flatMap(({ name, quarantined }) => quarantined.map((entry) => ({ name, ...entry })));
   if (rows.length === 0) return null;

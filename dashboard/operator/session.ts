@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { systemRuntime } from '../../client/index.js';
 import type { Evidence, Health, Progress } from './model.js';
 
-/** What the page knows, and since when by its own clock. */
+/** The newest figures, and when they arrived by the page's own clock. */
 export interface Seen {
   readonly progress: Progress;
   readonly health: Health;
@@ -11,23 +11,23 @@ export interface Seen {
   readonly rates: Readonly<Record<string, number>> | null;
 }
 
-/** `asking`: it is not known yet whether this browser is signed in. */
+/** `asking`: the page does not know yet whether this browser is signed in. */
 export const access = signal<'asking' | 'out' | 'in'>('asking');
 export const seen = signal<Seen | null>(null);
-/** What keeps the figures from being fresh, in words; empty when nothing does. */
+/** Why the figures may be out of date, in words; empty if they are up to date. */
 export const trouble = signal('');
 
 const everyMs = 2_000;
 const timeoutMs = 8_000;
 let cancelNext = (): void => undefined;
 
-/** Asks for the figures now, and again every two seconds while this browser is signed in. */
+/** Asks for the figures now, and then every two seconds as long as this browser is signed in. */
 export async function watch(): Promise<void> {
   cancelNext();
   try {
     const [progress, health] = await Promise.all([
       read<Progress>('/v1/operator/progress'),
-      // A server that stops answers 503 and still tells.
+      // A server that stops answers 503, with its figures.
       read<Health>('/healthz', 503),
     ]);
     const atMs = systemRuntime.nowMs();
@@ -47,10 +47,10 @@ export async function watch(): Promise<void> {
   cancelNext = systemRuntime.after(everyMs, () => void watch());
 }
 
-/** @returns what was wrong, in words; empty when this browser is signed in now. */
+/** @returns what was wrong, in words; empty if this browser is now signed in. */
 export async function signIn(token: string): Promise<string> {
   try {
-    // In a header, so that no form of another page can send it.
+    // In a header, so that a form on another page cannot send it.
     await read('/v1/operator/sign-in', undefined, { method: 'POST', headers: { Authorization: `Bearer ${token.trim()}` } });
   } catch (error) {
     if (error instanceof SignedOut) return 'That is not this server\'s token.';
@@ -67,13 +67,13 @@ export async function signOut(): Promise<void> {
   seen.value = null;
 }
 
-/** @throws Refused with the server's words, or the network's error. */
+/** @throws Refused with the server's message, or the network's error. */
 export function askEvidence(study: string, contributor: string): Promise<Evidence> {
   const query = new URLSearchParams({ study, contributor: contributor.trim().toLowerCase() });
   return read<Evidence>(`/v1/operator/evidence?${query.toString()}`);
 }
 
-/** Excludes a key for good. @throws Refused with the server's words, or the network's error. */
+/** Excludes a key for good. @throws Refused with the server's message, or the network's error. */
 export async function exclude(study: string, contributor: string): Promise<void> {
   const query = new URLSearchParams({ study, contributor });
   await read(`/v1/operator/quarantine?${query.toString()}`, undefined, { method: 'POST' });
@@ -82,7 +82,7 @@ export async function exclude(study: string, contributor: string): Promise<void>
 
 class SignedOut extends Error {}
 
-/** The server answered, and its answer is no. */
+/** The server answered with a refusal. */
 export class Refused extends Error {}
 
 async function read<T>(path: string, alsoGood?: number, init: RequestInit = {}): Promise<T> {

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { html } from '../base/html.js';
 import { signIn } from './session.js';
 
-/** The door: the token, and where to find it. */
+/** The form for the token, with a hint where to find it. */
 export function SignIn(): VNode {
   const [fault, setFault] = useState('');
   const [isAsking, setAsking] = useState(false);

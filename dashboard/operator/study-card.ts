@@ -10,10 +10,10 @@ const states = {
   open: ['good', 'Open'], exhausted: ['accent', 'Budget used up'], ended: ['quiet', 'Ended'],
 } as const;
 
-/** One study: its epoch, who came, its groups, and what was refused. */
+/** One study: its epoch, its contributors, its groups and its refusals. */
 export function StudyCard(
   { study, skewMs, rate }:
-  /** `skewMs` is added to the server's times to get this page's. */
+  /** Add `skewMs` to the server's times to get this page's. */
   { readonly study: StudyProgress; readonly skewMs: number; readonly rate: number | null },
 ): VNode {
   const { progress, batches } = study;

@@ -4,7 +4,7 @@ import { amount, counted, duration, percent, sentence } from '../base/format.js'
 import { html } from '../base/html.js';
 import { historyOf, isUnread, type Followed } from '../base/session.js';
 
-/** How much privacy the study has lost, and how long what is left lasts. */
+/** How much of the privacy budget is spent, and how long the rest lasts. */
 export function Budget({ followed }: { readonly followed: Followed }): VNode {
   const { entry, news } = followed;
   const history = historyOf(followed);
@@ -36,7 +36,7 @@ export function Budget({ followed }: { readonly followed: Followed }): VNode {
       its square root, so it looks more spent than it is.</p>`}</section>`;
 }
 
-/** @param none what is said while there is no state. */
+/** @param none the text if there is no state. */
 function Bar({ state, none }: { readonly state: BudgetState | null; readonly none: string }): VNode {
   const label = state === null
     ? none
@@ -44,7 +44,7 @@ function Bar({ state, none }: { readonly state: BudgetState | null; readonly non
       + `${percent(state.leftShare)} left`;
   const upTo = (share: number): { transform: string } => ({ transform: `translateX(${(share - 1) * 100}%)` });
   const spent = state?.spentShare ?? 0;
-  // What is set aside reaches from zero, too: what is spent lies over it.
+  // The reserved part also starts at zero; the spent part is drawn over it.
   return html`<div class="budget-bar" role="img" aria-label=${label}>
     <span class="reserved" style=${upTo(spent + (state?.reservedShare ?? 0))}></span>
     <span class="spent" style=${upTo(spent)}></span></div>`;
@@ -80,7 +80,7 @@ function windowWords({ windowMs }: BudgetState): VNode | null {
     ${` ${duration(windowMs)}`}.</p>`;
 }
 
-/** The promise: first so that everybody understands it, then exactly. */
+/** The promise, first in words that everybody understands, then exactly. */
 export function Guarantee({ followed }: { readonly followed: Followed }): VNode {
   const { document } = followed.entry;
   const { sentence: promise, notAgainst, oddsPerRelease, oddsInAll } = guaranteeInWords(document);

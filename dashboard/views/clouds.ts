@@ -9,7 +9,10 @@ import { Mixture } from './mixture.js';
 const [wide, high] = [420, 300];
 const corners = 72;
 
-/** The parts of a mixture in several columns: ellipses over two of them, all of them as a table, and one as a density. */
+/**
+ * The parts of a mixture in several columns: ellipses over two columns, a table of all columns, and
+ * the density of one.
+ */
 export function Clouds({ clouds, columns }: { readonly clouds: readonly Cloud[]; readonly columns: readonly string[] }): VNode {
   const [pair, setPair] = useState<readonly [number, number]>([0, 1]);
   const names = columns.map(spoken);

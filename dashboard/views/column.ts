@@ -6,7 +6,7 @@ import { html } from '../base/html.js';
 import { reasonInWords, type Series } from '../base/model.js';
 import { paint } from '../base/theme.js';
 
-/** A number of the estimate: what it is now, how sure that is, and how it went over epochs. */
+/** A number of the estimate: its value now, its interval, and its course over epochs. */
 export function Column({ name, series }: { readonly name: string; readonly series: Series }): VNode {
   const [pointed, setPointed] = useState<number | null>(null);
   const newest = series.values.findLastIndex((value) => value !== null);
@@ -26,7 +26,7 @@ function Chart({ series, label, onPoint }: {
   const chart = useRef<LineChart | null>(null);
   const latest = useRef(series);
   latest.current = series;
-  // What is drawn has the colours of the theme that was in force: a new theme draws anew.
+  // The canvas has the colours of the theme at the time of drawing. A new theme draws it again.
   const painted = paint.value;
   useEffect(() => {
     chart.current = createLineChart(host.current!, latest.current, onPoint);
@@ -36,7 +36,7 @@ function Chart({ series, label, onPoint }: {
   return html`<div class="chart" role="img" aria-label=${label} ref=${host}></div>`;
 }
 
-/** Half of the 95 % interval; null where there is none. */
+/** Half of the 95 % interval; null if there is none. */
 export function halfOf({ lows, highs }: Series, place: number): number | null {
   const [low, high] = [lows[place], highs[place]];
   return typeof low === 'number' && typeof high === 'number' ? (high - low) / 2 : null;

@@ -6,7 +6,7 @@ import { duration, exact, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { historyOf, isUnread, serverKey, type Followed } from '../base/session.js';
 
-/** Whether what is shown is what the server signed, and by which key. */
+/** Whether the server signed what is shown, and with which key. */
 export function Verification({ followed }: { readonly followed: Followed }): VNode {
   const { kind } = followed.link.value;
   const history = historyOf(followed);
@@ -28,7 +28,9 @@ function Mark({ of }: { readonly of: string }): VNode {
     <path d=${paths[of as keyof typeof paths]} /></svg>`;
 }
 
-/** Of the server's key, as the command prints it: for those who compare. */
+/**
+ * The fingerprint of the server's key, in the form that the command prints, for people who compare.
+ */
 function Fingerprint(): VNode {
   const [text, setText] = useState('');
   const key = serverKey.value;
@@ -40,7 +42,7 @@ function Fingerprint(): VNode {
   return html`<span class="code">${text}</span>`;
 }
 
-/** The question as it was put: every public fact of the study. */
+/** The question: every public fact of the study. */
 export function Question({ followed: { entry } }: { readonly followed: Followed }): VNode {
   const { document, parameterWords, id } = entry;
   const rows = Object.entries(document.parameters).filter(([, value]) => value !== undefined);
@@ -72,7 +74,7 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
     <p class="small quiet study-id">Study id <span class="code">${id.slice(0, 16)}…</span></p></section>`;
 }
 
-/** Whose rows count: what a promise about a share of the contributors is worth depends on it. */
+/** Who may contribute. A promise about a share of the contributors depends on it. */
 function admissionText(admission: StudyDocument['admission']): string {
   switch (admission.kind) {
     case 'open': return 'anybody';

@@ -11,7 +11,7 @@ import { BudgetLine } from './budget.js';
 import { halfOf } from './column.js';
 import { EpochLine, LinkBadge } from './status.js';
 
-/** Every study of this server, and what is newest in each. */
+/** Every study of this server, with its newest answer. */
 export function ListPage({ list }: { readonly list: readonly Followed[] }): VNode {
   const open = list.filter(({ news }) => news.value.state === 'open').length;
   return html`<main class="page"><div class="title"><div><h1>Studies</h1>
@@ -46,7 +46,7 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
       : 'No answer yet'}</p>`;
   }
   const { picture, charts } = pictureOf(entry, lastValue.outcome);
-  // How columns go together says more than how far each one spreads.
+  // The correlation of columns says more than the variance of each.
   const isPair = picture?.kind === 'matrix' && picture.centre === null;
   if (picture !== null && (charts === 0 || isPair)) return html`<dl class="newest">
     ${summaryOf(picture, entry.document.columns).map(([what, much]) =>
@@ -65,7 +65,7 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
 
 const sparkPoints = 60;
 
-/** How the newest values went, without scale: to see that something moves. */
+/** The course of the newest values, without a scale: it only shows changes. */
 function Sparkline({ series }: { readonly series: Series }): VNode {
   const values = series.values.slice(-sparkPoints);
   const known = values.filter((value) => value !== null);

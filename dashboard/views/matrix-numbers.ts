@@ -4,7 +4,7 @@ import { amount, counted, shown } from '../base/format.js';
 import { html } from '../base/html.js';
 import { pairsOf } from '../base/summary.js';
 
-/** A table of more pairs than this is for the log. */
+/** Most pairs in the table. The log has all of them. */
 const pairsShown = 8;
 
 interface NumbersFacts {
@@ -13,7 +13,7 @@ interface NumbersFacts {
   readonly onPair: (pair: readonly [number, number]) => void;
 }
 
-/** How far each column spreads. */
+/** The variance of each column. */
 export function Variances({ picture: { size, entries, halves }, names }: Omit<NumbersFacts, 'onPair'>): VNode {
   const at = (i: number): number => i * size + i;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Variances"><table class="variances">
@@ -24,13 +24,15 @@ export function Variances({ picture: { size, entries, halves }, names }: Omit<Nu
       <td>${amount(Math.sqrt(Math.max(0, entries[at(i)]!)))}</td></tr>`)}</tbody></table></div>`;
 }
 
-/** The same for so many columns that a table of them would be long: several stand beside each other. */
+/** The same for many columns: a table of them would be long, so several are side by side. */
 export function ManyVariances({ picture: { size, entries, halves }, names }: Omit<NumbersFacts, 'onPair'>): VNode {
   return html`<div><h3>Variances</h3><dl class="facts rest-of-numbers">${names.map((name, i) => html`<div key=${i}><dt>${name}</dt>
     <dd><${WithHalf} value=${entries[i * (size + 1)]!} half=${halves[i * (size + 1)] ?? null} /></dd></div>`)}</dl></div>`;
 }
 
-/** The pairs of columns that go together beyond the noise; the name of one shows its ellipse. */
+/**
+ * The pairs of columns whose correlation exceeds the noise. The name of a pair shows its ellipse.
+ */
 export function Pairs({ picture, names, onPair }: NumbersFacts): VNode {
   const all = pairsOf(picture);
   const sure = all.filter(({ isSure }) => isSure);

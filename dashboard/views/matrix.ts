@@ -6,16 +6,16 @@ import { html } from '../base/html.js';
 import { coloursOf, paint } from '../base/theme.js';
 import { ManyVariances, Pairs, Variances } from './matrix-numbers.js';
 
-/** More columns than this are drawn without their numbers. */
+/** With more columns than this, the numbers are not written into the cells. */
 const numberedMax = 8;
 
-/** A symmetric matrix as a heat map of correlations, and the ellipse of two columns that are chosen. */
+/** A symmetric matrix as a heat map of correlations, and the ellipse of two chosen columns. */
 export function Matrix(
   { picture, columns }: { readonly picture: MatrixPicture; readonly columns: readonly string[] },
 ): VNode {
   const { size, isCovariance } = picture;
   const [pair, setPair] = useState<readonly [number, number]>([0, 1]);
-  // A projector is no covariance: its entries are shares of directions already.
+  // A projector is not a covariance: its entries are already shares of directions.
   const share = isCovariance ? correlationsOf(picture) : picture.entries;
   const names = columns.map(spoken);
   return html`<section class="card matrix-card">
@@ -86,7 +86,10 @@ function DrawnHeat({ size, share, onPair }: Pick<HeatFacts, 'share' | 'onPair'> 
     aria-label=${`Heat map of ${size} by ${size} numbers; the downloaded log has them`}></canvas>`;
 }
 
-/** Where about 39 % and 86 % of normal data lie, and how the two columns go together in words. */
+/**
+ * The areas with about 39 % and 86 % of normal data, and the correlation of the two columns in
+ * words.
+ */
 function Pair({ picture, names, pair, onPair }: {
   readonly picture: MatrixPicture; readonly names: readonly string[]; readonly pair: readonly [number, number];
   readonly onPair: (pair: readonly [number, number]) => void;
@@ -98,7 +101,7 @@ function Pair({ picture, names, pair, onPair }: {
     <${Ellipse} xx=${xx} yy=${yy} xy=${xy} x=${names[across]!} y=${names[up]!} /></div>`;
 }
 
-/** Two columns out of several; choosing the other one of the pair swaps them. */
+/** Chooses two of several columns. Choosing the other column of the pair swaps them. */
 export function PairChoice({ names, pair, onPair }: {
   readonly names: readonly string[]; readonly pair: readonly [number, number];
   readonly onPair: (pair: readonly [number, number]) => void;
@@ -122,7 +125,9 @@ interface EllipseFacts {
   readonly y: string;
 }
 
-/** Each axis in its own standard deviations: the ellipse then shows the correlation, whatever the units are. */
+/**
+ * Each axis is in its own standard deviations, so the ellipse shows the correlation in any units.
+ */
 function Ellipse({ xx, yy, xy, x, y }: EllipseFacts): VNode {
   if (!(xx > 0 && yy > 0)) return html`<p class="quiet">The noise left no spread in one of these columns.</p>`;
   const correlation = Math.max(-1, Math.min(1, xy / Math.sqrt(xx * yy)));

@@ -8,7 +8,7 @@ const points = 320;
 const peakSteps = [-3, -2, -1, -0.5, 0, 0.5, 1, 2, 3];
 const [wide, high] = [640, 240];
 
-/** The density of a mixture of normals, with that of each part under it. */
+/** The density of a mixture of normals, with the density of each part under it. */
 export function Mixture(
   { components, column }: { readonly components: readonly Component[]; readonly column: string },
 ): VNode {
@@ -17,7 +17,7 @@ export function Mixture(
   }
   const from = Math.min(...components.map(({ mean, deviation }) => mean - 3.5 * deviation));
   const to = Math.max(...components.map(({ mean, deviation }) => mean + 3.5 * deviation));
-  // Even steps, and every peak: a narrow one would fall between them.
+  // Even steps plus every peak, because a narrow peak could lie between two steps.
   const at = [
     ...Array.from({ length: points + 1 }, (_, i) => from + ((to - from) * i) / points),
     ...components.flatMap(({ mean, deviation }) => peakSteps.map((step) => mean + step * deviation)),

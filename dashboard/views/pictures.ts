@@ -6,7 +6,7 @@ import { Clouds } from './clouds.js';
 import { Matrix } from './matrix.js';
 import { Mixture } from './mixture.js';
 
-/** What an estimate looks like, where it is more than one number per column. */
+/** Draws an estimate that is more than one number per column. */
 export function PictureView({ picture, columns, column }: {
   readonly picture: Picture; readonly columns: readonly string[]; readonly column: string;
 }): VNode {
@@ -24,7 +24,10 @@ export function PictureView({ picture, columns, column }: {
   }
 }
 
-/** Noisy counts as bars with whiskers; a count that noise pushed below zero has no bar, but keeps its number. */
+/**
+ * Noisy counts as bars with whiskers. A count that noise pushed below zero has no bar but keeps its
+ * number.
+ */
 function Bins({ bins, column }: { readonly bins: readonly Bin[]; readonly column: string }): VNode {
   const top = Math.max(1, ...bins.map(({ count, high: end }) => Math.max(count, end ?? count)));
   const share = (value: number): string => `${(Math.max(0, Math.min(1, value / top)) * 100).toFixed(2)}%`;
@@ -43,7 +46,7 @@ function Bins({ bins, column }: { readonly bins: readonly Bin[]; readonly column
     </table></section>`;
 }
 
-/** Which of the candidates fits best. */
+/** The candidate that fits best. */
 function Choice({ chosen, names }: { readonly chosen: number; readonly names: readonly string[] }): VNode {
   return html`<section class="card"><h2>Which fits best</h2><ol class="choice" start="0">${names.map((name, i) => html`
     <li key=${i} class=${i === chosen ? 'chosen' : ''}><span>${name}</span>

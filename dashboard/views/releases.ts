@@ -6,7 +6,7 @@ import { numbersOf } from '../base/numbers.js';
 import { historyOf, isUnread, type Followed } from '../base/session.js';
 
 const rowsShown = 50;
-/** More columns than this are in the log, not on the page. */
+/** Most columns on the page. The log has all of them. */
 const columnsShown = 6;
 const lettersShown = 56;
 /** A longer name takes several lines. */
@@ -15,12 +15,12 @@ const lettersInLine = 18;
 interface LineFacts {
   readonly history: History;
   readonly row: Row;
-  /** Of the row in the history, when it was made. */
+  /** Index of its row in the history at the time when it was made. */
   readonly place: number;
   readonly columns: number;
 }
 
-/** A release never changes, so neither does its row of the table: it is drawn once. */
+/** A release never changes, so its row of the table is drawn once. */
 class Line extends Component<LineFacts> {
   override shouldComponentUpdate({ row, columns }: LineFacts): boolean {
     return row !== this.props.row || columns !== this.props.columns;
@@ -31,7 +31,9 @@ class Line extends Component<LineFacts> {
   }
 }
 
-/** Everything that the charts show, and the refusals, as a table, the newest first; and the log to take away. */
+/**
+ * A table of everything in the charts, with the refusals, newest first; and the log as a download.
+ */
 export function Releases({ followed }: { readonly followed: Followed }): VNode {
   const { entry } = followed;
   const history = historyOf(followed);
@@ -59,7 +61,7 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
         <p class="quiet small">${footnote(history.count, newest.length, hasHalf, (outcome?.estimate.length ?? 0) - names.length)}</p>`}</section>`;
 }
 
-/** As many as a wide page has room for, by the length of their names; always one. */
+/** As many names as fit into a wide page, but at least one. */
 function thatFit(names: readonly string[]): readonly string[] {
   let letters = 0;
   return names.filter((name, i) => (letters += Math.min(Math.max(name.length, 8), lettersInLine)) <= lettersShown || i === 0);

@@ -6,15 +6,15 @@ import { html } from '../base/html.js';
 import { historyOf, type Followed, type Link } from '../base/session.js';
 import { Badge, Notice } from '../base/shell.js';
 
-/** How often a clock on the page is looked at. */
+/** How often a clock on the page is read. */
 const tickMs = 250;
 
-/** The page's clock in milliseconds, read again four times a second while it is shown. */
+/** The page's clock in milliseconds, read four times a second while it is shown. */
 export function useNow(): number {
   return useClock(() => systemRuntime.nowMs(), []);
 }
 
-/** What `read` makes of the clock. Whoever shows it is drawn again when that changes, and only then. */
+/** The result of `read`. A view that uses it is drawn again only when that result changes. */
 function useClock(read: () => number, facts: readonly unknown[]): number {
   const [now, setNow] = useState(read);
   useEffect(() => {
@@ -32,11 +32,14 @@ function useClock(read: () => number, facts: readonly unknown[]): number {
 interface CountdownFacts {
   readonly atMs: number;
   readonly lead: string;
-  /** Said when no time is left. */
+  /** The text once no time is left. */
   readonly over: string;
 }
 
-/** Seconds until `atMs`, for eyes only: a screen reader would read out every one of them. Drawn when they change. */
+/**
+ * Seconds until `atMs`, hidden from screen readers, which would read out every one. Drawn again
+ * when they change.
+ */
 export function Countdown({ atMs, lead, over }: CountdownFacts): VNode {
   const left = useClock(() => Math.max(0, Math.ceil((atMs - systemRuntime.nowMs()) / 1000)), [atMs]);
   return html`<span class="count" aria-hidden="true">${left > 0 ? `${lead} ${duration(left * 1000)}` : over}</span>`;
@@ -53,7 +56,7 @@ const words: Readonly<Record<Link['kind'], readonly [tone: string, text: string]
   'ended': ['quiet', 'Ended'],
 };
 
-/** How the study is heard of, in a word. */
+/** How the page is connected to the study, in a word. */
 export function LinkBadge({ followed: { link, news } }: { readonly followed: Followed }): VNode {
   const { kind } = link.value;
   const [tone, text] = kind === 'live' && news.value.state !== 'open' ? ['quiet', 'Ended'] : words[kind];
@@ -67,13 +70,13 @@ export function EpochLine({ followed: { link, news } }: { readonly followed: Fol
     return html`<span>${state === 'exhausted' ? 'The privacy budget is used up' : 'Ended by its operator'}</span>`;
   }
   if (epoch === 0n) return html`<span>No epoch is open</span>`;
-  // What holds now is only known while the server is heard.
+  // The page knows the present state only while it is connected.
   if (link.value.kind === 'connecting') return html`<span>Epoch ${whole(epoch)}</span>`;
   if (!['live', 'catching-up'].includes(link.value.kind)) return html`<span>Epoch ${whole(epoch)} was open</span>`;
   return html`<span>Epoch ${whole(epoch)} is open${closesAtMs !== null && html`, <${Countdown} atMs=${closesAtMs} lead="closes in" over="closing now" />`}</span>`;
 }
 
-/** What keeps the page from being live, across its whole width. Nothing while it is. */
+/** Why the page is not live, across its whole width; nothing while it is live. */
 export function LinkNotice({ followed }: { readonly followed: Followed }): VNode | null {
   const { entry } = followed;
   const history = historyOf(followed);

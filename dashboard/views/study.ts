@@ -14,7 +14,7 @@ import { PictureView } from './pictures.js';
 import { Releases } from './releases.js';
 import { EpochLine, LinkBadge, LinkNotice } from './status.js';
 
-/** Numbers that are listed without a chart; the log has more. */
+/** Most numbers that are listed without a chart. The log has all of them. */
 const unchartedMax = 60;
 
 /** Everything about one study. */
@@ -33,7 +33,10 @@ export function StudyPage({ followed }: { readonly followed: Followed }): VNode 
       <div class="rest"><${Releases} followed=${followed} /><${Question} followed=${followed} /></div></div></main>`;
 }
 
-/** A screen reader reads out what comes here; not how a long log is read, nor what is an alert already. */
+/**
+ * Text for screen readers. It leaves out the progress of reading a long log, and everything that is
+ * an alert already.
+ */
 function Notices({ followed }: { readonly followed: Followed }): VNode {
   const { kind } = followed.link.value;
   const ofLink = html`<${LinkNotice} followed=${followed} />`;
@@ -51,7 +54,7 @@ function RefusalNotice({ followed }: { readonly followed: Followed }): VNode | n
     ${lastValue !== null && ` The numbers below are from epoch ${whole(lastValue.epoch)}.`}<//>`;
 }
 
-/** The newest answer: as a picture where it is one, and over epochs. */
+/** The newest answer: as a picture if it has one, and over epochs. */
 function Answer({ followed }: { readonly followed: Followed }): VNode {
   const { entry, link, news, version } = followed;
   const history = historyOf(followed);
@@ -78,7 +81,7 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
     <${IntervalInWords} outcome=${history.lastValue.outcome} /></div>`;
 }
 
-/** The numbers for which there is no room over epochs: what they are now. */
+/** The present values of the numbers that have no chart. */
 function Uncharted({ outcome, names, charts }: {
   readonly outcome: ValueOutcome; readonly names: readonly string[]; readonly charts: number;
 }): VNode {
@@ -96,7 +99,7 @@ function Uncharted({ outcome, names, charts }: {
     ${left > 0 && html`<p class="quiet small">${whole(left)} more are in the downloaded log.</p>`}</section>`;
 }
 
-/** What an interval covers, for those who ask. */
+/** What an interval covers, in words. */
 function IntervalInWords({ outcome }: { readonly outcome: ValueOutcome }): VNode | null {
   if (intervalOf(outcome, 0) === null) return null;
   const covers = outcome.interval95 === undefined
@@ -109,11 +112,14 @@ function IntervalInWords({ outcome }: { readonly outcome: ValueOutcome }): VNode
 interface NoAnswerFacts {
   readonly isReading: boolean;
   readonly isOver: boolean;
-  /** Epochs that ended without an answer. */
+  /** Number of epochs that ended without an answer. */
   readonly refused: number;
 }
 
-/** Not an error: the first epoch is not over yet, or the log is still on its way, or every epoch refused. */
+/**
+ * Not an error: the first epoch is not over, or the log is still being read, or every epoch
+ * refused.
+ */
 function NoAnswer({ isReading, isOver, refused }: NoAnswerFacts): VNode {
   const [title, text] = isReading
     ? ['Reading the log', 'The server is asked for the releases so far.']
