@@ -121,17 +121,21 @@ interface Following {
 }
 
 /**
- * Prints one line per epoch, until enough epochs have passed, every study has ended, or an
- * interrupt.
+ * Prints one line when an epoch has ended, until enough epochs have ended, every study has ended, or
+ * an interrupt. The counts are those since the start.
  */
 async function follow(
   fleet: Fleet, gathered: Promise<number>, { studies, epochs, signal, output }: Following,
 ): Promise<0 | 1> {
   const open = new Set(studies);
-  const seen = new Map<string, number>();
+  const current = new Map<string, bigint>();
+  const ended = new Map<string, number>();
   let failed = false;
+  let finished = false;
   return new Promise((resolve, reject) => {
     const finish = (): void => {
+      if (finished) return;
+      finished = true;
       const statistics = fleet.statistics();
       output.jsonLine({ type: 'summary', ...statistics });
       output.text(line('in all', statistics));
@@ -139,12 +143,16 @@ async function follow(
     };
     signal.addEventListener('abort', finish, { once: true });
     fleet.onEpoch((study, epoch) => {
+      // A study tells of an epoch when it opens: the one before has ended then.
+      const before = current.get(study);
+      current.set(study, epoch);
+      if (before === undefined) return;
       const statistics = fleet.statistics();
-      output.jsonLine({ type: 'epoch', study, epoch, ...statistics });
-      output.text(line(`${study}: epoch ${epoch}`, statistics));
-      const count = (seen.get(study) ?? 0) + 1;
-      seen.set(study, count);
-      if (count > epochs) open.delete(study);
+      output.jsonLine({ type: 'epoch', study, epoch: before, ...statistics });
+      output.text(line(`${study}: epoch ${before}`, statistics));
+      const count = (ended.get(study) ?? 0) + 1;
+      ended.set(study, count);
+      if (count >= epochs) open.delete(study);
       if (open.size === 0) void fleet.close().then(finish, reject);
     });
     fleet.onEnded((study, error) => {

@@ -58,6 +58,7 @@ describe('keelson simulate', () => {
     const run = await stage.run(['simulate', url, '--study', names.join(), '--hostile', '0.3', '--epochs', '1', ...few]);
     expect(run.status, run.stderr).toBe(0);
     const lines = linesOf(run);
+    expect(lines.filter(({ type }) => type === 'summary')).toHaveLength(1);
     for (const name of names) expect(lines.some(({ study }) => study === name), name).toBe(true);
     const { sent, accepted, refused } = lines.at(-1) as { sent: number; accepted: number; refused: object };
     expect(refused).toEqual({});
