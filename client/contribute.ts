@@ -1,6 +1,6 @@
 /**
- * The half of `keelson/client` that contributes: what a page needs that sends rows and reads no releases. It leaves out
- * how releases are read and verified, and so stays below 45,000 bytes compressed.
+ * The contributing half of `keelson/client`, for pages that send rows and read no releases. Without
+ * the code that reads and verifies releases it stays below 45,000 bytes compressed.
  *
  * @module keelson/client/contribute
  * @example

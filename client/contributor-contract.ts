@@ -7,31 +7,40 @@ import type { Settled } from './session/settled.js';
 import type { ContributorState, ContributorStatus, OpenEpochNews } from './status.js';
 import type { OpenTransport } from './websocket/contract.js';
 
-/** How a contributor connects, and as whom. */
+/** The server, the study and the key of a contributor, and how it connects. */
 export interface ContributorOptions {
-  /** Like ws://127.0.0.1:8787 or wss://example.org/keelson. */
+  /** For example ws://127.0.0.1:8787 or wss://example.org/keelson. */
   readonly url: string;
   /** The study's name, or its id (64 hexadecimal digits), which pins the exact facts. */
   readonly study: string;
-  /** 32 bytes: the contributor's secret key. `readSeed` takes it from a key file. */
+  /** 32 bytes: the contributor's secret key. `readSeed` reads it from a key file. */
   readonly seed: Uint8Array;
   /**
-   * Default: memory. Give `await openOutbox(path)` so that unsettled rows survive this process. The contributor
-   * closes it.
+   * Default: memory. Pass `await openOutbox(path)` so that unsettled rows survive this process. The
+   * contributor closes it.
    */
   readonly outbox?: Outbox;
-  /** 32 bytes: the only server to talk to. Default: the outbox's, else the first one that proves its key. */
+  /**
+   * 32 bytes: the only accepted server. Default: the outbox's, else the first one that proves its
+   * key.
+   */
   readonly serverKey?: Uint8Array;
-  /** Where the study admits by enrolment: the token for this key, in hexadecimal, as the operator issued it. */
+  /**
+   * Needed if the study admits by enrolment: the token for this key, in hexadecimal, as the
+   * operator issued it.
+   */
   readonly enrolment?: string;
-  /** How numbers travel; float32 halves the bytes and rounds. Default float64. */
+  /** Encoding of numbers. float32 halves the bytes and rounds. Default float64. */
   readonly dataType?: BatchBody['dataType'];
-  /** Aborting it is `abort`. */
+  /** Aborting this signal calls `abort`. */
   readonly signal?: AbortSignal;
-  /** Waits between connection attempts, in milliseconds. Default 250 doubling to 30,000, less up to half at random. */
+  /**
+   * Waits between connection attempts, in milliseconds. Default: 250, doubling to 30,000, less up
+   * to half at random.
+   */
   readonly backoffInitialMs?: number;
   readonly backoffMaxMs?: number;
-  /** Silence after which a connection is given up, in milliseconds. Default 30,000. */
+  /** Silence after which a connection is dropped, in milliseconds. Default 30,000. */
   readonly idleTimeoutMs?: number;
   /** For tests and other platforms. */
   readonly runtime?: ClientRuntime;
@@ -42,42 +51,52 @@ export interface ContributorOptions {
 export interface Contributor {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
-  /** Where it stands now. */
+  /** The present state. */
   readonly state: ContributorState;
   /**
-   * What the study's budget has charged to this contributor: as of the last connection, or the first row of an epoch
-   * since. Null outside contributor scope.
+   * What the study's budget has charged to this contributor, as of the last connection, or of the
+   * first row of an epoch after it. Null outside contributor scope.
    */
   readonly ownSpend: Spend | null;
-  /** The study's verified facts, once connected. Rejects with the error that ended the contributor before. */
+  /**
+   * The study's verified facts, after the first connection. Rejects with the error that ended the
+   * contributor earlier.
+   */
   study(): Promise<StudyDocument>;
   /**
-   * Sends rows to the open epoch, or to the next one to open, and resolves once they are settled: durably accepted,
-   * or refused for good. Connections may come and go meanwhile. With `last` the contribution to that epoch is complete.
-   * @throws (rejects) InvalidParameterError for rows that no epoch takes; KeelsonError('overloaded') when too many wait
-   * already; whatever ended the contributor first ('closed', 'server-key-mismatch', 'outbox-failed', ...): a durable
-   * outbox then still holds the rows, and the next run sends them.
+   * Sends rows to the open epoch, or to the next one to open. Resolves when they are settled:
+   * durably accepted, or refused for good. Connections may be lost and renewed in between. With
+   * `last` the contribution to that epoch is complete.
+   * @throws (rejects) InvalidParameterError for rows that no epoch takes;
+   *   KeelsonError('overloaded') when too many rows
+   * wait already; the error that ended the contributor earlier ('closed', 'server-key-mismatch',
+   * 'outbox-failed', ...). A durable outbox then still holds the rows, and the next run sends them.
    */
   send(rows: RowsInput, options?: { readonly last?: boolean }): Promise<Settled>;
-  /** `send` of a whole contribution to one epoch. */
+  /** Sends a whole contribution to one epoch: `send` with `last`. */
   contribute(rows: RowsInput): Promise<Settled>;
   /**
-   * Takes back all that this contributor gave to an epoch that is still open, from whichever run: nothing of it counts in the
-   * release. Final for that epoch: it takes no more rows. Goes out when what was sent before is settled.
+   * Takes back all rows that this contributor gave to an open epoch, in any run. None of them
+   * counts in the release. This is final for that epoch: it takes no more rows. It is sent when the
+   * rows sent earlier are settled.
    * @param epoch default: the one that is open then.
-   * @returns the epoch, once the server has it on disk.
-   * @throws (rejects) WireError('too-late') when the epoch is closed; whatever ended the contributor first.
+   * @returns the epoch, once the server has stored the withdrawal on disk.
+   * @throws (rejects) WireError('too-late') when the epoch is closed; the error that ended the
+   *   contributor earlier.
    */
   withdraw(epoch?: bigint): Promise<bigint>;
-  /** The present state, then every change. Any number of readers; a slow one loses the oldest. */
+  /**
+   * The present state, then every change. Any number of readers; a slow reader misses the oldest
+   * changes.
+   */
   status(): AsyncIterable<ContributorStatus>;
   /** The open epoch, then each one that opens. Ends with the contributor. */
   epochs(): AsyncIterable<OpenEpochNews>;
   /**
-   * Takes no more rows, waits until all are settled, disconnects. Resolves also when the contributor has ended
-   * otherwise.
+   * Accepts no more rows, waits until all are settled, and disconnects. Also resolves when the
+   * contributor has ended in another way.
    */
   close(): Promise<void>;
-  /** Stops at once. What waits rejects with `closed`. */
+  /** Stops at once. Everything that waits rejects with `closed`. */
   abort(): void;
 }

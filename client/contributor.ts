@@ -44,7 +44,7 @@ class NetworkContributor implements Contributor {
   private readonly studyKnown: Promise<StudyDocument>;
   private resolveStudy!: (document: StudyDocument) => void;
   private rejectStudy!: (error: KeelsonError) => void;
-  /** Keys of the server that are known: the one given, and the one that the outbox keeps. */
+  /** Known keys of the server: the given one, and the one in the outbox. */
   private pins: readonly Uint8Array[];
   private kept: Uint8Array | null = null;
   private current: ContributorState = { kind: 'connecting' };
@@ -52,7 +52,7 @@ class NetworkContributor implements Contributor {
   private newestEpoch = 0n;
   private nextId = 1;
   private waitingBytes = 0;
-  /** Sends that are not settled, whether the channel has them yet or not. */
+  /** Number of unsettled sends, in the channel or before it. */
   private unsettled = 0;
   private closing: { readonly done: Promise<void>; readonly finish: () => void } | null = null;
   private released: Promise<void> | null = null;
@@ -68,7 +68,7 @@ class NetworkContributor implements Contributor {
       this.resolveStudy = resolve;
       this.rejectStudy = reject;
     });
-    // Nobody need ask for the study; its failure is then told by the status.
+    // A caller may never ask for the study. The status then reports its failure.
     this.studyKnown.catch(() => undefined);
     this.channel = new Channel({
       signer,
@@ -182,7 +182,10 @@ class NetworkContributor implements Contributor {
     this.channel.end(new KeelsonError('closed', 'the contributor was aborted'));
   }
 
-  /** Reads what an earlier run left, then connects. Never rejects: failures end the contributor. */
+  /**
+   * Reads the rows that an earlier run left, then connects. Never rejects: failures end the
+   * contributor.
+   */
   private async load(): Promise<void> {
     try {
       const contents = await this.outbox.load();
@@ -217,7 +220,8 @@ class NetworkContributor implements Contributor {
         this.onSettled();
       },
       fail: (error) => {
-        // Rows that can never be sent are gone, which must be told; after any other error a later run finds them again.
+        // Rows that can never be sent are lost, so this is reported. After any other error a later
+        // run finds them again.
         if (error instanceof InvalidParameterError) {
           const refusal = new WireError('wrong-dimension', error.message, { retryable: false, cause: error });
           this.statusNews.publish({ kind: 'recovered', result: { kind: 'refused', error: refusal, sequences: [] } });
@@ -236,7 +240,7 @@ class NetworkContributor implements Contributor {
   }
 
   private submit(contribution: Contribution): void {
-    // What cannot be signed at once is kept until it can.
+    // Rows that cannot be signed at once are stored until they can.
     if (!this.channel.submit(contribution)) return;
     const { id, values, last, columns } = contribution;
     this.outbox.keep(id, values!, last, columns).then(
@@ -252,7 +256,7 @@ class NetworkContributor implements Contributor {
     const study = this.channel.study!;
     const serverKey = this.channel.serverKey!;
     this.resolveStudy(study.document);
-    // Also a key that the pinned one led to: it is the one to insist on from now on.
+    // A key that the pinned key led to is pinned in its place from now on.
     if (this.kept !== null && equalBytes(this.kept, serverKey)) return undefined;
     this.kept = serverKey;
     this.pins = [serverKey];
@@ -260,7 +264,7 @@ class NetworkContributor implements Contributor {
   }
 
   private onEpoch(epoch: bigint, closesInMs: number | null): void {
-    // The server may tell twice about one epoch: when it says Ready, and when it says until when.
+    // The server may report one epoch twice: in Ready, and in the Notice with its end.
     if (epoch > this.newestEpoch) {
       this.newestEpoch = epoch;
       this.epochNews.publish({ epoch, closesInMs });
@@ -275,7 +279,7 @@ class NetworkContributor implements Contributor {
   private setState(state: ContributorState): void {
     const { current } = this;
     if (current.kind === 'ended') return;
-    // Ready is said once by Ready and once by the epoch in it.
+    // One connection can lead to `ready` twice: through Ready itself, and through the epoch in it.
     const repeated =
       current.kind === 'ready' && state.kind === 'ready' && current.epoch === state.epoch && state.closesInMs === null;
     if (repeated || (current.kind === 'waiting-for-epoch' && state.kind === current.kind)) return;
@@ -297,7 +301,7 @@ class NetworkContributor implements Contributor {
     this.release(error);
   }
 
-  /** Gives socket and outbox back, once. */
+  /** Releases socket and outbox, once. */
   private release(error: KeelsonError | null): void {
     if (this.released !== null) return;
     this.multiplexer.close();
@@ -313,8 +317,8 @@ class NetworkContributor implements Contributor {
 }
 
 /**
- * Checks a seed the way `createContributor` does, and returns its public key. @throws InvalidParameterError unless
- * it has 32 bytes.
+ * Checks a seed as `createContributor` does, and returns its public key.
+ * @throws InvalidParameterError unless it has 32 bytes.
  */
 export function publicKeyOf(seed: Uint8Array): Uint8Array {
   if (seed.length !== 32) throw new InvalidParameterError(`a seed has 32 bytes, not ${seed.length}`);

@@ -1,13 +1,14 @@
 import { InvalidParameterError } from '../src/base/errors.js';
 import { firstNonFinite } from '../src/wire/index.js';
 
-/** Rows as callers give them: row-major numbers, or a list of rows of one length. */
+/** Rows from a caller: row-major numbers, or a list of rows of one length. */
 export type RowsInput = Float64Array | readonly (readonly number[] | Float64Array)[];
 
 /**
- * The rows in one array of their own, row-major.
- * @param columns the study's dimension, when it is known already.
- * @throws InvalidParameterError for no rows, rows of different lengths, or a value that is NaN or infinite; the
+ * Copies the rows into one new array, row-major.
+ * @param columns the study's dimension, if it is known already.
+ * @throws InvalidParameterError for no rows, rows of different lengths, or a value that is NaN or
+ *   infinite. The
  * message names the row and column, never the value.
  */
 export function flattenRows(rows: RowsInput, columns: number | null): Float64Array {

@@ -17,25 +17,34 @@ import type { OpenTransport } from './websocket/contract.js';
 import { paced } from './websocket/paced.js';
 import { webSocketUrl } from './websocket/url.js';
 
-/** What `subscribe` takes. */
+/** Options of `subscribe`. */
 export interface SubscribeOptions {
   readonly url: string;
   /** The study's name, or its id (64 hexadecimal digits), which pins the exact facts. */
   readonly study: string;
-  /** Index of the first release wanted. Default 0, which proves the whole log. */
+  /** Index of the first requested release. Default 0, which verifies the whole log. */
   readonly from?: bigint;
   /** SHA-512 of the body of the release before `from`, so that the first link is checked too. */
   readonly previousDigest?: Uint8Array;
-  /** 32 bytes: the only server to believe, by any key that it had. Default: the key of the first connection, which is then kept. */
+  /**
+   * 32 bytes: any present or earlier key of the only accepted server. Default: the key of the first
+   * connection, kept from then on.
+   */
   readonly serverKey?: Uint8Array;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
-  /** How long to wait for a last release once the study has stopped, in milliseconds. Default 2,000. */
+  /**
+   * How long to wait for a last release after the study has stopped, in milliseconds. Default
+   * 2,000.
+   */
   readonly endGraceMs?: number;
   readonly backoffInitialMs?: number;
   readonly backoffMaxMs?: number;
   readonly idleTimeoutMs?: number;
-  /** Gives the platform a turn after verifying for about this long: for pages, which must go on drawing. Default: never. */
+  /**
+   * Verification gives the platform a turn after about this time, so that pages can draw. Default:
+   * never.
+   */
   readonly sliceMs?: number;
   /** For tests and other platforms. */
   readonly runtime?: ClientRuntime;
@@ -45,11 +54,11 @@ export interface SubscribeOptions {
 /** A release whose signature and place in the chain were checked. */
 export interface VerifiedRelease {
   readonly release: ReleaseBody;
-  /** The signed bytes, to keep or to show to others. */
+  /** The signed bytes, to store or to pass on. */
   readonly signed: SignedRelease;
   /** The study's verified facts. */
   readonly document: StudyDocument;
-  /** Hexadecimal: whose signature it is. */
+  /** Hexadecimal: the key that signed it. */
   readonly serverKey: string;
 }
 
@@ -57,32 +66,49 @@ export interface VerifiedRelease {
 export interface ReleaseSubscription extends AsyncIterable<VerifiedRelease> {
   /** The newest verified head of the log; null before the first. */
   readonly head: HeadBody | null;
-  /** Tells about lost connections, for progress displays. Replaces the listener before. */
+  /**
+   * Calls the listener when a connection is lost, for progress displays. Replaces the listener
+   * before.
+   */
   onReconnecting(listener: (reason: string, retryInMs: number) => void): void;
-  /** Tells that a socket is open and its server's Welcome verified; what was missed comes next. Replaces the one before. */
+  /**
+   * Calls the listener when a socket is open and its Welcome is verified. Missed releases come
+   * next. Replaces the listener before.
+   */
   onConnected(listener: () => void): void;
-  /** Tells how the study stands, at each connection and at each change. Replaces the listener before. */
+  /**
+   * Calls the listener with the study's state, at each connection and at each change. Replaces the
+   * listener before.
+   */
   onNews(listener: (news: StudyNews) => void): void;
-  /** Tells that everything up to this signed head was received and verified. Replaces the listener before. */
+  /**
+   * Calls the listener when everything up to this signed head was received and verified. Replaces
+   * the listener before.
+   */
   onHead(listener: (head: HeadBody) => void): void;
 }
 
-/** How a study stands, by the server's word alone: unlike releases and heads, it is not signed. */
+/** The state of a study as the server reports it. Unlike releases and heads, it is not signed. */
 export interface StudyNews {
   readonly state: HeadBody['state'];
   /** The open epoch; 0n when none. */
   readonly epoch: bigint;
-  /** When it closes, from now; null when the server did not say, or it closes on a count. */
+  /**
+   * Milliseconds from now until it closes; null when the server did not report it, or it closes on
+   * a count.
+   */
   readonly closesInMs: number | null;
 }
 
 /**
- * Follows the releases of a study, each verified: signature, study, facts, and the digest that chains it to the one
- * before. Connections are renewed without end; a release that was missed is asked for again. The iteration ends when
- * the study has ended and its signed head agrees with what was received, or by `signal`.
- * @throws (from the iteration) LogError('log-invalid') with `details.expected`, the index where the chain breaks;
- * KeelsonError('server-key-mismatch'); WireError('unknown-study', ...). InvalidParameterError at once for a bad URL
- * or key.
+ * Follows the releases of a study. Verifies each one: signature, study, facts, and the digest that
+ * chains it to the one before. Lost connections are renewed without limit, and missed releases are
+ * requested again. The iteration ends when the study has ended and its signed head agrees with the
+ * received releases, or by `signal`.
+ * @throws (from the iteration) LogError('log-invalid') with `details.expected`, the index where the
+ *   chain breaks;
+ * KeelsonError('server-key-mismatch'); WireError('unknown-study', ...). InvalidParameterError at
+ * once for a bad URL or key.
  * @example
  * for await (const { release } of subscribe({ url: 'ws://127.0.0.1:8787', study: 'flight-delays' })) {
  *   if (release.outcome.kind === 'value') console.log(release.epoch, release.outcome.estimate);
@@ -99,13 +125,16 @@ class Subscription implements ReleaseSubscription {
   private serverKey: Uint8Array | null;
   private study: VerifiedStudy | null = null;
   private chain: ReleaseChain | null = null;
-  /** Check the chain's signatures: one for each key that the server had, oldest first. */
+  /** Verify the chain's signatures: one for each key that the server had, oldest first. */
   private verifiers: readonly AheadVerifier[] = [];
-  /** The reader is too slow: the socket is closed until it has caught up. */
+  /** The reader is too slow. The socket is closed until the reader has caught up. */
   private paused = false;
-  /** The index that an earlier socket left out. A new socket gets one chance to have it. */
+  /** The index that an earlier socket left out. One new socket may still deliver it. */
   private missing: bigint | null = null;
-  /** Where the chain stood when this socket was first asked: its log cannot be shorter. */
+  /**
+   * Length of the chain when this socket sent its first request. The server's log cannot be
+   * shorter.
+   */
   private stoodAt = 0n;
   private done = false;
   private error: KeelsonError | null = null;
@@ -132,7 +161,8 @@ class Subscription implements ReleaseSubscription {
           this.listener(reason, retryInMs);
         },
         onFatal: (error) => this.finish(error),
-        // Releases come when they come: only pings can tell that the line is dead.
+        // A release may come at any time, so its absence shows nothing. Only pings detect a lost
+        // connection.
         isAwaiting: () => false,
       },
     );
@@ -219,14 +249,20 @@ class Subscription implements ReleaseSubscription {
     this.newsListener({ state: study.state, epoch: study.epoch, closesInMs: null });
   }
 
-  /** The server's keys, each with what the platform checks for it; those known from an earlier socket stay. */
+  /**
+   * The server's keys, each with its platform verifier. Verifiers from an earlier socket are
+   * reused.
+   */
   private aheadOf(welcome: VerifiedWelcome): readonly AheadVerifier[] {
     this.verifiers = welcome.keys.map((key) =>
       this.verifiers.find(({ publicKey }) => equalBytes(publicKey, key.publicKey)) ?? withAhead(key));
     return this.verifiers;
   }
 
-  /** Signatures of releases that have arrived are checked by the platform while others are handed on. */
+  /**
+   * The platform verifies signatures of releases that have arrived while earlier ones are
+   * delivered.
+   */
   private prepare(bytes: Uint8Array): Promise<void> | null {
     const { verifiers, study } = this;
     if (study === null) return null;
@@ -239,7 +275,7 @@ class Subscription implements ReleaseSubscription {
       const context = { serverKey: verifier.publicKey, studyId: study.studyId };
       return verifier.ahead(signedMessage('release', context, null, signing.sha512(frame.body)), frame.signature);
     } catch {
-      // Bytes that are no frame are the connection's to report, in their turn.
+      // The connection reports unreadable bytes when their turn comes.
       return null;
     }
   }
@@ -257,7 +293,8 @@ class Subscription implements ReleaseSubscription {
 
   private onRelease(signed: SignedRelease, chain: ReleaseChain): void {
     const index = peekIndex(signed);
-    // The server skips ahead when we are slow to take what it sends. Nothing was believed yet.
+    // The server skips releases when this client reads too slowly. The skipping release was not
+    // accepted yet.
     if (index !== null && index > chain.position.index && this.askAgain(chain.position.index)) return;
     if (this.items.length >= clientDefaults.releasesHeldMax) {
       this.paused = true;
@@ -271,7 +308,10 @@ class Subscription implements ReleaseSubscription {
     this.wake?.();
   }
 
-  /** Renews the connection to get a release that was left out; false when that was done before, in vain. */
+  /**
+   * Connects again to get a release that was left out. Returns false when an earlier attempt did
+   * not help.
+   */
   private askAgain(index: bigint): boolean {
     if (this.missing === index) return false;
     this.missing = index;
@@ -282,11 +322,11 @@ class Subscription implements ReleaseSubscription {
   private takeHead(signed: SignedHead, chain: ReleaseChain): void {
     const { count } = decodeHeadBody(signed.body);
     if (count > chain.position.index && this.askAgain(chain.position.index)) return;
-    // Written before a release that came first; the next head will be newer.
+    // This head was written before a release that came first. The next head will be newer.
     if (count < chain.position.index && count >= this.stoodAt) return;
     const { index, digest } = chain.position;
     if (count < index && digest === null) {
-      // No release was read and none is known, so nothing is missing: `from` is past the end.
+      // No release was received and none is known, so nothing is missing: `from` is past the end.
       const text = `from is ${index}, but the log has ${count} releases so far: give no more`;
       return this.finish(new InvalidParameterError(text, { from: index, releases: count }));
     }
@@ -299,13 +339,13 @@ class Subscription implements ReleaseSubscription {
 
   private onNotice({ studyId, state, epoch, closesInMs }: Notice): void {
     if (this.study === null || toHex(studyId) !== this.study.studyIdHex) return;
-    // 0 says that no time is set.
+    // 0 means that no time is set.
     this.newsListener({ state, epoch, closesInMs: closesInMs === 0n ? null : Number(closesInMs) });
   }
 
   /**
-   * The last epoch may still be in the making when the study stops: a release that comes meanwhile begins the wait
-   * anew.
+   * When the study stops, its last release may still be in preparation. A release that comes in the
+   * meantime restarts the wait.
    */
   private endSoon(): void {
     const { runtime = systemRuntime, endGraceMs = clientDefaults.endGraceMs } = this.options;
@@ -314,7 +354,9 @@ class Subscription implements ReleaseSubscription {
   }
 }
 
-/** The index that a release claims; null when it is not readable, which the chain then reports. */
+/**
+ * The index that a release claims; null when it cannot be read. The chain then reports the error.
+ */
 function peekIndex(signed: SignedRelease): bigint | null {
   try {
     return decodeReleaseBody(signed.body).index;

@@ -16,25 +16,33 @@ export const systemRuntime: ClientRuntime = {
 
 /** Times and sizes of the client, each overridable through options. */
 export const clientDefaults = {
-  /** First wait before a new connection attempt; doubles from there. Jitter takes up to half off. */
+  /**
+   * First wait before a new connection attempt. It doubles from there. Jitter takes up to half off.
+   */
   backoffInitialMs: 250,
   /** Longest wait between connection attempts. */
   backoffMaxMs: 30_000,
-  /** A socket that has not said Welcome by then is dropped. */
+  /** A socket without a Welcome after this time is dropped. */
   handshakeTimeoutMs: 10_000,
-  /** A socket that was silent for this long while something was owed to us is dropped. */
+  /** A socket that was silent for this long, while an answer was expected, is dropped. */
   idleTimeoutMs: 30_000,
-  /** Bytes that may wait in the socket before batches wait in the channel. */
+  /** Above this number of bytes in the socket, batches wait in the channel. */
   socketBufferBytes: 1024 * 1024,
-  /** How often a full socket buffer is looked at again. */
+  /** Time between two checks of a full socket buffer. */
   socketPollMs: 20,
-  /** First wait before batches or a Hello that the server put off are sent again; doubles up to the maximum. */
+  /**
+   * First wait before batches or a Hello that the server deferred are sent again. It doubles up to
+   * the maximum.
+   */
   retryInitialMs: 200,
   retryMaxMs: 10_000,
-  /** A stopped study may still have one release in the making: a subscription ends this long after the head. */
+  /**
+   * A study that stopped may still publish one release. A subscription ends this long after the
+   * head.
+   */
   endGraceMs: 2_000,
-  /** Releases that a subscriber holds for a slow reader; past it they are asked for again later. */
+  /** Releases held for a slow reader. Above this number they are requested again later. */
   releasesHeldMax: 256,
-  /** Bytes of rows that a contributor holds unsettled; past it `send` refuses. */
+  /** Bytes of unsettled rows that a contributor holds. Above this `send` refuses. */
   waitingBytesMax: 64 * 1024 * 1024,
 } as const;

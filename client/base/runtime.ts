@@ -1,12 +1,13 @@
 /**
- * What the client needs from its surroundings, so that tests and simulations can replace it.
- * client/base/defaults.ts holds the real one: the only file of the client that reads time or sets timers.
+ * Clock, timers and random fractions of the client, which tests and simulations can replace.
+ * client/base/defaults.ts has the platform's, and is the client's only file that reads time or sets
+ * timers.
  */
 export interface ClientRuntime {
-  /** Milliseconds that never go back. Only differences mean anything. */
+  /** Milliseconds that never go back. Only differences have a meaning. */
   nowMs(): number;
   /** Calls `action` once after `delayMs`; returns a canceller. */
   after(delayMs: number, action: () => void): () => void;
-  /** Uniform in [0, 1): spreads retries of many clients. Not for anything secret. */
+  /** Uniform in [0, 1), to spread the retries of many clients. Not for secrets. */
   fraction(): number;
 }

@@ -2,9 +2,9 @@ import { fromHex } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 
 /**
- * The 32-byte seed in the bytes of a key file: 64 hexadecimal digits and white space, as `keelson keygen` writes
- * it, or the 32 bytes themselves.
- * @throws InvalidInputError for anything else. The message never holds the contents.
+ * The 32-byte seed in the bytes of a key file: 64 hexadecimal digits and white space, as `keelson
+ * keygen` writes it, or the 32 bytes themselves.
+ * @throws InvalidInputError for anything else. The message never has the file's contents.
  */
 export function readSeed(file: Uint8Array): Uint8Array {
   if (file.length === 32) return Uint8Array.from(file);

@@ -3,23 +3,27 @@ import { signing } from '#signing';
 import { KeelsonError } from '../../src/base/errors.js';
 import type { Outbox, OutboxContents, OutboxItem, OutboxPin } from './contract.js';
 
-/** Everything of one location; structured clones, so 64-bit numbers and byte arrays are kept as they are. */
+/**
+ * Everything of one location. Values are structured clones, which keep 64-bit integers and byte
+ * arrays unchanged.
+ */
 interface Schema extends DBSchema {
-  /** One record each: whom the outbox belongs to, and the contributor's seed. */
+  /** One record each: the pin of the outbox, and the contributor's seed. */
   facts: { key: 'pin' | 'seed'; value: OutboxPin | Uint8Array };
   items: { key: number; value: OutboxItem };
 }
 type Database = IDBPDatabase<Schema>;
 
-/** Asked of every write that something depends on: on the medium, not only in the system's buffers. */
+/** For writes that must be on the medium, not only in the system's buffers. */
 const durable = { durability: 'strict' } as const;
 
 /**
- * Opens or creates the outbox of one contributor in one study, in the browser's IndexedDB. It outlives the page; the
- * user may clear it with the site's data.
+ * Opens or creates the outbox of one contributor in one study, in the browser's IndexedDB. It
+ * outlives the page. The user may delete it with the site's data.
  * @param location a name within this origin.
- * @throws KeelsonError('outbox-failed') when another page or tab has it open, or the browser keeps nothing here (use
- * `memoryOutbox` then, and wait for `send` before the page is left).
+ * @throws KeelsonError('outbox-failed') when another page or tab has it open, or when the browser
+ *   stores nothing here
+ * (then use `memoryOutbox`, and wait for `send` before leaving the page).
  */
 export async function openOutbox(location: string): Promise<Outbox> {
   const unlock = await lock(location);
@@ -33,9 +37,9 @@ export async function openOutbox(location: string): Promise<Outbox> {
 }
 
 /**
- * The contributor's secret seed kept at `location`, made at the first call. Whoever can run scripts on this origin can
- * read it. Two calls at once get the same seed.
- * @throws KeelsonError('outbox-failed') when the browser keeps nothing here.
+ * The contributor's secret seed stored at `location`, created by the first call. Every script on
+ * this origin can read it. Two simultaneous calls get the same seed.
+ * @throws KeelsonError('outbox-failed') when the browser stores nothing here.
  */
 export async function openSeed(location: string): Promise<Uint8Array> {
   try {
@@ -57,10 +61,10 @@ export async function openSeed(location: string): Promise<Uint8Array> {
   }
 }
 
-/** One transaction a write; the browser runs them in order. */
+/** One transaction for each write. The browser runs them in order. */
 class IndexedOutbox implements Outbox {
   private failure: KeelsonError | null = null;
-  /** Settled items being forgotten. */
+  /** Deletions of settled items that are in progress. */
   private readonly forgetting = new Set<Promise<void>>();
 
   constructor(
@@ -74,7 +78,7 @@ class IndexedOutbox implements Outbox {
       const transaction = this.database.transaction(['facts', 'items']);
       const [pin, items] = await Promise.all([
         transaction.objectStore('facts').get('pin'),
-        // In the order of their ids.
+        // Sorted by id.
         transaction.objectStore('items').getAll(),
       ]);
       return { pin: (pin ?? null) as OutboxPin | null, items };
@@ -100,7 +104,8 @@ class IndexedOutbox implements Outbox {
 
   settle(id: number): void {
     if (this.failure !== null) return;
-    // What is sent again is recognised: this need not be durable, nor be waited for.
+    // A batch that is sent again is recognised. So this need not be durable, and nobody waits for
+    // it.
     const forgotten = this.database.delete('items', id).catch(() => undefined)
       .finally(() => this.forgetting.delete(forgotten));
     this.forgetting.add(forgotten);
@@ -121,7 +126,9 @@ class IndexedOutbox implements Outbox {
     });
   }
 
-  /** After the first failure nothing is certain about what the database holds: nothing more is written. */
+  /**
+   * After the first failure the contents of the database are uncertain, so nothing more is written.
+   */
   private async attempt<T>(work: () => Promise<T>): Promise<T> {
     if (this.failure !== null) throw this.failure;
     try {
@@ -143,8 +150,8 @@ function openDatabase(location: string): Promise<Database> {
 }
 
 /**
- * Makes this page the only writer until it calls the result, or is gone.
- * @throws KeelsonError('outbox-failed') when another has it.
+ * Makes this page the only writer until it calls the result, or ends.
+ * @throws KeelsonError('outbox-failed') when another page is the writer.
  */
 async function lock(location: string): Promise<() => void> {
   const locks = globalThis.navigator?.locks as LockManager | undefined;

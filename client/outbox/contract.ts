@@ -1,4 +1,4 @@
-/** Whom an outbox belongs to and whom it talks to. Fixed when it is first used. */
+/** The contributor, study and server of an outbox. Fixed when it is first used. */
 export interface OutboxPin {
   /** 32 bytes: the server's key, trusted from the first use on. */
   readonly serverKey: Uint8Array;
@@ -8,7 +8,7 @@ export interface OutboxPin {
   readonly contributor: Uint8Array;
 }
 
-/** One signed batch, byte for byte as it is sent, however often. */
+/** One signed batch. Every retry sends the same bytes. */
 export interface OutboxBatch {
   readonly sequence: bigint;
   readonly epoch: bigint;
@@ -16,13 +16,16 @@ export interface OutboxBatch {
   readonly signature: Uint8Array;
 }
 
-/** Rows that wait: unsigned while no epoch is known, signed from the first offer on. */
+/**
+ * Rows that wait. They are unsigned while no epoch is known, and signed once they have been
+ * offered.
+ */
 export interface OutboxItem {
   readonly id: number;
   readonly last: boolean;
   /** Row-major; null once signed. */
   readonly values: Float64Array | null;
-  /** Columns per row, when they were given. */
+  /** Columns per row, if they were given. */
   readonly columns?: number;
   /** Empty until signed. */
   readonly batches: readonly OutboxBatch[];
@@ -36,24 +39,32 @@ export interface OutboxContents {
 }
 
 /**
- * What a contributor must remember so that nothing is lost and a retry is the same bytes. One writer, for one key
- * and one study. `#outbox` resolves to node.ts (a file) on Node and to browser.ts (IndexedDB) elsewhere; both export
- * `openOutbox(location)` and `openSeed(location)`. Every method rejects with KeelsonError('outbox-failed') when the medium fails, and is
- * not used again after that.
+ * What a contributor must store so that nothing is lost and a retry has the same bytes. It has one
+ * writer, for one key and one study. `#outbox` resolves to node.ts (a file) on Node and to
+ * browser.ts (IndexedDB) elsewhere; both export `openOutbox(location)` and `openSeed(location)`.
+ * Every method rejects with KeelsonError('outbox-failed') when the medium fails. The outbox must
+ * not be used after that.
  */
 export interface Outbox {
-  /** What an earlier run left. Called once, first. */
+  /** What an earlier run left. Called once, before all other methods. */
   load(): Promise<OutboxContents>;
   /** Durable before it resolves. */
   pin(pin: OutboxPin): Promise<void>;
-  /** Keeps unsigned rows. Durable before it resolves. Ids are the caller's, each used once. */
+  /**
+   * Stores unsigned rows. Durable before it resolves. The caller chooses the ids and uses each
+   * once.
+   */
   keep(id: number, values: Float64Array, last: boolean, columns?: number): Promise<void>;
   /**
-   * Keeps the signed batches of an item, in place of its rows. Durable before it resolves: only then may they be sent.
+   * Stores the signed batches of an item, in place of its rows. They may be sent only after it has
+   * resolved, because they are durable then.
    */
   sign(id: number, last: boolean, batches: readonly OutboxBatch[]): Promise<void>;
-  /** Forgets an item that was settled. Need not be durable: what is sent again is recognised as a duplicate. */
+  /**
+   * Deletes an item that was settled. Need not be durable: a batch that is sent again is recognised
+   * as a duplicate.
+   */
   settle(id: number): void;
-  /** Writes what is due and gives the medium back. */
+  /** Writes what is due and closes the medium. */
   close(): Promise<void>;
 }

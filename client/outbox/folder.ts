@@ -2,7 +2,8 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes a created or renamed file's name durable. Some systems cannot open a folder; there the name is theirs to keep.
+ * Makes a created or renamed file's name durable. Some systems cannot open a folder and keep names
+ * durable themselves.
  */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(dirname(path), 'r').catch(() => null);

@@ -10,8 +10,8 @@ const headBytes = 20;
 const digestBytes = 16;
 
 /**
- * One write: length of the payload (little-endian), the first 16 bytes of SHA-512 over length and payload, payload.
- * Everything that is written together is one frame, so only the last frame of a file can be torn by a crash.
+ * One write: length of the payload (little-endian), the first 16 bytes of SHA-512 over length and
+ * payload, payload. Each write is one frame, so a crash can tear only the last frame of a file.
  */
 export function encodeFrame(payload: Uint8Array): Uint8Array {
   const length = lengthField(payload.length);
@@ -20,14 +20,14 @@ export function encodeFrame(payload: Uint8Array): Uint8Array {
 
 export interface FrameScan {
   readonly payloads: readonly Uint8Array[];
-  /** Where the good part of the file ends; less than its length when the tail is torn. */
+  /** Length of the intact part of the file; less than the file's length when the tail is torn. */
   readonly goodBytes: number;
 }
 
 /**
  * Reads a whole outbox file.
- * A bad frame that ends the file is what a crash leaves: it was never durable, so nothing depends on it. A bad frame
- * with more behind it is damage to what was durable.
+ * A crash leaves a bad frame at the end of the file. That frame was never durable, so nothing
+ * depends on it. A bad frame with more behind it is damage to durable contents.
  * @throws KeelsonError('outbox-failed') for damage, or a file that is not an outbox.
  */
 export function scanFrames(file: Uint8Array): FrameScan {

@@ -5,13 +5,13 @@ import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KeelsonError } from '../../src/base/errors.js';
 
-/** Gives the lock back. */
+/** Releases the lock. */
 export type Unlock = () => Promise<void>;
 
 /**
- * Makes this process the only writer of a file. The lock is a listening local socket whose name is made from the
- * path: the system itself takes it back when the process ends, however it ends. It holds within one machine (on
- * Linux: one network namespace), not between machines that share a file system.
+ * Makes this process the only writer of a file. The lock is a listening local socket whose name is
+ * made from the path. The system removes it when the process ends for any reason. It holds within
+ * one machine (on Linux: one network namespace), not between machines that share a file system.
  * @param realPath absolute, without symbolic links.
  * @throws KeelsonError('outbox-failed') when another process, or this one, holds it.
  */
@@ -24,7 +24,7 @@ export async function lockFile(realPath: string): Promise<Unlock> {
       details: { path: realPath },
     });
   }
-  // The lock alone is no reason to keep running.
+  // The lock alone must not keep the process running.
   server.unref();
   return () => new Promise((resolve) => { server.close(() => resolve()); });
 }
@@ -32,7 +32,7 @@ export async function lockFile(realPath: string): Promise<Unlock> {
 function addressOf(name: string): string {
   switch (platform()) {
     case 'linux':
-      // An abstract name: no file is left behind.
+      // An abstract name leaves no file.
       return `\0${name}`;
     case 'win32':
       return `\\\\.\\pipe\\${name}`;
@@ -52,7 +52,9 @@ function listen(address: string): Promise<Server | null> {
   });
 }
 
-/** Where the socket is a file, a crash leaves it: nobody answers there, and it may go. */
+/**
+ * If the socket is a file, a crash leaves it. If nothing answers there, the file may be removed.
+ */
 async function listenAfterCrash(address: string): Promise<Server | null> {
   if (!address.endsWith('.sock') || (await isAnswered(address))) return null;
   await unlink(address).catch(() => undefined);

@@ -1,11 +1,12 @@
 import type { Outbox } from './contract.js';
 
 /**
- * An outbox that forgets with the process. Retries within the process are still the same bytes; after a restart
- * unsettled rows are gone and the server's key is trusted anew.
+ * An outbox that lasts as long as the process. Retries within the process have the same bytes.
+ * After a restart unsettled rows are lost, and the first server that proves its key is trusted
+ * again.
  */
 export function memoryOutbox(): Outbox {
-  // The channel itself holds what is open: there is nothing to remember for a later run.
+  // The channel itself holds the open items, and nothing is stored for a later run.
   return {
     load: async () => ({ pin: null, items: [] }),
     pin: async () => undefined,

@@ -10,7 +10,7 @@ import { decodeRecords, encodeRecord, type OutboxRecord } from './records.js';
 
 export { openSeed } from './seed-file.js';
 
-/** A file is rewritten once it is this large and mostly settled. */
+/** A file is rewritten when it is this large and most of it is settled. */
 const compactionBytes = 256 * 1024;
 
 /**
@@ -21,7 +21,7 @@ const compactionBytes = 256 * 1024;
 export async function openOutbox(location: string): Promise<Outbox> {
   const wanted = resolve(location);
   try {
-    // The file itself may be replaced by compaction, so its folder gives the identity.
+    // Compaction may replace the file itself, so the folder's real path identifies it.
     const path = join(await realpath(dirname(wanted)), basename(wanted));
     const unlock = await lockFile(path);
     try {
@@ -41,12 +41,12 @@ interface QueuedWrite {
   readonly reject: (error: unknown) => void;
 }
 
-/** Append-only frames; whatever is asked for while one fsync runs shares the next. */
+/** Append-only frames. Writes requested during one fsync share the next one. */
 class FileOutbox implements Outbox {
   private readonly items = new Map<number, OutboxItem>();
   private pinned: OutboxPin | null = null;
   private queue: QueuedWrite[] = [];
-  /** Ids settled since the last write: they ride with the next one. */
+  /** Ids settled since the last write. The next write includes them. */
   private settledIds: number[] = [];
   private writing: Promise<void> | null = null;
   private failure: KeelsonError | null = null;
@@ -62,7 +62,7 @@ class FileOutbox implements Outbox {
     const file = await open(path, 'a+', 0o600);
     try {
       const buffer = await readFile(path);
-      // Not as a Buffer: its slices would share memory.
+      // A copy as Uint8Array: slices of a Buffer would share its memory.
       const bytes = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
       const { payloads, goodBytes } = scanFrames(bytes);
       if (goodBytes < bytes.length) await file.truncate(goodBytes);
@@ -96,7 +96,8 @@ class FileOutbox implements Outbox {
   settle(id: number): void {
     if (!this.items.delete(id)) return;
     this.settledIds.push(id);
-    // Nothing is open: a good moment to say so, since a later run would ask the server about it.
+    // No item is open. Write this now, because a later run would otherwise ask the server about the
+    // item.
     if (this.items.size === 0) this.startWriting();
   }
 
@@ -136,7 +137,7 @@ class FileOutbox implements Outbox {
     });
   }
 
-  /** Writes all that is queued as one frame, and waits until it is on the medium. Never rejects. */
+  /** Writes everything queued as one frame, and waits until it is on the medium. Never rejects. */
   private async drain(): Promise<void> {
     const writes = this.queue;
     this.queue = [];
@@ -144,10 +145,11 @@ class FileOutbox implements Outbox {
     this.settledIds = [];
     try {
       if (this.sizeBytes > compactionBytes && this.liveBytes() < this.sizeBytes / 2) {
-        // The memory holds what was just queued too.
+        // The memory also holds what was just queued.
         await this.compact();
       } else {
-        // Settled ones last: what was signed and settled since the last write must not come back.
+        // Settled ids come last: an item that was signed and settled since the last write must not
+        // reappear.
         const ends = settled.map((id): OutboxRecord => ({ kind: 'settled', id }));
         const records = [...writes.map((write) => write.record), ...ends];
         if (records.length > 0) await this.append(encodeFrame(concatBytes(...records.map(encodeRecord))));
@@ -165,7 +167,7 @@ class FileOutbox implements Outbox {
     this.sizeBytes += bytes.length;
   }
 
-  /** Writes what is open to a new file and puts it in the place of the old one. */
+  /** Writes the open items to a new file, which then replaces the old one. */
   private async compact(): Promise<void> {
     const next = `${this.path}.next`;
     const file = await open(next, 'w', 0o600);
@@ -211,12 +213,12 @@ function itemOf(record: OutboxRecord & { readonly kind: 'kept' | 'signed' }): Ou
   return { id, last, values, batches: [], ...(columns > 0 && { columns }) };
 }
 
-/** Without what a channel hangs on a batch: the outbox must not keep it alive. */
+/** The batch without the fields that a channel adds: the outbox must not keep the channel alive. */
 function plainBatch({ sequence, epoch, body, signature }: OutboxBatch): OutboxBatch {
   return { sequence, epoch, body, signature };
 }
 
-/** A short write would tear a frame in the middle of the file. */
+/** Writes all bytes. A short write would tear a frame in the middle of the file. */
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   let written = 0;
   while (written < bytes.length) {

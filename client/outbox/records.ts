@@ -9,7 +9,7 @@ export type OutboxRecord =
       readonly id: number;
       readonly last: boolean;
       readonly values: Float64Array;
-      /** Per row; 0 when the rows did not say. */
+      /** Columns per row; 0 when the rows did not say. */
       readonly columns: number;
     }
   | { readonly kind: 'signed'; readonly id: number; readonly last: boolean; readonly batches: readonly OutboxBatch[] }
@@ -17,7 +17,10 @@ export type OutboxRecord =
 
 const kinds = ['pin', 'kept', 'signed', 'settled'] as const;
 
-/** Little-endian: 1 kind, 6 id, 1 last, then what the kind holds. Read back only by this code, on any machine. */
+/**
+ * Little-endian: 1 byte kind, 6 bytes id, 1 byte last, then the fields of the kind. Only this code
+ * reads it back.
+ */
 export function encodeRecord(record: OutboxRecord): Uint8Array {
   const writer = new ByteWriter();
   writer.number(kinds.indexOf(record.kind), 1);

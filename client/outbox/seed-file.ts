@@ -8,10 +8,11 @@ import { readSeed } from '../base/seed.js';
 import { syncFolder } from './folder.js';
 
 /**
- * The contributor's secret seed in a key file, made at the first call: the format of `keelson keygen`, mode 0600. Two
- * calls at once, also of two processes, get the same seed.
+ * The contributor's secret seed in a key file, created by the first call: the format of `keelson
+ * keygen`, mode 0600. Two simultaneous calls, even of two processes, get the same seed.
  * @param location a path; its folder must exist.
- * @throws InvalidInputError when the file is no key file, others may read it, or it cannot be made.
+ * @throws InvalidInputError when the file is no key file, other users may read it, or it cannot be
+ *   created.
  */
 export async function openSeed(location: string): Promise<Uint8Array> {
   const path = resolve(location);
@@ -36,7 +37,10 @@ async function readKey(path: string): Promise<Uint8Array> {
   return readSeed(file);
 }
 
-/** Written whole under another name first, so that nobody ever reads half a key. Whoever comes second keeps the first's. */
+/**
+ * Writes the key to a temporary file first, so that no reader gets half a key. A second caller
+ * keeps the first one's key.
+ */
 async function createKey(path: string): Promise<void> {
   const draft = `${path}.${toHex(signing.randomBytes(8))}.new`;
   const file = await open(draft, 'wx', 0o600);

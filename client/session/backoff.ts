@@ -10,13 +10,13 @@ export class Backoff {
     private readonly maxMs: number,
   ) {}
 
-  /** Attempts since the last reset. */
+  /** Number of attempts since the last reset. */
   get attempt(): number {
     return this.attempts;
   }
 
   nextMs(): number {
-    // 2^30 times any initial wait is past every maximum.
+    // 2^30 times any initial wait exceeds every maximum.
     const full = Math.min(this.maxMs, this.initialMs * 2 ** Math.min(this.attempts, 30));
     this.attempts += 1;
     return full * (1 - this.runtime.fraction() / 2);

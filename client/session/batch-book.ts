@@ -4,7 +4,7 @@ import type { Batch, BatchPlace, Contribution } from './contribution.js';
 const bySequence = (left: Batch, right: Batch): number =>
   left.sequence < right.sequence ? -1 : left.sequence > right.sequence ? 1 : 0;
 
-/** Which batch stands where, and which sequences are free. No time, no sockets. */
+/** The place of each batch, and the free sequences. Without time and sockets. */
 export class BatchBook {
   /** Sent and unanswered. */
   readonly flight = new Map<bigint, Batch>();
@@ -19,7 +19,10 @@ export class BatchBook {
     return this.open.size === 0;
   }
 
-  /** Batches on their way out or in flight: what counts against the credit when deciding to sign more. */
+  /**
+   * Batches that wait to be sent or are in flight. They count against the credit before more are
+   * signed.
+   */
   get ahead(): number {
     return this.signing + this.waiting.length + this.flight.size;
   }
@@ -40,7 +43,7 @@ export class BatchBook {
     else this.move(batch, place);
   }
 
-  /** Never back to `signing`. */
+  /** A batch never moves back to `signing`. */
   move(batch: Batch, place: BatchPlace): void {
     if (batch.place === 'signing') this.signing -= 1;
     if (batch.place === 'flight') this.flight.delete(batch.sequence);
@@ -63,10 +66,12 @@ export class BatchBook {
   }
 
   /**
-   * Puts all open batches back on their way, for a new socket. Those that the server settled before the last socket
-   * was lost go as well: it repeats its answer for the same bytes.
-   * @returns batches that were offered, yet lie beyond what the server can have known: it was restored to an
-   * earlier state, and their sequences must be chosen anew.
+   * Makes all open batches wait for sending again, on a new socket. This includes those that the
+   * server settled before the last socket was lost: the server repeats its answer for the same
+   * bytes.
+   * @returns batches that were offered but are beyond everything that the server knows. The server
+   *   was then restored to
+   * an earlier state, and these batches need new sequences.
    */
   resume(ready: Ready, sequenceWindow: number): Batch[] {
     const own = new Set<bigint>();
@@ -85,8 +90,8 @@ export class BatchBook {
       batch.place = 'waiting';
       this.waiting.push(batch);
     }
-    // Holes that are not ours were given to bytes that are lost. They must be filled, or the server's window never
-    // moves on.
+    // Holes without a batch of this client belonged to bytes that are lost. They must be filled, or
+    // the server's window never moves on.
     this.freeHoles = ready.holes.filter((hole) => !own.has(hole)).sort((left, right) => (left < right ? -1 : 1));
     return lost;
   }
@@ -101,13 +106,13 @@ export class BatchBook {
     return this.flight.size < credit ? this.waiting[0] : undefined;
   }
 
-  /** All that were put off may go again. */
+  /** Lets all deferred batches be sent again. */
   releaseDeferred(): void {
     const deferred = [...this.open].filter((batch) => batch.place === 'deferred').sort(bySequence);
     for (const batch of deferred) this.move(batch, 'waiting');
   }
 
-  /** The server did not say which batch it put off: all that fly. */
+  /** Defers all batches in flight, because the server did not say which one it deferred. */
   deferFlight(): void {
     for (const batch of [...this.flight.values()]) this.move(batch, 'deferred');
   }

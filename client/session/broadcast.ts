@@ -1,4 +1,4 @@
-/** How many items an iterator that nobody reads keeps: the oldest are dropped. */
+/** How many items an iterator keeps for a reader that does not read. Older items are dropped. */
 const keptMax = 256;
 
 interface Reader<T> {
@@ -6,7 +6,7 @@ interface Reader<T> {
   wake: (() => void) | null;
 }
 
-/** One source of events, any number of readers, each with its own bounded queue. */
+/** One source of events for any number of readers. Each reader has its own bounded queue. */
 export class Broadcast<T> {
   private readonly readers = new Set<Reader<T>>();
   private closed = false;
@@ -20,13 +20,13 @@ export class Broadcast<T> {
     }
   }
 
-  /** Iterators end after what they still hold. */
+  /** Iterators end after the items that they still hold. */
   close(): void {
     this.closed = true;
     for (const reader of this.readers) reader.wake?.();
   }
 
-  /** From this call on; `first` comes ahead of the rest. */
+  /** Streams the events from this call on, after the items of `first`. */
   stream(first: readonly T[] = []): AsyncGenerator<T, void, undefined> {
     const reader: Reader<T> = { items: [...first], wake: null };
     this.readers.add(reader);

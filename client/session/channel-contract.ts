@@ -6,14 +6,14 @@ import type { Outbox } from '../outbox/contract.js';
 import type { ClientRuntime } from '../base/runtime.js';
 import type { VerifiedWelcome } from './handshake.js';
 
-/** The socket that a channel lives on at the moment. */
+/** The present socket of a channel. */
 export interface ChannelLink {
   readonly welcome: VerifiedWelcome;
   send(bytes: Uint8Array): void;
   readonly writable: boolean;
   /** Calls `channel.pump()` once there is room again. */
   whenWritable(channel: Pumped): void;
-  /** The server does its work. */
+  /** Reports that the server works as expected. */
   progress(): void;
 }
 
@@ -22,18 +22,24 @@ export interface Pumped {
   pump(): void;
 }
 
-/** What a channel tells its owner. */
+/** What a channel reports to its owner. */
 export interface ChannelOwner {
-  /** The server proved its key. What is returned is awaited before anything is sent. */
+  /** The server proved its key. Nothing is sent until the returned promise resolves. */
   onProven?(): Promise<void> | undefined;
   onReady?(ready: Ready): void;
-  /** What the contributor has spent, told with the first row of an epoch under contributor scope. */
+  /**
+   * What the contributor has spent, reported with the first row of an epoch under contributor
+   * scope.
+   */
   onSpend?(spend: Spend): void;
-  /** The open epoch changed; 0n when none is open. `closesInMs` is null when the server did not say. */
+  /**
+   * The open epoch changed; 0n when none is open. `closesInMs` is null when the server did not
+   * report it.
+   */
   onEpoch?(epoch: bigint, closesInMs: number | null): void;
-  /** The server put a batch or a Hello off; it is sent again later. */
+  /** The server deferred a batch or a Hello. It is sent again later. */
   onPutOff?(code: WireCode): void;
-  /** Nothing more can be sent. What was open has been finished or failed. */
+  /** Nothing more can be sent. Everything that was open has been finished or failed. */
   onEnded?(error: KeelsonError): void;
 }
 
@@ -45,6 +51,6 @@ export interface ChannelOptions {
   readonly owner: ChannelOwner;
   readonly dataType?: BatchBody['dataType'];
   readonly outbox?: Outbox;
-  /** Token that goes with each Hello. */
+  /** The token in each Hello. */
   readonly enrolment?: Uint8Array | undefined;
 }

@@ -15,13 +15,13 @@ import { findStudy, type VerifiedStudy, type VerifiedWelcome } from './handshake
 import { asKeelsonError, Outgoing, refuse } from './outgoing.js';
 import { Withdrawal } from './withdrawal.js';
 
-/** Signing again under another sequence more often than this means that somebody else uses the key. */
+/** A batch that needs new sequences more often than this shows that somebody else uses the key. */
 const renumberingsMax = 3;
 
 /**
- * One contributor in one study, over as many sockets as it takes: says Hello on each, has rows signed once an epoch is
- * open, keeps the credit, and sends again what was not settled. Knows no socket and no file. What becomes of each
- * contribution is `Outgoing`'s.
+ * One contributor in one study, over any number of successive sockets. It sends Hello on each
+ * socket, has rows signed once an epoch is open, respects the credit, and sends again what was not
+ * settled. It knows no socket and no file. `Outgoing` has the state of each contribution.
  */
 export class Channel {
   readonly signer: Signer;
@@ -35,7 +35,10 @@ export class Channel {
   private known: VerifiedStudy | null = null;
   private channelNumber = 0;
   private greeting: Greeting | null = null;
-  /** What a Notice told after Ready, while the outbox was still writing down whom Ready had proven. */
+  /**
+   * A Notice that came after Ready, while the outbox was still storing the server key that Ready
+   * proved.
+   */
   private newsWhileProving: Notice | null = null;
   private openEpoch = 0n;
   private credit = 1;
@@ -65,7 +68,7 @@ export class Channel {
     return this.link?.welcome.server.publicKey ?? null;
   }
 
-  /** The server's number for this channel on its present socket; 0 when there is none. */
+  /** The server's number for this channel on the present socket; 0 when there is none. */
   get number(): number {
     return this.state === 'live' ? this.channelNumber : 0;
   }
@@ -78,7 +81,7 @@ export class Channel {
     return this.state === 'ended';
   }
 
-  /** True while the server owes an answer. */
+  /** True while an answer of the server is expected. */
   get isAwaiting(): boolean {
     return (this.state === 'greeting' && !this.helloPutOff) || this.outgoing.book.flight.size > 0;
   }
@@ -88,12 +91,12 @@ export class Channel {
     return this.outgoing.isIdle;
   }
 
-  /** Insists on the study that an earlier run used. */
+  /** From now on, accepts only the study that an earlier run used. */
   insistOn(study: Uint8Array): void {
     this.insistedStudy = study;
   }
 
-  /** Takes a contribution to sign and send when its turn comes. @returns true when it has to wait for that. */
+  /** Takes a contribution, to be signed and sent in its turn. @returns true when it has to wait. */
   submit(contribution: Contribution): boolean {
     if (this.stopped !== null) {
       refuse(contribution, this.stopped);
@@ -114,7 +117,7 @@ export class Channel {
     for (const batch of batches) this.outgoing.book.add(batch, 'waiting');
   }
 
-  /** A new socket: says Hello on it. */
+  /** Starts on a new socket, with Hello. */
   attach(link: ChannelLink): void {
     if (this.state === 'ended') return;
     this.link = link;
@@ -128,7 +131,7 @@ export class Channel {
     this.greet();
   }
 
-  /** The socket is gone. */
+  /** Called when the socket is lost. */
   detach(): void {
     if (this.state === 'ended') return;
     this.state = 'detached';
@@ -137,7 +140,10 @@ export class Channel {
     this.cancelRetry = null;
   }
 
-  /** Of the versions of a name the one it began with, as long as the server has that; at first the newest. */
+  /**
+   * Stays on the version that it first selected, while the server has that version. The first
+   * selection is the newest.
+   */
   private studyIn(welcome: VerifiedWelcome): VerifiedStudy {
     const wanted = this.options.study;
     const found = findStudy(welcome, wanted);
@@ -159,7 +165,7 @@ export class Channel {
     this.link!.send(this.greeting.hello());
   }
 
-  /** @internal The router found that this Ready is for this channel. */
+  /** @internal The router found that this Ready belongs to this channel. */
   onReady(ready: Ready): void {
     if (this.state !== 'greeting') return;
     if (this.greeting?.isProvenBy(ready) !== true) {
@@ -182,8 +188,8 @@ export class Channel {
   }
 
   /**
-   * Asks the server to take back what counts in an epoch, once what was given before is settled; again on each socket
-   * until it answers.
+   * Asks the server to take back the rows of an epoch, once the rows given earlier are settled. It
+   * asks again on each socket until the server answers.
    * @param epoch default: the one that is open then.
    * @returns the epoch.
    */
@@ -222,7 +228,8 @@ export class Channel {
   onAck(ack: Ack): void {
     if (this.state !== 'live') return;
     this.link!.progress();
-    // Whatever a server may say, one batch may always go: else nothing would ever ask for more.
+    // One batch may always be sent, whatever credit the server states: only an ack brings more
+    // credit.
     this.credit = Math.max(1, ack.credit);
     if (ack.withdrawn !== undefined) this.withdrawal.answer(ack.withdrawn);
     if (ack.ownSpend !== undefined) this.options.owner.onSpend?.(ack.ownSpend);
@@ -241,14 +248,14 @@ export class Channel {
 
   private onRejection(rejection: Rejection): void {
     const { sequence } = rejection;
-    // A batch that was put off and sent again is perhaps answered twice.
+    // A batch that was deferred and sent again may be answered twice.
     const batch = this.outgoing.book.offered(sequence);
     if (batch === undefined || (rejection.retryable && batch.place !== 'flight')) return;
     if (rejection.retryable) {
       this.outgoing.book.move(batch, 'deferred');
       this.putOff(rejection.code);
     } else if (rejection.code === 'mutated' && batch.renumbered < renumberingsMax) {
-      // Other bytes hold this sequence, so ours never counted: they may go under a fresh one.
+      // Other bytes hold this sequence, so this batch never counted. It may use a new sequence.
       this.outgoing.renumber(batch);
     } else {
       const details = { sequence, epoch: batch.epoch };
@@ -303,7 +310,10 @@ export class Channel {
     if (this.stopped !== null && this.isIdle) this.end(this.stopped);
   }
 
-  /** Sends what credit and socket allow, and signs more when there is room. Harmless to call at any time. */
+  /**
+   * Sends as much as credit and socket allow, and signs more when there is room. May be called at
+   * any time.
+   */
   pump(): void {
     if (this.state !== 'live') return;
     this.sendWaiting();
@@ -360,7 +370,7 @@ export class Channel {
     });
   }
 
-  /** Ends for good: fails what is open. What an outbox holds stays there for another run. */
+  /** Ends for good, and fails everything open. The contents of an outbox stay for another run. */
   end(error: KeelsonError): void {
     if (this.state === 'ended') return;
     this.state = 'ended';

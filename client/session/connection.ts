@@ -6,7 +6,7 @@ import type { OpenTransport, Transport } from '../websocket/contract.js';
 import { Backoff } from './backoff.js';
 import { verifyWelcome, type VerifiedWelcome } from './handshake.js';
 
-/** The times and surroundings of a connection; client/base/defaults.ts says what each default is for. */
+/** Times and platform of a connection; client/base/defaults.ts explains each default. */
 export interface ConnectionOptions {
   readonly url: string;
   readonly runtime: ClientRuntime;
@@ -17,32 +17,38 @@ export interface ConnectionOptions {
   readonly idleTimeoutMs?: number;
 }
 
-/** What a connection tells its owner. */
+/** What a connection reports to its owner. */
 export interface ConnectionHooks {
-  /** Keys that must all be the server's, now or before it changed them; none to take the one that is offered. */
+  /**
+   * Keys that must all belong to the server, now or earlier. Empty: the offered key is accepted.
+   */
   pinnedKeys(): readonly Uint8Array[];
-  /** A new socket is ready for Hello and Subscribe. Everything said on the one before is forgotten. */
+  /**
+   * A new socket is ready for Hello and Subscribe. The session on the socket before it has ended.
+   */
   onWelcome(welcome: VerifiedWelcome): void;
   /** Any later message. */
   onFrame(frame: ServerFrame): void;
-  /** The socket is gone; another attempt begins after `retryInMs`. */
+  /** The socket is lost. Another attempt begins after `retryInMs`. */
   onDown(reason: string, retryInMs: number, attempt: number): void;
-  /** This server will never do: the connection has stopped for good. */
+  /** This server can never be used. The connection has stopped for good. */
   onFatal(error: KeelsonError): void;
-  /** True while an answer is owed to us: silence is then suspicious also where pings are impossible. */
+  /**
+   * True while an answer is expected. Silence is then suspicious, even if the platform cannot ping.
+   */
   isAwaiting(): boolean;
 }
 
 /**
- * One WebSocket that is opened again whenever it is lost, for ever, until `close`. It verifies Welcome and watches
- * for silence; what is said after that is its owner's business.
+ * One WebSocket, opened again whenever it is lost, until `close`. It verifies Welcome and watches
+ * for silence. Its owner handles all later messages.
  */
 export class Connection {
   private readonly backoff: Backoff;
   private readonly handshakeTimeoutMs: number;
   private readonly idleTimeoutMs: number;
   private transport: Transport | null = null;
-  /** Counts sockets, so that what an old one still reports is ignored. */
+  /** Counts sockets, so that late reports of an old socket are ignored. */
   private generation = 0;
   private welcomed = false;
   private lastSignMs = 0;
@@ -87,7 +93,7 @@ export class Connection {
     });
   }
 
-  /** Room in the socket's buffer, and a socket to begin with. */
+  /** True when there is a socket and room in its buffer. */
   get writable(): boolean {
     return this.welcomed && this.transport !== null && this.transport.bufferedAmount < clientDefaults.socketBufferBytes;
   }
@@ -96,12 +102,15 @@ export class Connection {
     if (this.welcomed) this.transport?.send(bytes);
   }
 
-  /** Tells that the server is doing its work: the next loss begins with the shortest wait again. */
+  /**
+   * Reports that the server works as expected: after the next loss the first wait is the shortest
+   * again.
+   */
   progress(): void {
     this.backoff.reset();
   }
 
-  /** Drops the socket and begins again after a wait. */
+  /** Drops the socket and connects again after a wait. */
   drop(reason: string): void {
     const transport = this.transport;
     this.down(reason);
@@ -152,7 +161,7 @@ export class Connection {
         },
       );
     } else if (frame.kind === 'refusal') {
-      // Said before Welcome: the server has no room, or is going down.
+      // A refusal before Welcome: the server has no room, or is stopping.
       this.drop(frame.text);
     }
   }

@@ -7,34 +7,43 @@ import {
 import type { OutboxBatch } from '../outbox/contract.js';
 import type { Settled } from './settled.js';
 
-/** Where a signed batch is. `signing`: not yet durable in the outbox. `deferred`: put off by the server. */
+/**
+ * The place of a signed batch. `signing`: not yet durable in the outbox. `deferred`: the server
+ * asked to send it later.
+ */
 export type BatchPlace = 'signing' | 'waiting' | 'flight' | 'deferred' | 'settled';
 
-/** One signed batch on its way. */
+/** One signed batch that is not settled yet. */
 export interface Batch extends OutboxBatch {
   readonly contribution: Contribution;
   place: BatchPlace;
-  /** True once the bytes were handed to a socket. */
+  /** True once the bytes were passed to a socket. */
   offered: boolean;
   /** How often it was signed under another sequence. */
   renumbered: number;
 }
 
-/** Rows that are settled together: what one call of `send` gave. */
+/** Rows that are settled together: those of one call of `send`. */
 export interface Contribution {
   readonly id: number;
   readonly last: boolean;
   /** Row-major; null once signed. */
   values: Float64Array | null;
-  /** Columns of the rows as they were given; absent when only the study can tell. */
+  /** Columns of the given rows; absent when only the study can tell. */
   readonly columns?: number;
   batches: Batch[];
   refusal: WireError | null;
-  /** Bytes from numbers. Simulated attackers replace it to send what the checked one refuses. */
+  /**
+   * Encodes the numbers. Simulated attackers replace it, to send values that the checked encoder
+   * refuses.
+   */
   readonly encode?: (values: Float64Array, dataType: BatchBody['dataType']) => Uint8Array;
-  /** Called once, unless `fail` was. */
+  /** Called once, unless `fail` was called. */
   finish(result: Settled): void;
-  /** The rows never left, or this client gave up on them. Called once, unless `finish` was. */
+  /**
+   * The rows were never sent, or this client gave up on them. Called once, unless `finish` was
+   * called.
+   */
   fail(error: KeelsonError): void;
 }
 
@@ -49,14 +58,16 @@ export interface SigningContext extends SignatureContext {
   takeSequence(): bigint;
 }
 
-/** Room for the fields of a frame beside the numbers: ids, signature, tags. */
+/** Room in a frame for everything but the numbers: ids, signature, tags. */
 const frameOverheadBytes = 512;
 
 /**
  * The number of rows in `values`.
- * @param given columns that the rows were given with, when that is known: six values are not two rows of three when
- * they were three of two.
- * @throws InvalidParameterError unless they are whole rows of the study's columns, and at least one.
+ * @param given columns of the rows as the caller gave them, if known. Six values that were given as
+ *   three rows of two
+ * are not two rows of three.
+ * @throws InvalidParameterError unless they are whole rows of the study's columns, and at least
+ *   one.
  */
 export function countRows(values: Float64Array, columns: number, given = columns): number {
   if (given !== columns) throw new InvalidParameterError(`the rows have ${given} columns, the study has ${columns}`);
@@ -82,7 +93,8 @@ export function signContribution(contribution: Contribution, context: SigningCon
     const text = `a row of ${columns} ${dataType} columns does not fit a frame of ${limits.frameBytes} bytes`;
     throw new InvalidParameterError(text);
   }
-  // All numbers are checked before the first sequence is taken: a sequence given up would stay a hole.
+  // All numbers are checked before the first sequence is taken: an unused sequence would stay a
+  // hole.
   const encode = contribution.encode ?? encodeRows;
   const data = encode(values, dataType);
   const rowBytes = columns * numberBytes[dataType];
@@ -104,7 +116,7 @@ export function signContribution(contribution: Contribution, context: SigningCon
   return batches;
 }
 
-/** The same rows under a fresh sequence and the epoch that is open now. */
+/** The same rows under a new sequence and the epoch that is open now. */
 export function renumberBatch(batch: Batch, context: SigningContext): Batch {
   const body = { ...decodeBatchBody(batch.body), sequence: context.takeSequence(), epoch: context.epoch };
   return signedBatch(batch.contribution, body, context, batch.renumbered + 1);

@@ -6,7 +6,7 @@ import type { VerifiedWelcome } from './handshake.js';
 
 /** The exchange of Hello and Ready of one contributor, in one study, on one socket. */
 export class Greeting {
-  /** Of every Hello: the answer to an earlier one may still come. */
+  /** The nonces of all Hellos: the answer to an earlier one may still come. */
   private readonly clientNonces: Uint8Array[] = [];
 
   constructor(
@@ -15,7 +15,7 @@ export class Greeting {
     private readonly studyId: Uint8Array,
   ) {}
 
-  /** The frame of a fresh Hello. */
+  /** The frame of a new Hello. */
   hello(): Uint8Array {
     const { studyId, welcome, who: { signer, enrolment } } = this;
     const clientNonce = signing.randomBytes(32);
@@ -25,7 +25,7 @@ export class Greeting {
     return encodeClientFrame({ kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature, enrolment });
   }
 
-  /** True when the server signed both nonces: it holds the key that it showed, now. */
+  /** True when the server signed both nonces, which proves that it holds its key now. */
   isProvenBy(ready: Ready): boolean {
     const { server, serverNonce } = this.welcome;
     return this.clientNonces.some((clientNonce) =>

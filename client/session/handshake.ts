@@ -12,13 +12,16 @@ export interface VerifiedStudy {
   readonly studyId: Uint8Array;
   readonly studyIdHex: string;
   readonly document: StudyDocument;
-  /** How the study stood when the socket opened; not signed. */
+  /** State of the study when the socket opened; not signed. */
   readonly state: WireStudyState;
-  /** The open epoch then; 0n when none. */
+  /** The epoch that was open then; 0n when none. */
   readonly epoch: bigint;
 }
 
-/** A Welcome from the expected server. That it holds the key is proven later, by Ready or by a release. */
+/**
+ * A Welcome from the expected server. Ready or a release proves later that the server holds its
+ * key.
+ */
 export interface VerifiedWelcome {
   readonly server: Verifier;
   /** All keys that the server had, oldest first; the last one is `server`. */
@@ -27,18 +30,22 @@ export interface VerifiedWelcome {
   readonly serverNonce: Uint8Array;
   readonly limits: WireLimits;
   readonly studies: readonly VerifiedStudy[];
-  /** Studies left out, because only a later version can read their facts. */
+  /** Number of studies left out, because only a newer client can read their facts. */
   readonly unread: number;
 }
 
 /**
- * Facts found signed before, as key, id and signature. Every Welcome carries all studies, and a page opens a socket for each
- * study that it follows: without this it would check as many signatures as the square of their number, in JavaScript.
+ * Facts whose signatures were verified, as key, id and signature. Every Welcome has all studies,
+ * and a page opens a socket for each study that it follows. Without this set, the number of checks
+ * in JavaScript would be the square of the number of studies.
  */
 const signedBefore = new Set<string>();
 const signedBeforeMax = 1024;
 
-/** The id is the SHA-256 of the facts, so that what was found for the same three values was found for the same facts. */
+/**
+ * The id is the SHA-256 of the facts. So the same three values mean the same facts, and the result
+ * is the same.
+ */
 function isSigned(server: Verifier, studyId: Uint8Array, facts: Uint8Array, signature: Uint8Array): boolean {
   const name = [server.publicKey, studyId, signature].map(toHex).join();
   if (signedBefore.has(name)) return true;
@@ -48,7 +55,9 @@ function isSigned(server: Verifier, studyId: Uint8Array, facts: Uint8Array, sign
   return true;
 }
 
-/** Null for facts that only a later version knows how to read: the server's other studies are as good as before. */
+/**
+ * Null for facts that only a later version can read. The server's other studies are not affected.
+ */
 function documentIn(facts: Uint8Array): StudyDocument | null {
   try {
     return decodeStudyDocument(facts);
@@ -58,10 +67,12 @@ function documentIn(facts: Uint8Array): StudyDocument | null {
 }
 
 /**
- * A server that changed its key shows the records of that, each signed by both keys: whoever trusts a key follows them.
- * Studies whose signed facts this version cannot read are left out.
- * @param pinned the keys that this client trusts; none to take the one that is offered.
- * @throws KeelsonError('server-key-mismatch') for another server; WireError('bad-signature' | 'malformed' |
+ * Verifies a Welcome. A server that changed its key shows a record of each change, signed by both
+ * keys. A client that trusts one of its keys follows the records. Studies whose signed facts this
+ * version cannot read are left out.
+ * @param pinned the keys that this client trusts. Empty: the offered key is accepted.
+ * @throws KeelsonError('server-key-mismatch') for another server; WireError('bad-signature' |
+ *   'malformed' |
  * 'invalid-key') for a Welcome that no honest server sends.
  */
 export async function verifyWelcome(welcome: Welcome, pinned: readonly Uint8Array[]): Promise<VerifiedWelcome> {
@@ -112,7 +123,7 @@ export function findStudy(welcome: VerifiedWelcome, study: string): VerifiedStud
   throw new WireError('unknown-study', text, { details: { study, studies } });
 }
 
-/** A copy of a 32-byte key that a caller gave. @throws InvalidParameterError when it has another length. */
+/** A copy of a caller's 32-byte key. @throws InvalidParameterError when it has another length. */
 export function checkedKey(key: Uint8Array, name: string): Uint8Array {
   if (key.length !== 32) throw new InvalidParameterError(`${name} has ${key.length} bytes, not 32`);
   return Uint8Array.from(key);

@@ -7,17 +7,22 @@ import type { ChannelLink, Pumped } from './channel-contract.js';
 import { Connection, type ConnectionOptions } from './connection.js';
 import type { VerifiedWelcome } from './handshake.js';
 
-/** What a multiplexer tells its owner. */
+/** What a multiplexer reports to its owner. */
 export interface MultiplexerHooks {
-  /** Keys that must all be the server's, now or before it changed them; none to take the one that is offered. */
+  /**
+   * Keys that must all belong to the server, now or earlier. Empty: the offered key is accepted.
+   */
   pinnedKeys(): readonly Uint8Array[];
   onWelcome?(welcome: VerifiedWelcome): void;
   onDown?(reason: string, retryInMs: number, attempt: number): void;
-  /** The server will never do. All channels have ended. */
+  /** The server can never be used. All channels have ended. */
   onFatal?(error: KeelsonError): void;
 }
 
-/** Carries any number of channels over one connection: an SDK client has one, a simulated fleet hundreds. */
+/**
+ * Carries any number of channels over one connection. An SDK client has one channel, a simulated
+ * fleet hundreds.
+ */
 export class Multiplexer {
   private readonly connection: Connection;
   private readonly channels = new Map<string, Channel[]>();
@@ -61,7 +66,7 @@ export class Multiplexer {
     if (this.link !== null) channel.attach(this.link);
   }
 
-  /** Closes the socket for good; the channels stay as they are. */
+  /** Closes the socket for good. The channels stay unchanged. */
   close(): void {
     this.cancelPoll?.();
     this.connection.close();
@@ -115,7 +120,7 @@ export class Multiplexer {
       case 'welcome':
       case 'release':
       case 'head':
-        // Nothing here asked for these.
+        // This client requested none of these.
         break;
     }
   }
@@ -140,12 +145,12 @@ export class Multiplexer {
     } else if (refusal.code === 'shutting-down') {
       this.connection.drop(refusal.text);
     } else {
-      // It concerns the socket: whatever is owed may have been dropped.
+      // The refusal concerns the whole socket: every expected answer may have been dropped.
       for (const channel of this.all()) if (channel.isAwaiting && refusal.retryable) channel.onRefusal(refusal);
     }
   }
 
-  /** No platform tells a client when its socket's buffer has drained, so it is looked at. */
+  /** Polls the socket's buffer: no platform reports to a client that it has drained. */
   private wait(channel: Pumped): void {
     this.starved.add(channel);
     this.cancelPoll ??= this.options.runtime.after(clientDefaults.socketPollMs, () => {

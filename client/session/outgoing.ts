@@ -7,24 +7,25 @@ import {
 } from './contribution.js';
 import { ContributionRoom } from './room.js';
 
-/** After these nothing that waits can ever be taken, whatever happens to the client or the server. */
+/** Codes after which waiting rows can never be accepted, whatever the client or the server does. */
 const finalCodes: ReadonlySet<WireCode> = new Set<WireCode>(['study-ended', 'budget-exhausted']);
 
-/** Who signs, in which study and epoch, and what it is told. */
+/** The signer of contributions, and what it is notified of. */
 export interface OutgoingOwner {
-  /** Asked only while a socket is there. */
+  /** Called only while there is a socket. */
   signingContext(): SigningContext & { readonly rowsMax: number };
-  /** Batches may be offered that the outbox was still writing. */
+  /** The outbox has stored batches, which may now be offered. */
   pump(): void;
-  /** The outbox cannot hold what is signed: nothing may be sent any more. */
+  /** The outbox cannot store signed batches, so nothing may be sent any more. */
   end(error: KeelsonError): void;
   /** A contribution is settled. */
   onSettled(): void;
 }
 
 /**
- * The life of contributions from being handed over to being settled, once each: they wait for an epoch, are signed, are
- * durable in the outbox before they may be offered, and are finished or failed. Knows nothing of the wire.
+ * Contributions from their acceptance to their settling, each settled once. They wait for an epoch,
+ * are signed, and are durable in the outbox before they may be offered. Then they are finished or
+ * failed. It knows nothing of the wire.
  */
 export class Outgoing {
   readonly book = new BatchBook();
@@ -39,7 +40,7 @@ export class Outgoing {
     return this.queue.length === 0 && this.book.isEmpty;
   }
 
-  /** Signs the oldest that waits. */
+  /** Signs the oldest waiting contribution. */
   signNext(): void {
     const contribution = this.queue.shift()!;
     try {
@@ -58,7 +59,7 @@ export class Outgoing {
     this.afterStored(contribution, contribution.batches);
   }
 
-  /** Signs the same rows under a fresh sequence: those of the batch never counted. */
+  /** Signs the rows of a batch again under a new sequence. The batch itself never counted. */
   renumber(batch: Batch): void {
     const { contribution } = batch;
     const context = this.owner.signingContext();
@@ -70,7 +71,10 @@ export class Outgoing {
     this.afterStored(contribution, [replacement]);
   }
 
-  /** Batches may be offered once the outbox holds them: a crash must not lead to other bytes under their sequences. */
+  /**
+   * Offers batches only after the outbox has stored them: a crash must not lead to other bytes with
+   * their sequences.
+   */
   private afterStored(contribution: Contribution, batches: readonly Batch[]): void {
     const offer = (): void => {
       for (const batch of batches) if (batch.place === 'signing') this.book.move(batch, 'waiting');
@@ -89,9 +93,9 @@ export class Outgoing {
   }
 
   /**
-   * The server's last word on a batch.
-   * @param refusal null when it counts.
-   * @param openEpoch open when the server said so.
+   * Applies the server's final answer on a batch.
+   * @param refusal null when the batch counts.
+   * @param openEpoch the epoch that was open at the answer.
    */
   settle(batch: Batch, refusal: WireError | null, openEpoch: bigint): void {
     const { contribution } = batch;
@@ -109,7 +113,11 @@ export class Outgoing {
     this.owner.onSettled();
   }
 
-  /** Nothing more goes out. @returns what tells those who wait: refused by a study that has stopped, else failed. */
+  /**
+   * Sends nothing more.
+   * @returns a function that notifies the waiting callers: refused if the study has stopped,
+   *   otherwise failed.
+   */
   close(error: KeelsonError): () => void {
     const open = new Set([...this.book.contributions(), ...this.queue.splice(0)]);
     this.book.clear();
@@ -124,12 +132,12 @@ export class Outgoing {
   }
 }
 
-/** Settles a contribution that the server, or the study as it stands, does not take. */
+/** Settles a contribution that the server refuses, or that the study's state excludes. */
 export function refuse(contribution: Contribution, error: WireError): void {
   contribution.finish({ kind: 'refused', error, sequences: contribution.batches.map((batch) => batch.sequence) });
 }
 
-/** What went wrong, as the SDK's callers know errors. */
+/** Any failure as the type of error that callers of the SDK expect. */
 export function asKeelsonError(error: unknown): KeelsonError {
   if (error instanceof KeelsonError) return error;
   return new KeelsonError('invariant', 'the client failed unexpectedly', { cause: error });

@@ -1,8 +1,8 @@
 import { InvalidParameterError, WireError } from '../../src/base/errors.js';
 
 /**
- * Counts the rows of this contributor in the newest epoch, so that rows that the server must refuse are not sent. It
- * forgets with the process; the server is the one that enforces the limit.
+ * Counts the rows of this contributor in the newest epoch, so that rows that the server would
+ * refuse are not sent. The count is lost with the process; the server enforces the limit.
  */
 export class ContributionRoom {
   private epoch = 0n;
@@ -10,7 +10,7 @@ export class ContributionRoom {
   private complete = false;
 
   /**
-   * Takes room for rows, or says why there is none.
+   * Takes room for rows.
    * @throws InvalidParameterError when the rows never fit; WireError('contribution-full') when they do not fit this
    * epoch.
    */

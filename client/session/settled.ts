@@ -1,20 +1,25 @@
 import type { WireError } from '../../src/base/errors.js';
 
-/** What became of rows that were sent. */
+/** The result of sending rows. */
 export type Settled =
   | {
       readonly kind: 'accepted';
-      /** The epoch that the batches named. They count in it or, where the study takes late rows, in the next. */
+      /**
+       * The epoch that the batches named. They count in it, or in the next one if the study takes
+       * late rows.
+       */
       readonly epoch: bigint;
-      /** The epoch that was open when the last of them was acknowledged; 0n when none. */
+      /** The epoch that was open when the last batch was acknowledged; 0n when none. */
       readonly openEpoch: bigint;
       /** One per batch, ascending. */
       readonly sequences: readonly bigint[];
     }
   | {
       readonly kind: 'refused';
-      /** Why; `error.code` is stable. Sending the same rows again needs a reason to end differently. */
+      /**
+       * The reason; `error.code` is stable. If it still applies, the same rows are refused again.
+       */
       readonly error: WireError;
-      /** Of the batches that were signed; none when the rows never left. */
+      /** Sequences of the signed batches; empty when the rows were never sent. */
       readonly sequences: readonly bigint[];
     };

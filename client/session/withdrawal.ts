@@ -4,13 +4,16 @@ import type { ChannelLink } from './channel-contract.js';
 interface Asked {
   readonly resolve: (epoch: bigint) => void;
   readonly reject: (error: KeelsonError) => void;
-  /** 0n until it is first sent, if none was named. */
+  /** 0n until it is first sent, if the caller named none. */
   epoch: bigint;
-  /** Where it was sent last. */
+  /** The socket on which it was sent last. */
   link: ChannelLink | null;
 }
 
-/** A wish to take back what counts in an epoch: at most one, asked again on each socket until it is answered. */
+/**
+ * A request to take back the rows of an epoch. There is at most one. It is repeated on each socket
+ * until answered.
+ */
 export class Withdrawal {
   private asked: Asked | null = null;
 
@@ -21,7 +24,10 @@ export class Withdrawal {
     });
   }
 
-  /** The epoch to ask for on this socket now; null when there is nothing to ask, or it was asked there. */
+  /**
+   * The epoch to ask for on this socket now; null when there is no request, or it was sent on this
+   * socket before.
+   */
   due(link: ChannelLink | null, openEpoch: bigint): bigint | null {
     const { asked } = this;
     if (asked === null || asked.link === link) return null;
@@ -29,7 +35,7 @@ export class Withdrawal {
     return (asked.epoch ||= openEpoch);
   }
 
-  /** The server put it off: it may be asked again on the same socket. */
+  /** The server deferred the request. It may be sent again on the same socket. */
   again(): void {
     if (this.asked !== null) this.asked.link = null;
   }

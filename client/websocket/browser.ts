@@ -1,7 +1,7 @@
 import type { OpenTransport } from './contract.js';
 import { webSocketUrl } from './url.js';
 
-/** The members of the DOM's events that are read here; the project's types are Node's. */
+/** The members of DOM events that are used here. The project's types are those of Node. */
 interface MessageLike {
   readonly data: unknown;
 }
@@ -25,7 +25,7 @@ export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
   });
   socket.addEventListener('message', (event: MessageLike) => {
     if (closed) return;
-    // Text is not part of the protocol; the decoder refuses the empty frame for us.
+    // The protocol has no text messages. The decoder refuses this empty frame.
     handlers.onMessage(event.data instanceof ArrayBuffer ? new Uint8Array(event.data) : new Uint8Array(0));
   });
   socket.addEventListener('close', (event: CloseLike) => {
@@ -34,7 +34,7 @@ export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
   });
   return {
     send(bytes) {
-      // The copy gives the socket the plain ArrayBuffer that its type asks for.
+      // The copy has the plain ArrayBuffer that the socket's type requires.
       if (socket.readyState === socket.OPEN) socket.send(Uint8Array.from(bytes));
     },
     get bufferedAmount() {
@@ -44,7 +44,8 @@ export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
     close: () => socket.close(1000),
     terminate() {
       socket.close();
-      // A browser waits for the network's timeout before it reports a dead peer; the owner need not.
+      // A browser reports a dead peer only after the network's timeout. The owner need not wait for
+      // it.
       closeOnce('dropped by this client');
     },
   };

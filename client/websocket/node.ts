@@ -2,12 +2,15 @@ import { WebSocket } from 'ws';
 import type { OpenTransport } from './contract.js';
 import { webSocketUrl } from './url.js';
 
-/** A release of a large study may be longer than what a client may send; more than this no server has to say. */
+/**
+ * Largest frame from a server. A release of a large study may exceed a client's limit, but no
+ * server needs more than this.
+ */
 const serverFrameBytesMax = 64 * 1024 * 1024;
 
 /**
- * How long a server has to answer a close. A server that says nothing would keep the process for the 30 s of ws. The
- * types of ws do not have this option yet.
+ * How long a server has to answer a close. With the 30 s of ws, a silent server would keep the
+ * process that long. The types of ws do not have this option yet.
  */
 const closing = { closeTimeout: 2_000 };
 
@@ -23,12 +26,13 @@ export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
   let problem: string | null = null;
   socket.on('open', () => handlers.onOpen());
   socket.on('message', (data: Buffer, isBinary: boolean) => {
-    // Text is not part of the protocol; the decoder refuses the empty frame for us.
+    // The protocol has no text messages. The decoder refuses this empty frame.
     handlers.onMessage(isBinary ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(0));
   });
   socket.on('upgrade', ({ socket: raw }) => {
-    // A large release comes in many parts, and pings wait behind it: each part shows that the server is there. Not before ws
-    // itself listens, or the first bytes would be lost.
+    // A large release comes in many parts, and pings wait behind it. Each part shows that the
+    // server is alive. The listener is added after ws has its own, because the first bytes would be
+    // lost otherwise.
     socket.once('open', () => raw.on('data', () => handlers.onActivity()));
   });
   socket.on('ping', () => handlers.onActivity());
@@ -55,7 +59,7 @@ export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
   };
 };
 
-/** One line for people; what OpenSSL says has several. */
+/** One line for people. The texts of OpenSSL have several lines. */
 function describeProblem({ code, message }: Error & { readonly code?: string }): string {
   if (message.includes('wrong version number')) {
     return 'the server speaks no TLS at this address: write ws: in place of wss:';

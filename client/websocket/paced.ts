@@ -1,19 +1,20 @@
 import type { ClientRuntime } from '../base/runtime.js';
 import type { OpenTransport } from './contract.js';
 
-/** What waits for its turn. */
+/** A message that waits for its turn. */
 interface Waiting {
   readonly hand: () => void;
   isReady: boolean;
 }
 
 /**
- * A transport whose messages are handed on for at most about `sliceMs` at a time, then the platform gets a turn.
- * Browsers deliver everything that has arrived in one go: a long log, each release of which is verified, would keep a page
- * from drawing and from answering for as long as that takes. Order is kept, and `onClose` still comes last. What waits is
- * held in memory, as it would be in the socket.
- * @param prepare work that a message needs before it is handed on, done elsewhere meanwhile, for many messages at a
- *   time; null when there is none. A message that is not ready holds back those after it.
+ * A transport that delivers messages for at most about `sliceMs` at a time and then gives the
+ * platform a turn. Browsers deliver everything that has arrived at once. The verification of a long
+ * log would then keep a page from drawing and responding. Order is kept, and `onClose` still comes
+ * last. Waiting messages are held in memory, as they would be in the socket.
+ * @param prepare asynchronous work before a message is delivered, in parallel for many messages;
+ *   null when there is none.
+ * A message that is not ready delays those after it.
  */
 export function paced(
   open: OpenTransport, runtime: ClientRuntime, sliceMs: number,
@@ -21,16 +22,16 @@ export function paced(
 ): OpenTransport {
   return (url, subprotocol, handlers) => {
     let waiting: Waiting[] = [];
-    /** Place of the first that was not handed on. */
+    /** Index of the first message that was not delivered. */
     let next = 0;
     let isDue = false;
     let isClosed = false;
     const hand = (): void => {
       isDue = false;
       const endsAtMs = runtime.nowMs() + sliceMs;
-      // What is handed on may close the transport, which then has nothing more to say.
+      // Delivering a message may close the transport. Then nothing waits any more.
       while (waiting[next]?.isReady === true && runtime.nowMs() < endsAtMs) waiting[next++]!.hand();
-      // Half of it at a time, so that forgetting costs O(1) a message.
+      // Removes half of the messages at a time, so that removal costs O(1) per message.
       if (next > waiting.length / 2) {
         waiting.splice(0, next);
         next = 0;
@@ -59,7 +60,8 @@ export function paced(
         if (!isClosed) enqueue(() => handlers.onMessage(bytes), prepare(bytes));
       },
       onClose(reason) {
-        // The owner that closed waits for this alone; one that did not gets first what had arrived.
+        // After its own close, the owner waits for nothing else. Otherwise it first gets the
+        // messages that had arrived.
         if (isClosed) handlers.onClose(reason);
         else enqueue(() => handlers.onClose(reason), null);
       },

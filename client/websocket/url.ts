@@ -1,8 +1,8 @@
 import { InvalidParameterError } from '../../src/base/errors.js';
 
 /**
- * The WebSocket address of a server. http and https are taken for ws and wss.
- * @throws InvalidParameterError for anything that is not such an address.
+ * The WebSocket address of a server. http and https become ws and wss.
+ * @throws InvalidParameterError for anything else.
  */
 export function webSocketUrl(url: string): string {
   let parsed: URL;
