@@ -11,10 +11,10 @@ import { abuseFrames, type Abuse } from './attacks/index.js';
 /** One hostile contributor of an `AbuseGroup`. */
 interface Abuser {
   readonly signer: Signer;
-  /** 0 until the server said Ready on this socket. */
+  /** 0 until the server has sent Ready on this socket. */
   channel: number;
   sequence: bigint;
-  /** Which abuse comes next. */
+  /** Position of the next abuse in the list. */
   turn: number;
 }
 
@@ -22,9 +22,9 @@ export interface AbuseGroupOptions {
   readonly connection: ConnectionOptions;
   readonly study: string;
   readonly signers: readonly Signer[];
-  /** Of each of them, by its place in `signers`. Default: none. */
+  /** Token of each key, by its index in `signers`. Default: none. */
   readonly enrolment?: (publicKey: Uint8Array, index: number) => Uint8Array | undefined;
-  /** What each of them does, in turn. */
+  /** The abuses that each of them does, in this order. */
   readonly abuses: readonly Abuse[];
   readonly random: WorkRandom;
   readonly onRefused: (code: WireCode) => void;
@@ -32,8 +32,9 @@ export interface AbuseGroupOptions {
 }
 
 /**
- * Hostile contributors that break the protocol itself, on a socket of their own: the server may close it at any
- * time, and then they come back. They go past the SDK's session, which would not send such bytes.
+ * Hostile contributors that break the protocol itself, on a socket of their own. The server may
+ * close it at any time, and then they connect again. They do not use the SDK's session, because it
+ * would not send such bytes.
  */
 export class AbuseGroup {
   private readonly connection: Connection;
@@ -68,7 +69,11 @@ export class AbuseGroup {
     this.connection.close();
   }
 
-  /** Lets one contributor do its next abuse. @param rows honest ones, row-major. False when it has no channel or epoch now. */
+  /**
+   * Lets one contributor do its next abuse.
+   * @param rows honest rows, row-major.
+   * @returns false when it has no channel or epoch now.
+   */
   act(index: number, epoch: bigint, rows: Float64Array): boolean {
     const abuser = this.abusers[index]!;
     if (this.welcome === null || abuser.channel === 0 || epoch === 0n) return false;

@@ -19,7 +19,7 @@ import { Counters, type FleetStatistics } from './statistics.js';
 import { endsStudy, StudyRun } from './study-run.js';
 import type { Truth } from './truth.js';
 
-/** Abusers on one socket: few, since each of them can get it closed for all. */
+/** Abusers on one socket. They are few, because each of them can get the socket closed for all. */
 const abusersPerSocket = 16;
 
 /**
@@ -32,8 +32,9 @@ export function contributorSeed(seed: Uint8Array, index: number): Uint8Array {
 }
 
 /**
- * Connects simulated contributors and lets each contribute once per epoch and study, spread over the epoch. They use
- * the sessions of the SDK, many to a socket; after a lost connection they come back and go on by themselves.
+ * Connects simulated contributors and lets each contribute once per epoch and study, spread over
+ * the epoch. They use the sessions of the SDK, many to a socket. After a lost connection they
+ * connect again and continue.
  * @throws InvalidParameterError for options that can never work.
  * @example
  * const rows = gaussianSource({ mean: [10, 700], standardDeviation: [30, 400], rows: 8, seed });
@@ -132,9 +133,10 @@ class NetworkFleet implements Fleet {
       }));
     }
     for (const index of range(first, contributors)) {
-      // Like cards: a busy server takes its sockets in turn, and no socket may hold the hostile ones alone.
+      // Contributors are dealt to the sockets in turn. Otherwise some sockets would have only
+      // hostile ones.
       const multiplexer = this.multiplexers[(index - first) % sockets]!;
-      // One key for all studies: parsing it is the larger part of a contributor's memory.
+      // One key for all studies: the parsed key is the larger part of a contributor's memory.
       const signer = this.signerOf(index);
       for (const [study, run] of this.runs) {
         const enrolment = this.options.enrolment?.(signer.publicKey, index);

@@ -2,22 +2,23 @@ import { InvalidParameterError } from '../src/base/errors.js';
 import { findAttack, isProtocolAttack, type RowAttack } from './attacks/index.js';
 import type { FleetOptions } from './fleet-options.js';
 
-/** What the hostile contributors of one study do in one epoch. */
+/** The behaviour of the hostile contributors of one study in one epoch. */
 export interface Hostility {
-  /** The first contributors are hostile: how many. */
+  /** Number of hostile contributors. They are the first ones. */
   readonly hostile: number;
-  /** `absent`: they stay away. Null: they are played elsewhere, by an abuse group. */
+  /** `absent`: they send nothing. Null: an abuse group plays them. */
   readonly attack: RowAttack | 'absent' | null;
-  /** Undefined: the attack's own. */
+  /** Undefined: the attack's own strength. */
   readonly strength: number | undefined;
   /** Epochs since this began, from 0. */
   readonly age: number;
 }
 
 /**
- * What comes in this epoch: what the fleet's tactics say, or else its options.
- * @param before what was done in the epoch before: the same attack grows older.
- * @throws InvalidParameterError for tactics with a share outside [0, 1), an unknown attack or one on the protocol.
+ * The behaviour in this epoch: that of the fleet's tactics, or else that of its options.
+ * @param before the behaviour in the epoch before. The age of a repeated attack grows.
+ * @throws InvalidParameterError for tactics with a share outside [0, 1), an unknown attack or one
+ *   on the protocol.
  */
 export function hostilityOf(
   fleet: FleetOptions, study: string, epoch: bigint, before: Hostility | null,

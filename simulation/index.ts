@@ -1,4 +1,7 @@
-/** Simulated contributors, honest and hostile, and what their epochs should say. Not part of the SDK's bundle. */
+/**
+ * Simulated contributors, honest and hostile, and the true answers of their epochs. Not part of the
+ * SDK's bundle.
+ */
 export { attackNames, abuses, findAttack, isProtocolAttack, protocolAttacks, rowAttacks } from './attacks/index.js';
 export type { Abuse, AttackContext, ProtocolAttack, RowAttack } from './attacks/index.js';
 export { contributorSeed, createFleet } from './fleet.js';

@@ -1,12 +1,12 @@
 import type { WorkRandom } from '../src/random/source.js';
 import type { ClientRuntime } from '../client/base/runtime.js';
 
-/** How often work is handed out. */
+/** Time between two steps of the work. */
 const tickMs = 20;
 
 /**
- * Spreads one action per contributor over a window of time, in a fresh random order for each epoch. An action that
- * says "not now" is tried again at each tick, until the next epoch begins.
+ * Spreads one action per contributor over a window of time, in a new random order for each epoch.
+ * An action that returns false is tried again at each tick, until the next epoch begins.
  */
 export class Pacer {
   private order: Uint32Array = new Uint32Array(0);
@@ -18,16 +18,18 @@ export class Pacer {
 
   constructor(
     private readonly runtime: ClientRuntime,
-    /** False: not now. */
+    /** Returns false when the contributor cannot act now. */
     private readonly act: (index: number) => boolean,
   ) {}
 
-  /** Contributors whose turn has not come, or who could not take it. */
+  /** Number of contributors that have not acted yet. */
   get left(): number {
     return this.order.length - this.cursor + this.later.length;
   }
 
-  /** Begins anew with `count` contributors. @returns how many of the round before were left over. */
+  /**
+   * Starts a round with `count` contributors. @returns how many did not act in the round before.
+   */
   start(count: number, windowMs: number, random: WorkRandom): number {
     const leftOver = this.left;
     this.order = shuffled(count, random);
@@ -40,7 +42,7 @@ export class Pacer {
     return leftOver;
   }
 
-  /** The round is over. @returns how many were left over. */
+  /** Ends the round. @returns how many did not act. */
   stop(): number {
     const leftOver = this.left;
     this.cancel?.();
@@ -66,7 +68,7 @@ export class Pacer {
   }
 }
 
-/** 0 to count - 1 in random order. */
+/** The numbers 0 to count - 1 in random order. */
 function shuffled(count: number, random: WorkRandom): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, i) => i);
   for (let i = count - 1; i > 0; i--) {

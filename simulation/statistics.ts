@@ -1,32 +1,37 @@
 import type { ErrorCode, WireCode } from '../src/base/error-codes.js';
 
-/** Acknowledgement times that are remembered for quantiles. */
+/** Number of recent acknowledgement times from which quantiles are computed. */
 const latenciesKept = 8_192;
 
-/** What a fleet did so far. */
+/** Counts of a fleet since its start. */
 export interface FleetStatistics {
-  /** Contributions handed to a session. */
+  /** Contributions passed to a session. */
   readonly sent: number;
   readonly accepted: number;
-  /** Refused for good, or failed before they left, by code. */
+  /** Contributions refused for good, or failed before they were sent, by code. */
   readonly refused: Readonly<Partial<Record<ErrorCode, number>>>;
-  /** Sessions that the server ended while their study went on, by code. */
+  /** Sessions that the server ended while their study continued, by code. */
   readonly turnedAway: Readonly<Partial<Record<ErrorCode, number>>>;
-  /** Put off by the server and sent again later, by code. */
+  /** Contributions that the server deferred and the client sent again later, by code. */
   readonly putOff: Readonly<Partial<Record<WireCode, number>>>;
-  /** Contributors that had no connection, or were still busy with the epoch before, for a whole epoch. */
+  /**
+   * Contributors that were not connected, or were busy with the epoch before, for a whole epoch.
+   */
   readonly missed: number;
-  /** Sessions whose keys an earlier run used: they leave out the epoch that was open when they came. */
+  /**
+   * Sessions whose keys an earlier run used. They leave out the epoch that was open when they
+   * connected.
+   */
   readonly usedBefore: number;
   /** Abuses of the `malformed` attack. */
   readonly abuses: number;
-  /** Refusals and rejections that those got, by code. */
+  /** Refusals and rejections of these abuses, by code. */
   readonly abusesRefused: Readonly<Partial<Record<WireCode, number>>>;
   readonly connections: number;
   readonly reconnections: number;
-  /** Channels with a proven server, now. */
+  /** Channels that are ready now, with a proven server. */
   readonly ready: number;
-  /** From handing over to settled, in milliseconds, over recent contributions; NaN before the first. */
+  /** Time until recent contributions were settled, in milliseconds; NaN before the first. */
   readonly latencyMs: { readonly median: number; readonly p99: number };
 }
 

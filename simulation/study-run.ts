@@ -15,9 +15,9 @@ import { reduceRows, TruthSums, type Truth } from './truth.js';
 import { encodeUnchecked } from './attacks/unchecked-rows.js';
 
 const truthsKept = 64n;
-/** Where epochs close on a count there is no time to spread over. */
+/** Time over which contributions are spread in epochs that close on a count. */
 const countPaceMs = 500;
-/** Contributors whose rows tell attackers where honest rows lie, and how far they spread. */
+/** Number of contributors from whose rows attackers learn centre and spread of honest rows. */
 const centreSample = 256;
 
 export interface StudyRunOptions {
@@ -29,9 +29,11 @@ export interface StudyRunOptions {
   readonly onSettled: () => void;
 }
 
-/** One study's side of a fleet: who contributes when, with which rows, and what came of it. */
+/**
+ * One study's part of a fleet: when its contributors act, with which rows, and with what result.
+ */
 export class StudyRun {
-  /** By contributor; undefined for those that an abuse group plays. */
+  /** By contributor; undefined for contributors that an abuse group plays. */
   readonly channels: (Channel | undefined)[] = [];
   /** Channels that have not ended. */
   live = 0;
@@ -42,9 +44,11 @@ export class StudyRun {
   private document: StudyDocument | null = null;
   private honest: HonestRows | null = null;
   private hostility: Hostility | null = null;
-  /** Contributors whose own budget is used up: they are left out for good. */
+  /** Contributors whose own budget is used up. They send nothing any more. */
   private readonly spent = new Set<number>();
-  /** By contributor: an epoch that it may have contributed to already, which it leaves out. */
+  /**
+   * By contributor: an epoch to which it may have contributed already. It leaves this epoch out.
+   */
   private readonly countedIn = new Map<number, bigint>();
   underWay = 0;
   isEnded = false;
@@ -57,7 +61,7 @@ export class StudyRun {
     return this.truths.get(epoch)?.truth ?? null;
   }
 
-  /** One channel heard of an epoch. @returns true for the first that does. */
+  /** Called when a channel learns of an epoch. @returns true for the first channel that does. */
   hear(document: StudyDocument, epoch: bigint, closesInMs: number | null): boolean {
     if (this.isEnded || epoch <= this.epoch) return false;
     this.document = document;
@@ -70,7 +74,7 @@ export class StudyRun {
     return true;
   }
 
-  /** This contributor's key was used before, perhaps in the epoch that is open now. */
+  /** Notes that this contributor's key was used before, perhaps in the open epoch. */
   usedBefore(index: number, epoch: bigint): void {
     this.countedIn.set(index, epoch);
   }
@@ -84,7 +88,7 @@ export class StudyRun {
     const { paceMs, paceShare = 0.8 } = this.options.fleet;
     if (paceMs !== undefined) return paceMs;
     if (!('everyMs' in document.epoch)) return countPaceMs;
-    // How much of this epoch has passed is not known: be early.
+    // The elapsed part of this epoch is unknown, so contributions come early.
     return paceShare * (closesInMs ?? document.epoch.everyMs / 4);
   }
 
@@ -99,7 +103,8 @@ export class StudyRun {
     if (index < this.hostility!.hostile && this.hostility!.attack === 'absent') return true;
     const channel = this.channels[index]!;
     if (channel.isEnded || this.spent.has(index)) return true;
-    // Whoever is not connected, has not heard of the epoch or is still busy tries again later in the epoch.
+    // A contributor that is not connected, does not know the epoch yet or is still busy tries again
+    // later in the epoch.
     if (channel.number === 0 || channel.epoch !== this.epoch || !channel.isIdle) return false;
     if (this.countedIn.get(index) === this.epoch) return true;
     this.submit(channel, index, this.rowsOf(index));
@@ -113,7 +118,7 @@ export class StudyRun {
     return attack === null ? rows : attack.apply(rows, this.attackContext(index, attack));
   }
 
-  /** What this contributor does to its numbers in this epoch; null for honest ones. */
+  /** The attack of this contributor on its numbers in this epoch; null for an honest one. */
   private attackOf(index: number): RowAttack | null {
     const { attack, hostile } = this.hostility!;
     return index >= hostile || attack === 'absent' ? null : attack;
@@ -145,7 +150,7 @@ export class StudyRun {
           counters.accepted += 1;
           this.sums(result.epoch, columns).add(reduced, isHostile);
           fleet.onAccepted?.(study, result.epoch, reduced, isHostile);
-          // Rows that were late may have counted in the epoch that was open by then.
+          // Late rows may have counted in the epoch that was open at the answer.
           const isLate = this.document!.late === 'next' && result.openEpoch > result.epoch;
           if (isLate) this.countedIn.set(index, result.openEpoch);
         } else {
@@ -196,20 +201,20 @@ export class StudyRun {
     }
     const centre = [...sums.truth.honestMean];
     const variances = [...squares.truth.honestMean].map((square, j) => square - centre[j]! ** 2);
-    // Columns that do not vary, as far as doubles tell, move in their own units.
+    // A column without a measurable variance moves in its own units.
     const spread = variances.map((variance) => (variance > 0 ? Math.sqrt(variance) : 1));
     return { centre, spread };
   }
 }
 
-/** Where the rows of honest contributors lie: one number per column. */
+/** Location of honest contributors' rows: one number per column. */
 interface HonestRows {
   readonly centre: readonly number[];
   /** Standard deviations. */
   readonly spread: readonly number[];
 }
 
-/** The study's public `scale`, one per column; null where it states none. */
+/** The study's public `scale`, one per column; null if it states none. */
 function statedScale(document: StudyDocument): readonly number[] | null {
   const { scale } = document.parameters;
   const { length } = document.columns;
@@ -217,7 +222,7 @@ function statedScale(document: StudyDocument): readonly number[] | null {
   return Array.isArray(scale) && scale.length === length ? (scale as readonly number[]) : null;
 }
 
-/** What ends a whole study rather than one contributor. */
+/** Whether an error ends a whole study, not only one contributor. */
 export function endsStudy(error: KeelsonError): boolean {
   return error.code === 'study-ended' || error.code === 'budget-exhausted' || error.code === 'unknown-study';
 }

@@ -1,10 +1,15 @@
 import { limits } from '../src/base/limits.js';
 
-/** What an epoch would say without noise and without defence: for judging releases in simulations only. */
+/**
+ * The answers of an epoch without noise and without defence. Simulations compare releases with
+ * them.
+ */
 export interface Truth {
-  /** Mean of the honest contributors' rows; NaN when there were none. */
+  /** Mean of the honest contributors' rows; NaN when there are none. */
   readonly honestMean: Float64Array;
-  /** Mean over all contributors, hostile ones included: what aggregation without defence would publish. */
+  /**
+   * Mean over all contributors, hostile ones included: the answer of aggregation without defence.
+   */
   readonly naiveMean: Float64Array;
   readonly honest: number;
   readonly hostile: number;

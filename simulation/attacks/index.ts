@@ -15,7 +15,9 @@ export const rowAttacks: readonly RowAttack[] = [
   shift, direction, coordinate, far, inliers, krumEvader, slowDrift, sybil, noise, notFinite,
 ];
 
-/** An attack on the protocol: what each contributor does in turn, whatever its rows say. */
+/**
+ * An attack on the protocol: the abuses that each contributor does in turn, whatever its rows are.
+ */
 export interface ProtocolAttack {
   readonly name: string;
   readonly title: string;
@@ -39,12 +41,12 @@ export const protocolAttacks: readonly ProtocolAttack[] = [
 /** Names of all attacks, for help and errors. */
 export const attackNames: readonly string[] = [...rowAttacks, ...protocolAttacks].map(({ name }) => name);
 
-/** Whether an attack is on the protocol rather than on the numbers. */
+/** Whether an attack is on the protocol, not on the numbers. */
 export function isProtocolAttack(attack: RowAttack | ProtocolAttack): attack is ProtocolAttack {
   return 'abuses' in attack;
 }
 
-/** @throws InvalidParameterError naming the attack that was meant, or those that there are. */
+/** @throws InvalidParameterError naming the most similar attack, or all of them. */
 export function findAttack(name: string): RowAttack | ProtocolAttack {
   const found = [...rowAttacks, ...protocolAttacks].find((attack) => attack.name === name);
   if (found !== undefined) return found;

@@ -4,7 +4,7 @@ import { signBatch, type SignatureContext, type Signer } from '../../src/signing
 import { encodeBatchBody, encodeClientFrame, type BatchBody } from '../../src/wire/index.js';
 import { encodeUnchecked } from './unchecked-rows.js';
 
-/** What can be wrong with a message itself. Each is done in turn by every contributor of the `malformed` attack. */
+/** Faults of a message itself. Every contributor of the `malformed` attack does each in turn. */
 export const abuses = [
   'random-bytes',
   'cut-frame',
@@ -25,20 +25,23 @@ export interface AbuseContext extends SignatureContext {
   readonly channel: number;
   readonly epoch: bigint;
   readonly columns: number;
-  /** A sequence that is free. */
+  /** A free sequence. */
   readonly sequence: bigint;
   /** Honest rows, row-major. */
   readonly rows: Float64Array;
   readonly random: WorkRandom;
 }
 
-/** The frames of one abuse, to be sent in this order. `consumed`: how many sequences a server settles by them. */
+/**
+ * The frames of one abuse, in sending order. `consumed`: how many sequences the server settles
+ * because of them.
+ */
 export interface AbuseFrames {
   readonly frames: readonly Uint8Array[];
   readonly consumed: number;
 }
 
-/** Builds the bytes of one abuse. Pure: the same context gives the same bytes. */
+/** Builds the frames of one abuse. Pure: the same context gives the same bytes. */
 export function abuseFrames(abuse: Abuse, context: AbuseContext): AbuseFrames {
   const honest = bodyOf(context, {});
   const once = (bytes: Uint8Array, consumed = 0): AbuseFrames => ({ frames: [bytes], consumed });
@@ -97,12 +100,12 @@ function bodyOf(context: AbuseContext, change: { readonly values?: Float64Array 
   };
 }
 
-/** As many rows, with one column too many. */
+/** The same number of rows, with one column too many. */
 function widened({ rows, columns }: AbuseContext): Float64Array {
   return new Float64Array((rows.length / columns) * (columns + 1));
 }
 
-/** Signed as it should be: only the contents are wrong. */
+/** A correctly signed frame. Only its contents are wrong. */
 function framed(context: AbuseContext, body: BatchBody): Uint8Array {
   const bytes = encodeBatchBody(body);
   const signature = signBatch(context.signer, context, signing.sha512(bytes));

@@ -1,12 +1,12 @@
 import { gaussianVector } from '../data/gaussian.js';
 import type { AttackContext, RowAttack } from './contract.js';
 
-/** A fresh array with `change(value, column)` of every entry. */
+/** A new array with `change(value, column)` of every entry. */
 function mapped(rows: Float64Array, columns: number, change: (value: number, column: number) => number): Float64Array {
   return rows.map((value, i) => change(value, i % columns));
 }
 
-/** The direction that the hostile contributors agreed on: a uniform point of the unit sphere. */
+/** The direction that the hostile contributors share: a uniform point of the unit sphere. */
 function agreedDirection({ columns, shared }: AttackContext): Float64Array {
   const vector = gaussianVector(columns, shared.fork('direction'));
   const length = Math.hypot(...vector);
@@ -23,8 +23,8 @@ export const shift: RowAttack = {
 };
 
 /**
- * Move together by `strength` scales along one secret direction, so that no single column looks unusual in high
- * dimension.
+ * All move together by `strength` scales along one secret direction. So in high dimension no single
+ * column looks unusual.
  */
 export const direction: RowAttack = {
   name: 'direction',
@@ -37,7 +37,10 @@ export const direction: RowAttack = {
   },
 };
 
-/** All rows are one point, `strength` scales out: enough to carry any unclipped mean away. */
+/**
+ * All rows are one point, `strength` scales away: enough to move any unclipped mean arbitrarily
+ * far.
+ */
 export const far: RowAttack = {
   name: 'far',
   title: 'one point very far out; tests clipping, and overflow in sums of squares',
@@ -50,8 +53,9 @@ export const far: RowAttack = {
 };
 
 /**
- * Rows stay inside the honest cloud, but all on its upper side: each value is reflected about the centre. No outlier
- * test can tell them apart one by one; what remains is the bias that theory allows.
+ * Rows stay inside the honest cloud, but all on its upper side: each value is reflected about the
+ * centre. No outlier test can detect one of them. The bias that remains is the one that theory
+ * allows.
  */
 export const inliers: RowAttack = {
   name: 'inliers',
@@ -61,7 +65,10 @@ export const inliers: RowAttack = {
     mapped(rows, columns, (value, column) => centre[column]! + strength * Math.abs(value - centre[column]!)),
 };
 
-/** Independent noise of `strength` scales: no bias on average, but much spread, as from broken sensors. */
+/**
+ * Independent noise of `strength` scales, as from broken sensors: no bias on average, but a large
+ * spread.
+ */
 export const noise: RowAttack = {
   name: 'noise',
   title: 'independent wide noise, as from broken sensors; tests that spread alone does not spoil the answer',
@@ -84,8 +91,9 @@ export const coordinate: RowAttack = {
 };
 
 /**
- * All rows are one point inside the honest cloud. They are closer to each other than honest rows ever are, so a
- * defence that keeps what has the nearest neighbours (Krum and its kin) keeps them.
+ * All rows are one point inside the honest cloud. They are closer to each other than honest rows
+ * ever are. So a defence that keeps the rows with the nearest neighbours (Krum and similar ones)
+ * keeps them.
  */
 export const krumEvader: RowAttack = {
   name: 'krum-evader',
@@ -98,7 +106,10 @@ export const krumEvader: RowAttack = {
   },
 };
 
-/** Moves by `strength` scales more in every epoch, along one direction: never far from where the rows just were. */
+/**
+ * Moves by `strength` more scales in every epoch, along one direction. So rows are never far from
+ * those of the last epoch.
+ */
 export const slowDrift: RowAttack = {
   name: 'slow-drift',
   title: 'a little further in every epoch; tests defences that learn where rows lie from earlier answers',
@@ -110,7 +121,7 @@ export const slowDrift: RowAttack = {
   },
 };
 
-/** One person with many keys, who says the same with all of them. */
+/** One person with many keys, who sends the same with all of them. */
 export const sybil: RowAttack = {
   name: 'sybil',
   title: 'one person with many keys, all saying the same; only admission bounds how many there are',
@@ -121,7 +132,7 @@ export const sybil: RowAttack = {
   },
 };
 
-/** NaN and infinities in place of numbers. The server must refuse the batch and go on. */
+/** NaN and infinities in place of numbers. The server must refuse the batch and continue. */
 export const notFinite: RowAttack = {
   name: 'nan',
   title: 'NaN and infinities; tests that one bad value neither counts nor spreads',

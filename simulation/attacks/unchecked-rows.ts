@@ -1,6 +1,6 @@
 import { numberBytes, type BatchBody } from '../../src/wire/index.js';
 
-/** `encodeRows` without its checks: what an attacker's own client would send. */
+/** `encodeRows` without its checks: an attacker's own client would send this. */
 export function encodeUnchecked(values: Float64Array, dataType: BatchBody['dataType']): Uint8Array {
   const size = numberBytes[dataType];
   const bytes = new Uint8Array(values.length * size);

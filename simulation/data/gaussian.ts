@@ -1,8 +1,11 @@
 import type { WorkRandom } from '../../src/random/source.js';
 
-/** A pair of independent standard normal numbers by Box and Muller. For made-up data only: its tails end at 8.6. */
+/**
+ * Two independent standard normal numbers by Box and Muller. For made-up data only: no value
+ * exceeds 8.6.
+ */
 export function gaussianPair(random: WorkRandom): readonly [number, number] {
-  // 1 - u is in (0, 1], whose logarithm is finite.
+  // 1 - u is in (0, 1], so its logarithm is finite.
   const radius = Math.sqrt(-2 * Math.log(1 - random.uniform()));
   const angle = 2 * Math.PI * random.uniform();
   return [radius * Math.cos(angle), radius * Math.sin(angle)];

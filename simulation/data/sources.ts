@@ -3,9 +3,9 @@ import { seededWork } from '../../src/random/work.js';
 import { gaussianVector } from './gaussian.js';
 
 /**
- * Where simulated rows come from: the rows of one contributor in one epoch, row-major. The same arguments give the
- * same rows.
- * @param study the study's name, when a fleet serves several.
+ * A source of simulated rows: the rows of one contributor in one epoch, row-major. The same
+ * arguments give the same rows.
+ * @param study the study's name, if a fleet serves several.
  */
 export type RowSource = (contributor: number, epoch: bigint, study: string) => Float64Array;
 
@@ -46,9 +46,9 @@ export interface DatasetSourceOptions {
 }
 
 /**
- * Deals the rows of a data set: in each epoch every contributor gets rows that nobody else has, as far as there are
- * enough, and the next epoch goes on where the last one ended. The order is a fixed permutation of the rows, so
- * neighbours in the file are spread over contributors.
+ * Deals the rows of a data set. In each epoch every contributor gets rows that no other has, as far
+ * as there are enough rows. The next epoch continues where the last one ended. The order is a fixed
+ * permutation of the rows, so neighbours in the file go to different contributors.
  * @throws InvalidParameterError unless the values are whole rows.
  */
 export function datasetSource(options: DatasetSourceOptions): RowSource {
@@ -65,7 +65,8 @@ export function datasetSource(options: DatasetSourceOptions): RowSource {
     const dealt = Number((epoch * BigInt(contributors * rows)) % BigInt(count)) + contributor * rows;
     const mine = new Float64Array(rows * columns);
     for (let i = 0; i < rows; i++) {
-      // stride and position are below 2^32 for any file that fits in memory, and BigInt keeps the product exact.
+      // Both factors are below 2^32 for any file that fits in memory, and BigInt keeps the product
+      // exact.
       const at = Number((BigInt(dealt + i) * BigInt(stride) + BigInt(offset)) % BigInt(count));
       mine.set(values.subarray(at * columns, (at + 1) * columns), i * columns);
     }
@@ -79,7 +80,10 @@ function checkRows(rows: number): void {
   }
 }
 
-/** The first number from `start` on that has no divisor in common with `count`: its multiples visit every row. */
+/**
+ * The first number from `start` on without a common divisor with `count`: its multiples reach every
+ * row.
+ */
 function coprimeNear(start: number, count: number): number {
   const divisor = (left: number, right: number): number => (right === 0 ? left : divisor(right, left % right));
   let candidate = Math.max(1, start);

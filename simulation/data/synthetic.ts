@@ -4,20 +4,21 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 import { gaussianVector } from './gaussian.js';
 import type { RowSource } from './sources.js';
 
-/** Where the made-up values of one column lie. */
+/** Centre and spread of the made-up values of one column. */
 interface Column {
   readonly centre: number;
   readonly spread: number;
 }
 
 const usual: Column = { centre: 10, spread: 3 };
-/** Between the kinds of a mixture, in spreads: far enough to be found apart. */
+/** Distance between the components of a mixture, in spreads: large enough to separate them. */
 const kindsApart = 8;
 
 /**
- * Makes up rows for a study that no data set at hand fits: independent normal values where its public parameters expect
- * them. Whole multiples of its `resolution` or `unit` where it states one; as many kinds of contributors as a mixture has
- * `components`; and for `subspace` a last column that is the sum of the others.
+ * Makes up rows for a study without a fitting data set: independent normal values where the study's
+ * public parameters expect them. The values are whole multiples of its `resolution` or `unit` if it
+ * states one. A mixture gets as many kinds of contributors as it has `components`. For `subspace`
+ * the last column is the sum of the others.
  * @param rows per contribution, at least 1.
  */
 export function syntheticSource(document: StudyDocument, rows: number, seed: Uint8Array): RowSource {
@@ -60,7 +61,7 @@ function columnOf({ parameters, columns }: StudyDocument, index: number): Column
   if (isNumber(own)) return { centre: 2 * own, spread: own };
   const { 'variance-low': lowest, 'variance-high': highest } = parameters;
   if (isNumber(lowest) && isNumber(highest)) {
-    // The middle of the allowed variances, by ratio.
+    // The geometric mean of the allowed variances.
     const spread = Math.sqrt(Math.sqrt(lowest) * Math.sqrt(highest));
     return { centre: 2 * spread, spread };
   }
@@ -69,7 +70,10 @@ function columnOf({ parameters, columns }: StudyDocument, index: number): Column
 
 const between = (low: number, high: number): Column => ({ centre: (low + high) / 2, spread: (high - low) / 8 });
 
-/** Where the first distribution of a list of hypotheses lies; null when there is none that says so with plain numbers. */
+/**
+ * Centre and spread of the first distribution in a list of hypotheses; null when none states them
+ * as plain numbers.
+ */
 function shapeIn(value: unknown): Column | null {
   if (typeof value === 'string') return shapeIn(parsed(value));
   if (typeof value !== 'object' || value === null) return null;
