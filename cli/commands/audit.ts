@@ -26,12 +26,13 @@ const defaultSeconds = 30;
 
 export const audit = defineCommand({
   name: 'audit',
-  summary: 'Attack an estimator: the epsilon that neighbouring inputs prove it has at least.',
+  summary: 'Attack an estimator, to prove a lower bound on its epsilon.',
   details: [
-    'Runs the estimator as shipped many times on pairs of data sets that differ in one contributor, learns to tell them '
-    + 'apart, and prints a lower confidence bound on epsilon, given delta. The pairs are made up; no data is read. '
-    + 'The bound says nothing about how private an estimator is, only how private it is not: below the claim is what '
-    + 'its proof promises. Exit status 1: the bound is above the claim, so there is a defect; or there is no plan.',
+    'Epsilon bounds the privacy loss of an estimator. The audit runs the estimator many times '
+    + 'on pairs of made-up data sets that differ in one person. It learns to distinguish the two '
+    + 'sides, and prints a lower confidence bound on epsilon, for the given delta. No data are read.',
+    'A bound below the claim proves nothing more than the claim; a bound above it proves a defect. '
+    + 'Exit status 1: the bound is above the claim, or there is no plan.',
   ],
   args: {
     name: { type: 'positional', required: true, description: 'an estimator; "keelson estimators" lists them' },
@@ -53,7 +54,7 @@ export const audit = defineCommand({
     event: {
       type: 'string',
       valueHint: 'name',
-      description: 'audit this part of the release alone, given the answers of all others; may be repeated',
+      description: 'audit only this part of a release, with all other answers fixed; may be repeated',
     },
   },
   repeatable: ['set', 'event'],

@@ -6,10 +6,12 @@ export const backup = defineCommand({
   name: 'backup',
   summary: 'Copy the store of a data folder, beside a running aggregator.',
   details: [
-    'The copy is the state after one commit: every batch acknowledged before it began is in it. It holds the rows that '
-    + 'the store holds, and outlives their retention: delete copies when rows must be gone. Keys and the operator\'s '
-    + 'token are not in it; keep those once, apart from it.',
-    'A restored copy is older than the truth: read docs/operating/operations.md before serving from it, or privacy may be spent twice.',
+    'The copy is the state after one commit. It has every batch that was acknowledged before the '
+    + 'copy began. It also has the rows that the store holds, and keeps them after their retention '
+    + 'time: delete copies when rows must be gone. It has neither keys nor the operator\'s token; '
+    + 'keep a copy of those elsewhere.',
+    'A restored copy lacks what happened after it was made. Read docs/operating/operations.md '
+    + 'before you serve from it, or privacy may be spent twice.',
   ],
   args: {
     directory: { type: 'positional', required: true, description: 'data folder of "keelson serve"' },

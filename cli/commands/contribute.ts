@@ -16,11 +16,12 @@ export const contribute = defineCommand({
   name: 'contribute',
   summary: 'Send the rows of a file to a study, as one contributor\'s contribution.',
   details: [
-    'All rows of the file are one contribution to one epoch: the open one, or the next to open. The command ends once '
-    + 'the aggregator has them on disk, or has refused them for good. What is not settled when it is interrupted '
-    + 'stays in the outbox file and is sent first by the next run.',
-    'With --withdraw, what this key gave to the open epoch counts in no release, and the epoch takes no more of it. Once an '
-    + 'epoch is closed nothing is taken back.',
+    'All rows of the file are one contribution to one epoch, which is the open epoch or else the '
+    + 'next one. The command ends once the aggregator has stored the rows on disk, or has refused '
+    + 'them for good. If it is interrupted, the other rows stay in the outbox file, and the next '
+    + 'run sends them first.',
+    'With --withdraw, no release counts what this key sent to the open epoch, and the epoch takes '
+    + 'no more rows of this key. Rows cannot be taken back from a closed epoch.',
   ],
   args: {
     url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },
@@ -37,19 +38,19 @@ export const contribute = defineCommand({
     },
     format: {
       type: 'enum', options: [...inputFormats],
-      description: 'format of the input, when its name does not tell',
+      description: 'format of the input, if its file name does not show it',
     },
     outbox: {
       type: 'string', valueHint: 'file',
-      description: 'where unsettled rows are kept (default: the key file\'s name, the study\'s and .outbox)',
+      description: 'file for unsettled rows (default: the names of key file and study, .outbox)',
     },
     enrolment: {
       type: 'string', valueHint: 'file',
-      description: 'enrolment tokens that "keelson enrol" printed, one of them for this key',
+      description: 'file of enrolment tokens from "keelson enrol", one of them for this key',
     },
     'server-key': {
       type: 'string', valueHint: 'key',
-      description: 'the only aggregator to talk to, 64 hexadecimal digits',
+      description: 'public key of the only aggregator to connect to, 64 hexadecimal digits',
     },
   },
   examples: [

@@ -37,14 +37,18 @@ export const demo = defineCommand({
   name: 'demo',
   summary: 'Run everything at once on real flights: aggregator, honest people and liars.',
   details: [
-    `Each simulated contributor gets ${flightsPerContribution} flights per epoch out of 231,083 and takes part in two `
-    + 'studies at once: the private mean, and robust-mean, which does not believe a minority. The hostile ones move '
-    + 'together. Every release is printed beside what only the demonstration knows: the honest mean, and how far the '
-    + 'undefended mean of all rows is from it. Errors are Euclidean, in units of the studies\' scale.',
-    'The dashboard\'s address is printed first: the page shows releases as they come, for as long as this runs. With '
-    + '--keep the budgets renew, so that releases go on: what is promised then holds for any period of that length.',
-    'The first epoch opens when everybody is connected. How many people there are, how long epochs last and how many '
-    + 'are shown follows from how fast this machine signs and verifies now, unless you say. Release logs are left for "keelson verify".',
+    `Each simulated person gets ${flightsPerContribution} flights per epoch out of 231,083, and `
+    + 'takes part in two studies at once: the private mean, and robust-mean, which limits the '
+    + 'effect of a minority. The hostile people attack together. The table shows every release '
+    + 'beside two numbers that only the demonstration knows: the mean of the honest people, and '
+    + 'the error of the plain mean of all rows. Errors are Euclidean distances, in units of the '
+    + 'studies\' scale.',
+    'The address of the dashboard is printed first. The page shows releases while the command '
+    + 'runs. With --keep the budgets renew, so that releases continue. The promise then holds for '
+    + 'any period of the length that the first lines print.',
+    'The first epoch opens when everybody is connected. Without flags, the number of people, the '
+    + 'length of epochs and their number depend on how fast this machine signs and verifies. '
+    + 'Check the release logs with "keelson verify" afterwards.',
   ],
   args: flags,
   examples: ['keelson demo', 'keelson demo --keep', 'keelson demo --contributors 10000 --epsilon 1 --hostile 0.05 --attack direction'],

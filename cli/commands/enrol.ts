@@ -15,12 +15,14 @@ export const enrol = defineCommand({
   name: 'enrol',
   summary: 'Issue enrolment tokens: let keys into studies that admit only those.',
   details: [
-    'A study with "admission: { enrolment: { issuer: ... } }" takes a key only with a token that the issuer signed for it. '
-    + 'Make an issuing key once with --new; it prints the line for the study file. The key may stay on another machine '
-    + 'than the aggregator, which needs its public half only.',
-    'Each token is printed on a line of its own, after the key that it is for. It is no secret: nobody can use it without '
-    + 'that key. One person should get one token, so issue them to people and not to whoever asks.',
-    'A token cannot be withdrawn before it expires, so let it expire soon and issue it anew, or use a list of keys.',
+    'A study with "admission: { enrolment: { issuer: ... } }" accepts a key only with a token '
+    + 'that the issuer signed for it. Make an issuing key once with --new, which prints the line '
+    + 'for the study file. The issuing key need not be on the machine of the aggregator, which '
+    + 'only needs its public half.',
+    'Each token is printed on its own line, after its key. It is not secret: nobody can use it '
+    + 'without that key. A person should get only one token, so check who asks for one.',
+    'A token cannot be withdrawn before it expires. So let it expire soon and issue a new one, or '
+    + 'use a list of keys.',
   ],
   args: {
     issuer: { type: 'positional', required: true, description: 'the issuing key\'s file' },

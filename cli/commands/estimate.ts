@@ -56,8 +56,9 @@ export const estimate = defineCommand({
   name: 'estimate',
   summary: 'Run one estimator on a file and print the private result.',
   details: [
-    'Each row is one contributor, or --contributor names the column that tells them apart. One run spends the privacy '
-    + 'it was asked for; running twice spends it twice. Exit status 1: the estimator refused, and says why.',
+    'Each row is one contributor (person), unless --contributor names the column of their ids. '
+    + 'Each run spends the privacy that you ask for; a second run spends it again. '
+    + 'Exit status 1: the estimator refused, and says why.',
   ],
   args: {
     name: { type: 'positional', required: true, description: 'an estimator; "keelson estimators" lists them' },
@@ -71,7 +72,7 @@ export const estimate = defineCommand({
     set: { type: 'string', valueHint: 'key=value', description: 'a parameter of the estimator; may be repeated' },
     timing: {
       type: 'boolean',
-      description: 'print on standard error how long it took; not private: never publish it with the answer',
+      description: 'print the running time on standard error; it is not private: never publish it',
     },
   },
   repeatable: ['set'],

@@ -18,12 +18,12 @@ export const init = defineCommand({
   name: 'init',
   summary: 'Write a study file with a comment for each key, from a few questions.',
   details: [
-    'In a terminal it asks for what the flags do not say. Elsewhere the flags must say it. The '
-    + 'study is named after the file. A file that exists is never changed, and nothing is written '
+    'In a terminal it asks for everything that has no flag. Elsewhere the flags are required. The '
+    + 'study is named after the file. An existing file is never changed, and nothing is written '
     + 'unless "keelson plan" accepts the study.',
-    'Questions: mean of each column; share of people from some value on; histogram of a column; '
-    + 'quantile, such as the median, of a column; covariance of columns. Ranges are public '
-    + 'guesses: do not take them from the data.',
+    'Questions: the mean of each column; the share of people with at least some value; the '
+    + 'histogram of a column; a quantile of a column, such as the median; the covariance of '
+    + 'columns. Ranges are public guesses: do not take them from the data.',
   ],
   args: {
     file: {
@@ -34,7 +34,7 @@ export const init = defineCommand({
     columns: text('a,b', 'the columns that it is about'),
     csv: {
       type: 'string', valueHint: 'file',
-      description: 'take the names of columns from the first line of this file, and nothing else',
+      description: 'read the names of columns from the first line of this file, and nothing else',
     },
     range: text(
       'a=low..high', 'values between which a column nearly always lies; may be repeated',

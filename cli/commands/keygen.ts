@@ -8,9 +8,10 @@ export const keygen = defineCommand({
   name: 'keygen',
   summary: 'Make a contributor key: a file only you can read, and its public half.',
   details: [
-    'The file holds the 32 secret bytes in hexadecimal, mode 0600. Who has it can contribute in your name, so keep it '
-    + 'secret and keep a copy: a new key is a new contributor. The public key is printed; an aggregator that '
-    + 'admits only enrolled contributors needs it, or whoever issues its enrolment tokens.',
+    'The file holds the 32 secret bytes in hexadecimal, mode 0600. Everybody who has it can '
+    + 'contribute in your name, so keep it secret. Keep a copy too: with a new key you are a new '
+    + 'contributor. The command prints the public key. If a study admits only enrolled '
+    + 'contributors, its operator needs that key, or the issuer of its enrolment tokens.',
   ],
   args: {
     file: { type: 'positional', required: false, description: `where to write the key (default ${defaultFile})` },

@@ -14,11 +14,12 @@ export const keys = defineCommand({
   name: 'keys',
   summary: 'Change the key that an aggregator signs with; its clients and logs follow.',
   details: [
-    '"rotate" makes a fresh key for the data folder, with a record that the old and the new key both sign, and erases the old '
-    + 'private key. Stop the aggregator first: it holds the folder, and is refused otherwise. At the next start it shows the '
-    + 'record to everybody, so that clients that pinned the old key follow, and logs from before still verify.',
-    'After a theft of the old key this does not help: whoever has it can sign such a record as well.',
-    'Copies of the key in backups are not erased. A disk may keep what was overwritten.',
+    '"rotate" makes a new key for the data folder, and a record that the old and the new key both '
+    + 'sign. It erases the old private key. Stop the aggregator first; the command is refused '
+    + 'while it runs. From its next start, the aggregator sends the record to everybody. Clients '
+    + 'that pinned the old key then trust the new one, and older logs still verify.',
+    'This does not help after a theft of the old key: the thief can sign such a record too.',
+    'Copies of the key in backups are not erased. A disk may keep overwritten data.',
   ],
   args: {
     action: { type: 'positional', required: true, description: 'rotate' },

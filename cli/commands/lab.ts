@@ -54,14 +54,16 @@ export const lab = defineCommand({
   name: 'lab',
   summary: 'Attack real studies with simulated liars, and see which estimators hold.',
   details: [
-    'With a page on which a person chooses what the liars do and watches what it does to every answer; or, with --epochs '
-    + 'or --json, without one, playing every attack at every share in turn and breaking the errors down.',
-    'Starts an aggregator with one study per estimator and the same people in all of them. In every epoch a share of '
-    + 'them attacks. Private answers are what the server released; beside them stand three answers without privacy, '
-    + 'worked out by the lab from its own people\'s rows: the mean of all, the median of each column, and a robust '
-    + 'filter. Errors are Euclidean distances from the honest mean, in units of scale; in brackets what the plan '
-    + 'promised before any row was seen, and ! where the error is more than twice that. Without a page, a round in '
-    + 'which too many honest people were late is played again: it would tell about the machine, not about estimators.',
+    'It shows a page on which you choose what the liars do, and see the effect on every answer. '
+    + 'With --epochs or --json there is no page: it plays every attack at every share in turn, '
+    + 'and prints a table of errors.',
+    'It starts an aggregator with one study per estimator and the same people in all of them. In '
+    + 'every epoch a share of them attacks. The private answers are what the server released. The '
+    + 'lab computes three answers without privacy from its own people\'s rows: the mean of all, '
+    + 'the median of each column, and a robust filter. Errors are Euclidean distances from the '
+    + 'honest mean, in units of scale. Brackets hold the error that the plan promised before any '
+    + 'row, and ! marks an error of more than twice that. Without a page, a round is repeated if '
+    + 'too many honest people were late, because the machine was too slow for it.',
   ],
   args: flags,
   examples: [

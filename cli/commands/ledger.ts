@@ -16,17 +16,19 @@ export const ledger = defineCommand({
   name: 'ledger',
   summary: 'Show what was spent, reserved and is left of every budget in a data folder.',
   details: [
-    'Reads beside a running aggregator and changes nothing. Amounts are zero-concentrated privacy (rho) and delta; '
-    + 'epsilon is their tight conversion at the budget\'s delta. Under the rule pure the amount is epsilon itself, '
-    + 'under renyi a divergence at the budget\'s order.',
-    'Of a budget that renews, spent is what its window holds now. Under contributor scope it is the bound that every '
-    + 'release states: no contributor has spent more, most have spent less; and those left out of the newest epochs '
-    + 'because their own budget did not pay are counted, for the operator\'s eyes only. So are the keys that a study\'s '
-    + 'quarantine leaves out, with the distance that decided.',
-    'A rollback is an older database that a start accepted (keelson serve --accept-rollback). The '
-    + 'entry of that name is what was charged for charges that the database had lost.',
-    'The loss distribution is a second account of the same charges, from the noise that was drawn: usually a smaller '
-    + 'epsilon. It holds for plans that were fixed in advance, and does not gate the budget.',
+    'It may run beside the aggregator, and changes nothing. Amounts are rho (zero-concentrated '
+    + 'privacy) and delta; epsilon is their tight conversion at the budget\'s delta. Under the '
+    + 'rule pure the amount is epsilon itself, under renyi a divergence at the budget\'s order.',
+    'For a budget that renews, spent is the sum over its present window. Under contributor scope '
+    + 'it is the bound that every release states: no person has spent more, and most have spent '
+    + 'less. It also counts, for the operator only, the people left out of the newest epochs '
+    + 'because their own budget did not pay, and lists the keys that quarantine excludes, with '
+    + 'their distance.',
+    'A rollback is an older database that the operator accepted at a start (keelson serve '
+    + '--accept-rollback). The entry "rollback" repeats the charges that this database lacked.',
+    'The loss distribution is a second account of the same charges. It follows from the noise '
+    + 'that was drawn, and usually gives a smaller epsilon. It holds for plans that were fixed in '
+    + 'advance. Budgets are not decided by it.',
   ],
   args: {
     directory: { type: 'positional', required: true, description: 'data folder of "keelson serve"' },

@@ -17,11 +17,12 @@ export const plan = defineCommand({
   name: 'plan',
   summary: 'Sample sizes, noise and expected error from public numbers, without data.',
   details: [
-    'Errors are the root of the expected squared distance from the truth, in units of the scale unless the plan '
-    + 'names others (errorsAreIn). With --error the smallest cohort is found that reaches it, under --corruption. With '
-    + '--budget-epsilon it says how many releases a budget lasts. Study files in place of a name: the plan of each study, '
-    + 'from the file alone. Exit status 1: no plan for these numbers, or a budget that does not '
-    + 'pay for one release, with the reason and what would help.',
+    'Errors are the root of the expected squared distance from the truth, in units of the scale '
+    + 'unless the plan names other units (errorsAreIn). With --error it finds the smallest cohort '
+    + '(number of people) with at most that error, under --corruption. With --budget-epsilon it '
+    + 'says for how many releases a budget lasts. With study files in place of an estimator, it '
+    + 'prints the plan of each study from its file. Exit status 1: there is no plan for these '
+    + 'numbers, or the budget does not pay for one release; it prints why, and what would help.',
   ],
   args: {
     name: {

@@ -20,15 +20,18 @@ export const serve = defineCommand({
   name: 'serve',
   summary: 'Run the aggregator with one or more studies.',
   details: [
-    'Takes signed batches over WebSocket, releases each study\'s answer at the end of every epoch, and keeps '
-    + 'everything that it acknowledged in the data folder: after a crash it goes on where it was. Logs are JSON lines '
-    + 'on standard error. Ctrl-C finishes what is under way; open epochs go on at the next start.',
-    'Before it listens to the world, give it --tls-cert and --tls-key (SIGHUP reads renewed ones), or put a reverse '
-    + 'proxy in front and name it with --trust-proxy, so that limits count clients and not the proxy.',
-    'SIGHUP reads the study files again: a file whose facts changed is a new version, which opens at once; the one '
-    + 'before ends with its open epoch. `keelson studies` lists what runs, and ends a study for good.',
-    'A study that cannot start is reported and left out, and the others run. With --strict, nothing starts then, and '
-    + 'SIGHUP takes no file while one of them cannot be used.',
+    'It takes signed batches over WebSocket, and releases each study\'s answer at the end of every '
+    + 'epoch. Everything that it acknowledged is in the data folder: after a crash it continues '
+    + 'from there. Logs are JSON lines on standard error. Ctrl-C finishes work in progress; open '
+    + 'epochs continue at the next start.',
+    'On a public network, give it --tls-cert and --tls-key (SIGHUP reads renewed files). Or put a '
+    + 'reverse proxy in front of it and name that with --trust-proxy, so that limits apply to '
+    + 'clients and not to the proxy.',
+    'SIGHUP reads the study files again. A file with changed facts is a new version of its study, '
+    + 'which opens at once; the version before ends with its open epoch. "keelson studies" lists '
+    + 'the running studies, and ends a study for good.',
+    'If a study cannot start, the server reports it and runs the others. With --strict nothing '
+    + 'starts then, and SIGHUP changes nothing as long as one file cannot be used.',
   ],
   args: {
     studies: {
@@ -48,16 +51,16 @@ export const serve = defineCommand({
     },
     'release-tick': {
       type: 'string', valueHint: 'ms',
-      description: 'publish one tick of so many milliseconds after the close, whatever a release took (default 250; 0: at once)',
+      description: 'show a release this many milliseconds after the close (default 250; 0: at once)',
     },
     'confirm-clock': {
       type: 'string', valueHint: 'time',
-      description: 'what time it is by your own watch, like 2030-01-31T12:00Z: for one start after the clock was wrong',
+      description: 'for one start after the clock was wrong: the time now, like 2030-01-31T12:00Z',
     },
     strict: { type: 'boolean', description: 'start only if every study can start (default: leave out those that cannot)' },
     'accept-rollback': {
       type: 'boolean',
-      description: 'for one start: go on with an older database than the folder has held '
+      description: 'for one start: continue with an older database than the folder has held '
         + '(docs/operating/operations.md)',
     },
     'log-level': { type: 'enum', options: [...logLevels], description: 'default info' },

@@ -20,11 +20,13 @@ export const simulate = defineCommand({
   name: 'simulate',
   summary: 'Let simulated contributors, honest and hostile, take part in a running study.',
   details: [
-    'Every contributor has its own key, signs its own batches and contributes once per epoch, spread over the epoch. '
-    + 'Rows come from a file, dealt out so that nobody shares one. Without a file a study whose columns are '
-    + 'delay_minutes or distance_miles gets the built-in flights, and any other made-up rows that fit it.',
-    'After a lost connection the contributors come back and go on by themselves. Contributors that an earlier run used '
-    + 'leave out the epoch that is open when they come; another --seed makes new ones. Ctrl-C ends it.',
+    'Every simulated person has a key, signs batches and contributes once per epoch, at some time '
+    + 'in the epoch. Each row of --input goes to one person only. Without a file, a study whose '
+    + 'columns are delay_minutes or distance_miles gets the built-in flights. Every other study '
+    + 'gets generated rows that fit it.',
+    'After a lost connection people reconnect and continue automatically. People of an earlier '
+    + 'run skip the epoch that is open when they connect; another --seed makes new people. Ctrl-C '
+    + 'ends it.',
   ],
   args: {
     url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },
@@ -35,7 +37,7 @@ export const simulate = defineCommand({
     strength: { type: 'string', valueHint: 'scales', description: 'how far the attack moves things' },
     input: {
       type: 'string', valueHint: 'file',
-      description: 'rows to deal out: .csv, .ndjson, .npy, or - (default: flights, or made-up rows)',
+      description: 'rows: .csv, .ndjson, .npy, or - (default: flights, or generated rows)',
     },
     rows: { type: 'string', valueHint: 'n', description: 'rows per contribution (default 8, fewer where the study takes fewer)' },
     seed: { type: 'string', valueHint: 'text', description: 'keys, order and attacks follow from it (default 1)' },
@@ -43,7 +45,7 @@ export const simulate = defineCommand({
     retry: { type: 'boolean', description: 'wait for an aggregator that does not answer yet' },
     'server-key': {
       type: 'string', valueHint: 'key',
-      description: 'the only aggregator to talk to, 64 hexadecimal digits',
+      description: 'public key of the only aggregator to connect to, 64 hexadecimal digits',
     },
   },
   examples: [

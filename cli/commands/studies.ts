@@ -23,9 +23,11 @@ export const studies = defineCommand({
   name: 'studies',
   summary: 'List the studies of a running aggregator, or end one for good.',
   details: [
-    'Anybody may list. --end wants the operator token, from the file that the aggregator made in its data folder: the '
-    + 'open epoch of the study is released as planned, none follows, and no restart opens it again.',
-    'To add studies, or a new version of one, change the study files and send the aggregator SIGHUP.',
+    'Anybody may list the studies. --end needs the operator token, from the file that the '
+    + 'aggregator made in its data folder. The study\'s open epoch is still released as planned. '
+    + 'No other epoch follows, and no restart opens the study again.',
+    'To add studies, or a new version of one, change the study files and send SIGHUP to the '
+    + 'aggregator.',
   ],
   args: {
     url: { type: 'positional', required: true, description: 'where it listens, like ws://127.0.0.1:8787' },

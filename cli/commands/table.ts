@@ -65,7 +65,7 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     load: async () => erase((await import('./plan.js')).plan),
   },
   audit: {
-    summary: 'Attack an estimator: the epsilon that neighbouring inputs prove it has at least.',
+    summary: 'Attack an estimator, to prove a lower bound on its epsilon.',
     load: async () => erase((await import('./audit.js')).audit),
   },
   verify: {

@@ -11,9 +11,10 @@ export const verify = defineCommand({
   name: 'verify',
   summary: 'Check a release log: chain, signatures and signed head.',
   details: [
-    'A log proves nothing without the key of the aggregator that you trust, learnt from elsewhere than the log: '
-    + 'without --server-key the log is only checked against itself, its key\'s fingerprint is printed for you to '
-    + 'compare, and the exit status is 1.',
+    'A log proves something only together with the aggregator\'s key, which you must get from '
+    + 'another place than the log. Without --server-key the log is only checked against itself. '
+    + 'The command then prints the fingerprint of its key, for you to compare, and the exit '
+    + 'status is 1.',
   ],
   args: {
     file: { type: 'positional', required: true, description: 'the release log, or - for standard input' },

@@ -13,8 +13,9 @@ export const watch = defineCommand({
   name: 'watch',
   summary: 'Follow a study\'s releases, each verified, as a table or JSON lines.',
   details: [
-    'Every release\'s signature and its place in the chain are checked; a break ends the command with status 2. Lost '
-    + 'connections are renewed by themselves. The command ends when the study does.',
+    'It checks every release\'s signature and its place in the chain. If a check fails, the '
+    + 'command ends with status 2. It reconnects automatically after a lost connection, and ends '
+    + 'when the study does.',
   ],
   args: {
     url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },
@@ -26,7 +27,7 @@ export const watch = defineCommand({
     count: { type: 'string', valueHint: 'n', description: 'end after this many releases' },
     'server-key': {
       type: 'string', valueHint: 'key',
-      description: 'the only aggregator to believe, 64 hexadecimal digits',
+      description: 'public key of the only aggregator to trust, 64 hexadecimal digits',
     },
   },
   examples: [
