@@ -14,7 +14,7 @@ const compile = (project) =>
     cwd: root, stdio: 'inherit',
   });
 compile('tsconfig.json');
-// What only browsers have is known to these files alone.
+// Only these files may use what only browsers have.
 compile('tsconfig.browser.json');
 // The compiler leaves the outputs of sources that are gone. They must not reach the package.
 for (const path of readdirSync(`${root}dist`, { recursive: true })) {
@@ -36,7 +36,8 @@ const bundle = (from, to) => buildSync({
   platform: 'browser',
   logLevel: 'warning',
 });
-// The client as one file, whole and for contributors alone, for pages without a bundler.
+// The client as one file for pages without a bundler: the whole client, and the part for
+// contributors.
 bundle('dist/client/index.js', 'dist/browser/keelson-client.js');
 bundle('dist/client/contribute.js', 'dist/browser/keelson-contribute.js');
 // The dashboard: one script, and files as they are.

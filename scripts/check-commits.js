@@ -42,7 +42,7 @@ function subjects() {
   });
 }
 
-/** The first line that git will keep: lines of comments are for the author. */
+/** The first line that git keeps. It drops lines of comments. */
 function subjectIn(file) {
   const lines = readFileSync(file, 'utf8').split('\n').map((line) => line.trimEnd());
   return lines.find((line) => line !== '' && !line.startsWith('#')) ?? '';

@@ -1,4 +1,4 @@
-// Kills a server under load, many times, and looks for what it acknowledged:
+// Kills a server under load many times, and checks that it keeps what it acknowledged:
 // npm run crash -- --help
 import { runBundled } from './run-bundled.js';
 

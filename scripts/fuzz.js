@@ -5,13 +5,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-// Inside the project, so that its packages are found from there.
+// Inside the project, so that the bundle finds the packages.
 const folder = mkdtempSync(join(root, '.fuzz-'));
 const bundle = join(folder, 'fuzz.mjs');
-/**
- * The product stays in its own files, as built: that is what is fuzzed, and what coverage is told
- * of.
- */
+/** The product stays in its built files: the fuzzers test those, and coverage refers to them. */
 const built = {
   name: 'built',
   setup({ onResolve }) {

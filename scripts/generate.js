@@ -1,5 +1,4 @@
-// Makes the sources that other sources are made into, where they are missing or out of date. Git
-// does not track them.
+// Makes the generated sources if they are missing or out of date. Git does not track them.
 import { generateKernels } from './generate-kernels.js';
 import { generateProto } from './generate-proto.js';
 

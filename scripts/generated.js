@@ -1,4 +1,4 @@
-// Writes generated sources. They are not tracked: scripts/build.js makes them where they are
+// Writes generated sources. Git does not track them: scripts/build.js makes them if they are
 // missing or out of date.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -10,12 +10,12 @@ const { values: { page }, positionals: [path] } = parseArgs({
 const lines = readFileSync(path, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line));
 const { rows } = lines.find(({ type }) => type === 'breakdown');
 
-/** Attacks that move a mean by as much as they can. */
+/** Attacks that move a mean as far as they can. */
 const loud = ['shift', 'direction', 'coordinate', 'far'];
-/** "Clearly broken": so many times as far off as the filter that sees every row. */
+/** "Clearly broken": this many times the error of the filter that sees every row. */
 const brokenFactor = 5;
 
-/** A refusal is no wrong answer, but an estimator that always refuses is of no use. */
+/** A refusal is not a wrong answer, but an estimator that always refuses is useless. */
 const refusedMost = 0.05;
 
 const faults = [];

@@ -1,4 +1,4 @@
-// Replays what a server wrote up to every sync, as if the power had gone there:
+// Replays what a server wrote up to each sync, as if the power had failed there:
 // npm run power-loss -- --help
 import { runBundled } from './run-bundled.js';
 

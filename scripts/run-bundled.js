@@ -11,7 +11,7 @@ const here = (path) => join(root, path);
  * arguments.
  */
 export async function runBundled(entry) {
-  // Inside the project, so that its packages are found; two folders deep, as test/support is.
+  // Inside the project, so that the bundle finds the packages; two folders deep, like test/support.
   const folder = mkdtempSync(here('.simulation-'));
   const bundle = join(folder, 'run', 'main.mjs');
   mkdirSync(join(folder, 'run'));

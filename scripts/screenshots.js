@@ -17,7 +17,10 @@ const folder = resolve(process.argv[2] ?? join(root, 'screenshots'));
 const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 if (!existsSync(chromium)) throw new Error(`${chromium} is missing: apt-get install chromium, or set CHROMIUM_PATH`);
 
-/** Committed: the README shows them. The study and the terminal are of one run of the demonstration. */
+/**
+ * Committed, because the README shows them. The study and the terminal come from one run of the
+ * demonstration.
+ */
 const inReadme = ['study-1440-light', 'study-1440-dark', 'lab-1440-light', 'lab-1440-dark', 'demo'];
 const widths = [1440, 380];
 const themes = ['light', 'dark'];
@@ -67,7 +70,8 @@ async function take(page, name, height = 900, widthsTaken = widths) {
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
       await page.setViewport({ width, height, deviceScaleFactor: 1 });
       await new Promise((done) => setTimeout(done, 700));
-      // What is below the edge of the window may not be laid out: the window is made as high as the page.
+      // The browser may not lay out what is below the edge of the window, so the window is made as
+      // high as the page.
       const whole = Math.max(height, await page.evaluate(() => document.documentElement.scrollHeight));
       if (width < 1000 || name !== 'lab') await page.setViewport({ width, height: whole, deviceScaleFactor: 1 });
       await new Promise((done) => setTimeout(done, 300));
@@ -78,7 +82,7 @@ async function take(page, name, height = 900, widthsTaken = widths) {
   }
 }
 
-/** A pool of studies with people in them: its dashboard and its operator's page. */
+/** A server with several studies and people: its dashboard and its operator's page. */
 async function ofServer(browser) {
   const studies = ['flights-mean', 'flights-robust'].map((name) => {
     const path = join(scratch, `${name}.yaml`);
@@ -102,7 +106,7 @@ async function ofServer(browser) {
   await page.goto(`${address}/#/`);
   await until(page, () => document.querySelectorAll('.newest dd').length >= 4);
   await take(page, 'dashboard');
-  // Somebody a hundred scales away, for the operator to measure.
+  // A person a hundred scales away, for the operator to measure.
   const liar = join(scratch, 'liar.key');
   const [, key] = await keelson(['keygen', liar, '--json'], /"publicKey":\s*"(\w+)"/);
   writeFileSync(join(scratch, 'far.csv'), 'delay_minutes,distance_miles\n2000,500\n');
@@ -138,15 +142,15 @@ async function ofLab(browser) {
     await page.select('#attack', attack);
     await rounds(upTo);
   }
-  // A machine that is busy makes people late, and the page says so.
+  // On a busy machine people are late, and the page says so.
   await until(page, () => document.querySelector('.results .warn-text') === null);
   await take(page, 'lab', 1180);
   await page.close();
 }
 
 /**
- * Runs the demonstration until no epoch refuses: a machine that is too busy makes epochs refuse.
- * The README shows what it prints and, of the same run, the page of its robust study.
+ * Runs the demonstration until no epoch refuses. A machine that is too busy makes epochs refuse.
+ * The README shows the printed output, and the page of the robust study from the same run.
  */
 async function ofDemo(browser) {
   for (let i = 0; i < triesMax; i++) {
@@ -158,7 +162,7 @@ async function ofDemo(browser) {
   throw new Error(`the machine was too busy for the demonstration ${triesMax} times`);
 }
 
-/** One run. Null where an epoch had no answer, or the run was over before the page was taken. */
+/** One run. Null if an epoch had no answer, or the run ended before the picture. */
 async function demoOnce(browser) {
   const demo = start(['demo', '--epochs', '5']);
   const whole = demo.heard(/^[^]*?(?=\n+check the releases)/);
@@ -175,7 +179,10 @@ async function demoOnce(browser) {
   return isLive && !said.includes('refused') ? said : null;
 }
 
-/** What `keelson demo` prints, as a terminal shows it; the robust study's lines in green. */
+/**
+ * Draws the output of `keelson demo` as a terminal shows it, with the robust study's lines in
+ * green.
+ */
 async function takeTerminal(browser, said) {
   const escaped = said.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   const lines = escaped.split('\n').map((line) => (/^ *(\d+ )?flights-robust .*(of|closer)/.test(line) ? `<b>${line}</b>` : line));

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-// Five times the trials of the test: a busy machine takes minutes over one, and that is no mistake
-// found.
+// Five times the limits of the test: a busy machine takes minutes for one, which is not a planted
+// mistake.
 const limits = ['--testTimeout=600000', '--hookTimeout=600000'];
 const words = ['node_modules/vitest/vitest.mjs', 'run', 'test/planted', ...limits];
 const { status } = spawnSync(process.execPath, words, {

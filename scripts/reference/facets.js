@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 
 /**
- * The parts of a valibot schema: what stands under its pipes and wrappers (`base`), the checks,
- * whether the key may be left out and its default, and the words that schema.ts gives.
+ * The facets of a valibot schema: the schema inside its pipes and wrappers (`base`), the checks,
+ * whether the key is optional, its default, and the words in schema.ts.
  */
 export function facetsOf(schema) {
   const facets = { base: schema, actions: [], isOptional: false, default: undefined };
@@ -24,7 +24,7 @@ export function facetsOf(schema) {
   };
 }
 
-/** The rule that refusals state: of the schema, or of what it wraps. */
+/** The rule in refusals: that of the schema, or of the schema inside it. */
 function ruleOf(schema) {
   for (let part = schema; part !== undefined; part = part.wrapped) {
     const rule = v.getDescription(part);

@@ -2,7 +2,7 @@ import { createMetricRegistry } from '../../dist/server/metrics/metrics.js';
 import { createServerMetrics, observeServer } from '../../dist/server/metrics/server-metrics.js';
 import { code, generated, page, plain, table } from './markdown.js';
 
-/** A server without studies: only the names are asked for. */
+/** A server without studies: the page only needs the names. */
 const noStudies = {
   studies: () => [], refused: () => [], overloaded: () => false, progress: async () => null,
 };

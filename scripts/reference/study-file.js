@@ -2,7 +2,7 @@ import { populationsSchema, studySchema } from '../../dist/server/study-file/sch
 import { facetsOf, keysOf } from './facets.js';
 import { code, generated, page, plain } from './markdown.js';
 
-/** A value as a study file has it on one line. */
+/** A value as written in a study file, on one line. */
 export function yamlOf(value) {
   if (Array.isArray(value)) return `[${value.map(yamlOf).join(', ')}]`;
   if (typeof value === 'object' && value !== null) {
@@ -10,11 +10,11 @@ export function yamlOf(value) {
     return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`;
   }
   if (typeof value === 'number' && value > 0 && value < 1e-3) return value.toExponential();
-  // Digits would be read as a number.
+  // YAML would read digits as a number.
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value) ? `"${value}"` : String(value);
 }
 
-/** A file made of the examples of the keys of a schema. */
+/** A file from the examples of a schema's keys. */
 export function exampleOf(schema) {
   return Object.entries(facetsOf(schema).base.entries)
     .map(([name, entry]) => `${name}: ${yamlOf(facetsOf(entry).example)}`).join('\n');

@@ -6,7 +6,7 @@ import { sentence } from './markdown.js';
 
 /**
  * A JSON Schema (draft 7) of study files, for editors: keys, types, ranges, and the parameters of
- * each estimator. What involves several keys, and the form of names, only the parser checks.
+ * each estimator. Only the parser checks rules over several keys, and the form of names.
  */
 export function studySchemaForEditors() {
   const schema = jsonSchemaOf(studySchema);
@@ -64,7 +64,7 @@ function objectOf(entries) {
   };
 }
 
-/** What a check of the parser becomes; nothing where JSON Schema cannot say it. */
+/** The JSON Schema for a check of the parser; nothing if JSON Schema cannot express it. */
 function checkOf({ type, requirement }, of) {
   switch (type) {
     case 'integer': return { type: 'integer' };
@@ -102,7 +102,7 @@ function parameterOf(spec) {
   };
 }
 
-/** The parser also takes numbers and lists as text, as on a command line. */
+/** The parser also accepts numbers and lists as text, as on a command line. */
 const numberText = '^[-+0-9.eE ]+$';
 const numbersText = '^[-+0-9.eE, ]+$';
 

@@ -37,7 +37,10 @@ const studies = {
   },
 };
 
-/** Pictures that are the same every time come from rows that are: a small generator, Box and Muller's normals. */
+/**
+ * Pictures are the same every time because the rows are: a small generator with Box and Muller's
+ * normals.
+ */
 function normals(seed) {
   let state = seed;
   const uniform = () => {
@@ -52,7 +55,10 @@ function writeRows(path, names, count, row) {
   return path;
 }
 
-/** @param stage what a part of the pictures is made with: `keelson`, `newPage`, `until`, `take`, `port`, `scratch`. */
+/**
+ * @param stage tools for this part of the pictures: `keelson`, `newPage`, `until`, `take`, `port`,
+ *   `scratch`.
+ */
 export async function ofStates({ keelson, newPage, until, take, port, scratch }) {
   const files = Object.entries(studies).map(([name, facts]) => {
     const path = join(scratch, `${name}.json`);

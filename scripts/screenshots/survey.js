@@ -1,9 +1,12 @@
 /* global document */
-// The survey of examples/: its form, and what it says once the answer has arrived.
+// The survey of examples/: its form, and its text once the answer has arrived.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** @param stage what a part of the pictures is made with: `keelson`, `newPage`, `take`, `port`, `scratch`, `root`, `running`. */
+/**
+ * @param stage tools for this part of the pictures: `keelson`, `newPage`, `take`, `port`,
+ *   `scratch`, `root`, `running`.
+ */
 export async function ofSurvey({ keelson, newPage, until, take, port, scratch, root, running }) {
   const site = `http://127.0.0.1:${port + 1}`;
   await keelson(
