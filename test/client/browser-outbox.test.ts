@@ -70,7 +70,7 @@ describe('the outbox of a browser', () => {
     await (await openOutbox('alice')).close();
   });
 
-  it('says where a browser keeps nothing', async () => {
+  it('reports a browser that stores nothing', async () => {
     vi.stubGlobal('indexedDB', { open: () => { throw new Error('denied'); } });
     await expect(openOutbox('alice')).rejects.toMatchObject({ code: 'outbox-failed' });
     await expect(openSeed('alice')).rejects.toMatchObject({ code: 'outbox-failed' });

@@ -71,7 +71,7 @@ describe('a contributor', () => {
     expect(server.taken.flatMap((batch) => [...batch.values])).toEqual(rows.flat());
   });
 
-  it('refuses by itself what no epoch takes, and says what the limit is', async () => {
+  it('refuses rows that no epoch takes, without asking, and states the limit', async () => {
     const server = await startServer({ contribution: { reduce: 'mean', rowsMax: 4 } });
     const contributor = connect(server);
     await expect(contributor.send([])).rejects.toMatchObject({ code: 'invalid-parameter' });
@@ -93,7 +93,7 @@ describe('a contributor', () => {
     expect(await contributor.contribute(new Float64Array(4))).toMatchObject({ kind: 'accepted', epoch: 8n });
   });
 
-  it('waits for an epoch, and tells about each that opens', async () => {
+  it('waits for an epoch, and reports each one that opens', async () => {
     const server = await startServer();
     server.epoch = 0n;
     const contributor = connect(server);
@@ -108,7 +108,7 @@ describe('a contributor', () => {
     expect((await epochs.next()).value).toEqual({ epoch: 9n, closesInMs: null });
   });
 
-  it('hears what happens while its outbox writes down whom it talks to', async () => {
+  it('keeps events that come while its outbox stores the server key', async () => {
     const server = await startServer();
     server.epoch = 0n;
     const pin = async (): Promise<void> => {
@@ -191,7 +191,7 @@ describe('lost connections', () => {
     expect(results[1]).toMatchObject({ error: { code: 'stale-epoch', retryable: false } });
   });
 
-  it('sends put-off batches again by itself, the same bytes', { tags: ['long'] }, async () => {
+  it('sends deferred batches again, with the same bytes', { tags: ['long'] }, async () => {
     const server = await startServer();
     let refusals = 2;
     server.judge = () => (refusals-- > 0 ? 'overloaded' : null);
@@ -205,7 +205,7 @@ describe('lost connections', () => {
     expect(server.taken).toHaveLength(1);
   });
 
-  it('learns that a batch counts while an earlier one is put off', async () => {
+  it('learns that a batch counts while an earlier one is deferred', async () => {
     const server = await startServer();
     server.judge = (body) => (body.sequence === 1n && server.epoch < 9n ? 'epoch-not-open' : null);
     const contributor = connect(server);
@@ -261,7 +261,7 @@ describe('lost connections', () => {
   });
 });
 
-describe('whom it talks to', () => {
+describe('the server of a contributor', () => {
   it('refuses another server than the pinned one, without a Hello', async () => {
     const server = await startServer();
     const contributor = connect(server, { serverKey: signing.createSigner(signing.generateSeed()).publicKey });
@@ -293,7 +293,7 @@ describe('whom it talks to', () => {
     expect(server.offered).toEqual([]);
   });
 
-  it('names the studies that there are when the wanted one is not', async () => {
+  it('names the existing studies when the wanted one is missing', async () => {
     const server = await startServer();
     const contributor = connect(server, { study: 'flight-delay' });
     await expect(contributor.contribute(row(1))).rejects.toThrow(/no study flight-delay; it has: flight-delays/);
@@ -340,7 +340,7 @@ describe('whom it talks to', () => {
     await expect(contributor.send(row(3))).rejects.toMatchObject({ code: 'budget-exhausted' });
   });
 
-  it('says Hello again when the server puts it off', { tags: ['long'] }, async () => {
+  it('sends Hello again when the server defers it', { tags: ['long'] }, async () => {
     const server = await startServer();
     server.refuseHello = 'rate-limited';
     const contributor = connect(server);
@@ -351,8 +351,8 @@ describe('whom it talks to', () => {
   });
 });
 
-describe('endings', () => {
-  it('close waits until everything is settled', async () => {
+describe('the end of a contributor', () => {
+  it('waits at close until everything is settled', async () => {
     const server = await startServer();
     server.deaf = true;
     const contributor = connect(server);
@@ -369,7 +369,7 @@ describe('endings', () => {
     await closing;
   });
 
-  it('an abort rejects what waits, at once', async () => {
+  it('rejects everything that waits when it is aborted', async () => {
     const server = await startServer();
     server.deaf = true;
     const abort = new AbortController();

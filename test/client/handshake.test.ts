@@ -40,7 +40,7 @@ it('checks the facts of a study once for all sockets that show them', async () =
   expect(checked).toBe(2);
 });
 
-it('takes nothing for signed that only resembles what was', async () => {
+it('does not accept facts that only resemble signed ones', async () => {
   const [known, other] = [await study('third'), await study('fourth')];
   await verifyWelcome(welcome([known]), []);
   const signature = known.signature.slice();
@@ -53,7 +53,7 @@ it('takes nothing for signed that only resembles what was', async () => {
   await expect(verifyWelcome(welcome([{ ...known, signature }]), [])).rejects.toThrow('not signed');
 });
 
-it('leaves out a study that it cannot read, and goes on with the others', async () => {
+it('leaves out a study that it cannot read, and continues with the others', async () => {
   const later = await study('later', { admission: { kind: 'by-vote' } });
   const verified = await verifyWelcome(welcome([later, await study('now')]), []);
   expect(verified.studies.map(({ document: { study: name } }) => name)).toEqual(['now']);

@@ -184,7 +184,7 @@ describe('a contributor with an outbox', () => {
     expect((await reopened()).items).toEqual([]);
   });
 
-  it('does not count twice what the first run had settled without hearing of it', async () => {
+  it('does not count rows twice whose ack the first run missed', async () => {
     server.mute = true;
     const first = await connect();
     const sent = first.contribute([[1, 10]]);
@@ -214,7 +214,7 @@ describe('a contributor with an outbox', () => {
     expect(server.offered).toEqual([]);
   });
 
-  it('remembers how wide rows were that never left, and says so when they do not fit the study', async () => {
+  it('stores the width of unsent rows, and reports when they do not fit the study', async () => {
     await server.crash();
     const first = await connect();
     const sent = first.send([[1, 2, 3], [4, 5, 6]]);

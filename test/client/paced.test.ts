@@ -35,7 +35,7 @@ function stage() {
 }
 
 describe('a paced transport', () => {
-  it('hands on in slices, in order, and the loss of the socket last', () => {
+  it('delivers in slices, in order, and reports the loss of the socket last', () => {
     const { turns, heard, say, lose } = stage();
     say(1, 2, 3, 4);
     lose();
@@ -47,7 +47,7 @@ describe('a paced transport', () => {
     expect(heard.slice(0, 5)).toEqual(['1', '2', '3', '4', 'lost']);
   });
 
-  it('keeps the order of what arrives while it hands on', () => {
+  it('keeps the order of messages that arrive while it delivers others', () => {
     const { turns, heard, say, when } = stage();
     say(1, 2);
     let isFirst = true;
@@ -59,7 +59,7 @@ describe('a paced transport', () => {
     expect(heard).toEqual(['1', '2', '3']);
   });
 
-  it('says nothing more of what waited once its owner has closed it', () => {
+  it('delivers no waiting message after its owner has closed it', () => {
     for (const end of ['close', 'terminate'] as const) {
       const { transport, turns, heard, say, when } = stage();
       say(1, 2, 3);
@@ -70,7 +70,7 @@ describe('a paced transport', () => {
     expect(stage().transport.bufferedAmount).toBe(7);
   });
 
-  it('hands on nothing before what it needs is done elsewhere, and nothing out of turn', async () => {
+  it('delivers no message before its preparation is done, and none out of order', async () => {
     let handlers!: TransportHandlers;
     const heard: (number | string)[] = [];
     const done: (() => void)[] = [];

@@ -10,7 +10,7 @@ beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'keelson-seed-')); });
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('a seed in a file', () => {
-  it('is made once, for its owner only, also when two ask at once', async () => {
+  it('is created once, for its owner only, even by two simultaneous calls', async () => {
     const path = join(folder, 'alice.key');
     const seeds = await Promise.all(Array.from({ length: 5 }, () => openSeed(path)));
     expect(new Set(seeds.map(toHex)).size).toBe(1);

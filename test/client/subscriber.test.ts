@@ -43,7 +43,7 @@ describe('a subscription', () => {
     expect(subscription.head).toMatchObject({ count: 5n, state: 'exhausted' });
   });
 
-  it('tells of connections, of how the study stands, and of heads that agree', async () => {
+  it('reports connections, the state of the study, and heads that agree', async () => {
     server.publish();
     const told: unknown[] = [];
     const subscription = follow();
@@ -79,7 +79,7 @@ describe('a subscription', () => {
     }
   });
 
-  it('asks again for what was skipped', async () => {
+  it('requests skipped releases again', async () => {
     server.skipOnce = true;
     for (let i = 0; i < 4; i++) server.publish();
     const { indexes } = collect(follow());
@@ -101,7 +101,7 @@ describe('a subscription', () => {
     expect(server.subscriptions).toEqual([0n, 257n]);
   });
 
-  it('begins where it is told', async () => {
+  it('begins at the requested index', async () => {
     for (let i = 0; i < 3; i++) server.publish();
     const { indexes } = collect(follow({ from: 2n, previousDigest: signing.sha512(server.releases[1]!.body) }));
     await until(() => indexes.length === 1);
@@ -117,7 +117,7 @@ describe('a subscription', () => {
   });
 });
 
-describe('what does not verify', () => {
+describe('a subscription that cannot verify', () => {
   interface Break {
     readonly tamper: () => void;
     readonly fault: string;
@@ -184,7 +184,7 @@ describe('what does not verify', () => {
     await expect(done).rejects.toMatchObject({ fault: 'digest-mismatch', details: { expected: 2n } });
   });
 
-  it('refuses another server, and a study that is not there', async () => {
+  it('refuses another server, and a study that does not exist', async () => {
     const serverKey = signing.createSigner(signing.generateSeed()).publicKey;
     await expect(collect(follow({ serverKey })).done).rejects.toMatchObject({ code: 'server-key-mismatch' });
     await expect(collect(follow({ study: 'other' })).done).rejects.toMatchObject({ code: 'unknown-study' });

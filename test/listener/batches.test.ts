@@ -25,7 +25,7 @@ describe('accepted batches', () => {
     expect(rig.metrics.accepted.total()).toBe(1);
   });
 
-  it('tells a contributor what it has spent, once, in the ack of the batch that spent it', async () => {
+  it('reports a contributor\'s spending once, in the ack of the batch that spent it', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     const ownSpend = { rho: 0.25, rhoCap: 1, delta: 1e-8, deltaCap: 1e-6 };
@@ -117,7 +117,7 @@ describe('batches whose contents are unusable consume their sequence', () => {
 });
 
 describe('an ack', () => {
-  it('names each batch that it answers, in whatever order they came', async () => {
+  it('names each batch that it answers, in any order of arrival', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     expect(await contributor.send(3n)).toMatchObject({ accepted: [3n], rejections: [] });
@@ -141,7 +141,7 @@ describe('an ack', () => {
     expect(await contributor.send(3n)).toMatchObject({ epoch: 8n });
   });
 
-  it('answers both bodies of a sequence: the first one stands', async () => {
+  it('answers both bodies of a sequence: the first one counts', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     rig.hub.hold = true;
@@ -155,8 +155,8 @@ describe('an ack', () => {
   });
 });
 
-describe('frames that are refused outright', () => {
-  it('bad signature: not consumed, and the third closes the socket', async () => {
+describe('the listener', () => {
+  it('refuses a bad signature, keeps its sequence free, and closes at the third', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     const frame = contributor.batch(1n);
@@ -173,7 +173,7 @@ describe('frames that are refused outright', () => {
     await rig.expectService();
   });
 
-  it('one changed byte of the body, or another channel, spoils the signature', async () => {
+  it('refuses a signature when one byte of the body, or the channel, is changed', async () => {
     const rig = await startRig();
     const client = await rig.open();
     const first = await WireContributor.open(client, rig.study);
@@ -186,7 +186,7 @@ describe('frames that are refused outright', () => {
     expect(rig.hub.submitted).toHaveLength(0);
   });
 
-  it('a batch signed for another study of the server', async () => {
+  it('refuses a batch signed for another study of the server', async () => {
     const rig = await startRig();
     const client = await rig.open();
     const signer = newSigner();
@@ -196,7 +196,7 @@ describe('frames that are refused outright', () => {
     expect(await client.next('refusal')).toMatchObject({ code: 'bad-signature' });
   });
 
-  it('a study that was drained and left: the channel is refused, not one batch of it', async () => {
+  it('refuses the whole channel of a study that was drained and removed', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     rig.hub.study = () => undefined;
@@ -205,7 +205,7 @@ describe('frames that are refused outright', () => {
     expect(rig.hub.submitted).toHaveLength(0);
   });
 
-  it('a signed body that nobody can read', async () => {
+  it('refuses a signed body that cannot be decoded', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     contributor.client.send(contributor.signed(Uint8Array.of(1, 2, 3)));
@@ -214,7 +214,7 @@ describe('frames that are refused outright', () => {
     await rig.expectService();
   });
 
-  it('frames that are not keelson.v1: refused, the third closes with 1002', async () => {
+  it('refuses frames that are not keelson.v1, and closes with 1002 at the third', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     for (const bytes of [Uint8Array.of(255, 255), new Uint8Array(0), Uint8Array.of(10, 200)]) {
@@ -225,7 +225,7 @@ describe('frames that are refused outright', () => {
     await rig.expectService();
   });
 
-  it('text frames close with 1003', async () => {
+  it('closes with 1003 at a text frame', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     contributor.client.ws.send('hello');
@@ -233,7 +233,7 @@ describe('frames that are refused outright', () => {
     await rig.expectService();
   });
 
-  it('an oversize frame closes with 1009 and harms nobody', async () => {
+  it('closes with 1009 at an oversize frame, and serves the others', async () => {
     const rig = await startRig({ limits: { frameBytes: 2048 } });
     const bystander = await rig.contributor();
     const contributor = await rig.contributor();
@@ -244,7 +244,7 @@ describe('frames that are refused outright', () => {
     await rig.expectService();
   });
 
-  it('broken WebSocket framing harms nobody', async () => {
+  it('serves the others after broken WebSocket framing', async () => {
     const rig = await startRig({ limits: { closeTimeoutMs: 50 } });
     const upgrade = [
       'GET / HTTP/1.1', `Host: 127.0.0.1:${rig.listener.port}`, 'Connection: Upgrade', 'Upgrade: websocket',
@@ -256,7 +256,7 @@ describe('frames that are refused outright', () => {
     await rig.expectService();
   });
 
-  it('unknown channels: refused, and in numbers the socket closes', async () => {
+  it('refuses frames for unknown channels, and closes the socket at too many', async () => {
     const rig = await startRig({ limits: { strayFramesPerSocket: 3 } });
     const contributor = await rig.contributor();
     for (let i = 0; i < 3; i++) {
@@ -267,7 +267,7 @@ describe('frames that are refused outright', () => {
     await rig.expectService();
   });
 
-  it('more in flight than the credit: refused, and in numbers the socket closes', async () => {
+  it('refuses batches past the credit, and closes the socket at too many', async () => {
     const rig = await startRig({ limits: { creditBatches: 4, strayFramesPerSocket: 3 } });
     const contributor = await rig.contributor();
     expect(contributor.ready.credit).toBe(4);
@@ -289,7 +289,7 @@ describe('frames that are refused outright', () => {
 });
 
 describe('back-pressure', () => {
-  it('answers overloaded, retryable, and goes on when the journal has drained', async () => {
+  it('answers overloaded, retryable, and continues when the journal has drained', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     rig.hub.overload = true;

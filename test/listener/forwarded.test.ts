@@ -52,14 +52,14 @@ describe('behind a trusted proxy that appends the client 203.0.113.9, the client
   });
 });
 
-describe('whoever connects directly while a proxy is trusted', () => {
+describe('a client that connects directly while a proxy is trusted', () => {
   it('is counted by its own address, whatever it writes', async () => {
     const rig = await rigBehindProxy();
     expect(await countedFor(rig, { 'X-Forwarded-For': '198.51.100.1' }, '127.0.0.3')).toBe('127.0.0.3');
     expect(await countedFor(rig, { 'X-Forwarded-For': `198.51.100.1, ${proxy}` }, '127.0.0.3')).toBe('127.0.0.3');
   });
 
-  it('takes nobody\'s place: the address that it names is served', async () => {
+  it('uses up no other address: the one that it names is served', async () => {
     const rig = await startRig({ trustedProxies: [proxy], limits: { socketsPerAddress: 1 } });
     const forged = { localAddress: '127.0.0.3', headers: { 'X-Forwarded-For': '198.51.100.1' } };
     await (await WireClient.open(rig.listener.port, forged)).next('welcome');

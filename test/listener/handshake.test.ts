@@ -79,7 +79,7 @@ describe('upgrade', () => {
     expect((await upgradeAnswer(perAddress.listener.port, {})).status).toBe(429);
   });
 
-  it('hangs up on those it refuses and on those who dribble', { tags: ['long'] }, async () => {
+  it('hangs up on refused clients and on very slow ones', { tags: ['long'] }, async () => {
     const rig = await startRig({ limits: { handshakeTimeoutMs: 1_000 } });
     // Both resolve only when the server itself closes the connection.
     const refused = [
@@ -132,7 +132,7 @@ describe('hello', () => {
     expect(again.ready).toMatchObject({ nextSequence: 4n, holes: [2n] });
   });
 
-  it('tells a contributor its own spend under contributor scope', async () => {
+  it('reports to a contributor its own spending under contributor scope', async () => {
     const rig = await startRig();
     rig.hub.spend = { rho: amount(1n << 60n), delta: amount(0n) };
     const cap = { rhoCap: amount(1n << 64n), deltaCap: amount(1n << 40n) };
@@ -190,7 +190,7 @@ describe('hello', () => {
     await rig.expectService();
   });
 
-  it('greets contributors of a study that has stopped, whose last ack may be lost, and says that it stopped', async () => {
+  it('welcomes contributors of a stopped study, and reports the stop', async () => {
     const rig = await startRig();
     const signer = newSigner();
     const before = await WireContributor.open(await rig.open(), rig.study, signer);
@@ -255,7 +255,7 @@ describe('hello', () => {
     for (const client of [second, other, third]) client.close();
   });
 
-  it('answers internal when the store fails, and says nothing about why', async () => {
+  it('answers internal when the store fails, without the reason', async () => {
     const rig = await startRig();
     const client = await rig.open();
     const state = rig.hub.contributorState.bind(rig.hub);

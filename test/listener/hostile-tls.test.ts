@@ -78,7 +78,7 @@ describe('the TLS port', () => {
     await expectService(rig);
   });
 
-  it('cuts handshakes that never end, also those that go on byte by byte', async () => {
+  it('cuts handshakes that never end, even if they continue byte by byte', async () => {
     const rig = await startRig({ tls: first, limits: { handshakeTimeoutMs: 400 } });
     const hello = Buffer.from('16030102000100', 'hex');
     const [silent, half, slow] = await Promise.all([tcp(rig), tcp(rig), tcp(rig)]);
@@ -90,7 +90,7 @@ describe('the TLS port', () => {
     await expectService(rig);
   });
 
-  it('hangs up on who negotiates again and again', async () => {
+  it('hangs up on a client that renegotiates again and again', async () => {
     const rig = await startRig({ tls: first });
     const { socket } = await handshake(rig, { maxVersion: 'TLSv1.2' });
     let times = 0;
@@ -119,7 +119,7 @@ describe('the TLS port', () => {
   });
 });
 
-it('TLS at the plain port is hung up on', async () => {
+it('hangs up on TLS at the plain port', async () => {
   const rig = await startRig();
   const { said } = await handshake(rig);
   expect(said).toMatch(/ERR_SSL|ECONNRESET/);
@@ -135,7 +135,7 @@ describe('the client', () => {
     });
   });
 
-  it('believes no certificate that nobody it trusts has signed, and says so', async () => {
+  it('refuses a certificate without a trusted signature, and says so', async () => {
     const rig = await startRig({ tls: first });
     expect(await ends(rig.listener.address.replace('https', 'wss'))).toMatch(/self.signed certificate/);
     expect(await ends(rig.listener.address.replace('https', 'ws'))).not.toBe('served');

@@ -68,7 +68,7 @@ const gone = (socket: Socket): Promise<void> => new Promise((resolve) => {
 });
 
 describe('connections that hold on to the server', () => {
-  it('that say nothing, or a header one byte at a time, are let go, and their descriptors with them', { tags: ['long'] }, async () => {
+  it('are closed when they are silent or very slow', { tags: ['long'] }, async () => {
     const rig = await startRig({ limits: { handshakeTimeoutMs: 400 } });
     const before = descriptors();
     const sockets = await Promise.all(Array.from({ length: 60 }, () => connect(rig)));
@@ -86,7 +86,7 @@ describe('connections that hold on to the server', () => {
     await rig.expectService();
   });
 
-  it('that close one half only are closed whole', async () => {
+  it('are closed fully when they close one half only', async () => {
     const rig = await startRig();
     const { socket } = await upgraded(rig);
     await eventually(() => rig.metrics.totals.sockets === 1);
@@ -95,7 +95,7 @@ describe('connections that hold on to the server', () => {
     await rig.expectService();
   });
 
-  it('are taken up to the limit of an address, and room is made again', async () => {
+  it('are accepted up to the limit of an address, which frees up again', async () => {
     const rig = await startRig({ limits: { socketsPerAddress: 5 } });
     const answers = await Promise.all(Array.from({ length: 40 }, () => upgraded(rig)));
     const taken = answers.filter(({ answer }) => answer.includes(' 101 '));
@@ -108,7 +108,7 @@ describe('connections that hold on to the server', () => {
 });
 
 describe('frames that WebSocket allows and nobody needs', () => {
-  it('a message of endless fragments is cut', async () => {
+  it('are cut when a message has endless fragments', async () => {
     const rig = await startRig();
     const { socket, received } = await upgraded(rig);
     socket.write(frame(0x02, new Uint8Array(1)));
@@ -126,7 +126,7 @@ describe('frames that WebSocket allows and nobody needs', () => {
       }
     }],
     ['most of a long frame', (socket: Socket) => void socket.write(frame(0x82, new Uint8Array(65_000)).subarray(0, 64_000))],
-  ])('messages that never end are cut when they hold too much together, the largest first: %s', async (_what, begin) => {
+  ])('are cut, largest first, when all unfinished ones use too much: %s', async (_what, begin) => {
     const rig = await startRig({ limits: { unfinishedBytes: 600_000 } });
     const modest = await upgraded(rig);
     modest.socket.write(frame(0x02, new Uint8Array(100)));
@@ -139,7 +139,7 @@ describe('frames that WebSocket allows and nobody needs', () => {
     await rig.expectService();
   });
 
-  it('whole messages and pongs leave nothing behind that counts', async () => {
+  it('leave nothing that counts after complete messages and pongs', async () => {
     const clock = new HandClock();
     const rig = await startRig({ clock, limits: { unfinishedBytes: 40_000, controlFramesBurst: 2_000 } });
     const contributor = await rig.contributor();
@@ -152,7 +152,7 @@ describe('frames that WebSocket allows and nobody needs', () => {
     expect(rig.metrics.socketsClosed.total({ reason: 'unfinished' })).toBe(0);
   });
 
-  it.each([['pings', 0x89], ['pongs', 0x8a]])('%s without end are cut', async (_what, first) => {
+  it.each([['pings', 0x89], ['pongs', 0x8a]])('are cut: endless %s', async (_what, first) => {
     const rig = await startRig();
     const { socket } = await upgraded(rig);
     socket.resume();
@@ -168,7 +168,7 @@ describe('frames that WebSocket allows and nobody needs', () => {
     await rig.expectService();
   });
 
-  it('compression is not agreed to, and a compressed frame is cut', async () => {
+  it('are cut when they are compressed, which is not negotiated', async () => {
     const rig = await startRig();
     const { socket, answer, received } = await upgraded(rig, 'Sec-WebSocket-Extensions: permessage-deflate');
     expect(answer).not.toMatch(/extensions/i);

@@ -164,7 +164,7 @@ describe('a socket that floods the server with Subscribe', () => {
     expect(rig.context.metrics.totals.subscriptions).toBe(0);
   });
 
-  it('is told the rate, and closed when it does not slow down', async () => {
+  it('gets the rate in a refusal, and is closed when it does not slow down', async () => {
     const rig = await bench({ subscribePerSecond: 3, subscribeBurst: 2, hastySubscribesPerSocket: 2 });
     await rig.subscribe();
     await rig.subscribe();
@@ -190,7 +190,7 @@ describe('a socket that floods the server with Subscribe', () => {
 });
 
 describe('a socket that floods the server with Unsubscribe', () => {
-  it('is told the rate, and closed when it does not slow down', async () => {
+  it('gets the rate in a refusal, and is closed when it does not slow down', async () => {
     const rig = await bench({ subscribePerSecond: 3, subscribeBurst: 3, hastySubscribesPerSocket: 2 });
     await rig.subscribe();
     const frame = encodeClientFrame({ kind: 'unsubscribe', studyId: fromHex(rig.study) });
@@ -241,7 +241,7 @@ describe('back-pressure on a socket', () => {
     expect(rig.socket.paused).toBe(false);
   });
 
-  it('tells what a client missed while it did not read, once it reads again', async () => {
+  it('sends the notices that a client missed once it reads again', async () => {
     const rig = await bench();
     await rig.subscribe();
     rig.socket.sent.length = 0;
@@ -280,7 +280,7 @@ describe('back-pressure on a socket', () => {
     expect(rig.socket.end).toBe('cut');
   });
 
-  it('does not call a socket silent because the server itself stood still', async () => {
+  it('does not call a socket silent because the server itself paused', async () => {
     const rig = await bench();
     await rig.subscribe();
     rig.clock.advance(100 * limits.heartbeatMs);
@@ -376,7 +376,7 @@ describe('a socket that is refused something', () => {
     expect(socket.paused).toBe(false);
   });
 
-  it('is unpacked slowly when it was told to go and sends on', async () => {
+  it('is unpacked slowly when it was closed and sends on', async () => {
     const { clock, session, socket } = await bench();
     for (let i = 0; i < 3; i++) session.receive(Uint8Array.of(255), true);
     expect([socket.end, socket.paused]).toEqual(['1002', false]);

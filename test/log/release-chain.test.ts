@@ -46,7 +46,7 @@ describe('release chain', () => {
     expect(fault(() => wrong.accept(log.releases[2]!)).fault).toBe('digest-mismatch');
   });
 
-  it('tells a gap from a repetition by the indexes, and goes on after either', () => {
+  it('distinguishes a gap from a repetition by the indexes, and continues after either', () => {
     const live = chain();
     live.accept(log.releases[0]!);
     const gap = fault(() => live.accept(log.releases[2]!));

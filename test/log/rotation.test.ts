@@ -30,7 +30,7 @@ const withSignature = (record: Uint8Array, at: 64 | 128): Uint8Array => {
 describe('a log over changes of the server\'s key', () => {
   it.each([
     ['first', first], ['second', second], ['newest', third],
-  ])('is authentic to who trusts the %s key', async (_, { publicKey }) => {
+  ])('is authentic to a reader that trusts the %s key', async (_, { publicKey }) => {
     for (const implementation of [signing, browser]) {
       const report = await verifyReleaseLog(log.lines, { signing: implementation, serverKey: publicKey });
       expect(report).toMatchObject({
@@ -40,7 +40,7 @@ describe('a log over changes of the server\'s key', () => {
     }
   });
 
-  it('is not authentic to who trusts another key', async () => {
+  it('is not authentic to a reader that trusts another key', async () => {
     expect(await fault(log.lines, stranger.publicKey)).toBe('1 server-key-mismatch');
   });
 

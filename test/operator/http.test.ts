@@ -48,7 +48,7 @@ describe('access', () => {
     expect(details).toMatchObject({ status: 'ok', sockets: 1, channels: 1, overloaded: false, store: { commits: 3 } });
   });
 
-  it('operator pages want the token, exactly', async () => {
+  it('requires the exact token for operator pages', async () => {
     const rig = await startRig();
     for (const path of ['/metrics', '/v1/operator/progress']) {
       const near = [`Basic ${operatorToken}`, `Bearer ${operatorToken}x`, `Bearer ${operatorToken.slice(1)}`];
@@ -63,7 +63,7 @@ describe('access', () => {
     }
   });
 
-  it('an empty token opens nothing', async () => {
+  it('grants nothing to an empty token', async () => {
     const rig = await startRig({ operatorToken: '' });
     expect((await get(rig, '/metrics', { headers: { authorization: 'Bearer ' } })).status).toBe(401);
   });
@@ -96,7 +96,7 @@ describe('faults', () => {
     await rig.expectService();
   });
 
-  it('a failing route is a 500 that tells nothing', async () => {
+  it('answers 500 without details when a route fails', async () => {
     const rig = await startRig();
     rig.hub.balances = () => Promise.reject(new Error('secret path'));
     const answer = await get(rig, '/v1/ledger');
@@ -105,7 +105,7 @@ describe('faults', () => {
     expect(rig.logs.at(-1)).toMatchObject({ level: 'error' });
   });
 
-  it('rates are limited per address', async () => {
+  it('limits rates per address', async () => {
     const rig = await startRig({ limits: { httpPerSecond: 1, httpBurst: 2 } });
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await get(rig, '/healthz')).status);
@@ -202,7 +202,7 @@ describe('public data', () => {
     });
   });
 
-  it('tells nobody without the token how many took part', async () => {
+  it('hides participation from requests without the token', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     for (let i = 1n; i <= 5n; i++) await contributor.send(i);

@@ -101,7 +101,7 @@ describe('an empty epoch', () => {
     await hub.close();
   });
 
-  it('is skipped free when participation is public', async () => {
+  it('lapses without a charge when participation is public', async () => {
     const study = define({ participation: 'public' });
     const hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;
@@ -120,7 +120,7 @@ describe('an empty epoch', () => {
 });
 
 describe('contributor scope', () => {
-  it('debits who came, leaves out who cannot pay, and publishes the bound', async () => {
+  it('debits those who took part, leaves out the others, publishes the bound', async () => {
     const study = define({ budget: { epsilon: 3, delta: 1e-5, rule: 'zcdp', scope: 'contributor' } });
     const hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;

@@ -89,7 +89,7 @@ describe('fifty epochs in which contributors come and go', () => {
     await hub.close();
   });
 
-  it('publish a bound that does not follow who came: the sum over epochs, then the cap', async () => {
+  it('publish a bound that does not depend on who took part', async () => {
     const study = define({ budget: budget() });
     const hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;
@@ -106,7 +106,7 @@ describe('fifty epochs in which contributors come and go', () => {
 });
 
 describe('a contributor', () => {
-  it('is told its own spending with the first row of an epoch, and when it is left out', async () => {
+  it('gets its own spending with the first row of an epoch, and when it is left out', async () => {
     const study = define({ budget: budget({ epsilon: 3 }) });
     const hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;

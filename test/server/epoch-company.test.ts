@@ -30,7 +30,7 @@ function listsSent(): number[][] {
 afterEach(() => { vi.restoreAllMocks(); });
 
 describe('parts on their way to a thread', () => {
-  it('wait for the answer to those before, and go together and in order then', async () => {
+  it('wait for the answer to earlier parts, and are then sent together and in order', async () => {
     const threads = new WorkerEpochRunner({ onDeath: () => {} });
     await threads.open(setup);
     const lists = listsSent();
@@ -48,7 +48,7 @@ describe('parts on their way to a thread', () => {
     await threads.close();
   });
 
-  it('do not wait in any number', async () => {
+  it('wait only up to a bound', async () => {
     const threads = new WorkerEpochRunner({ onDeath: () => {} });
     await threads.open(setup);
     const lists = listsSent();
@@ -61,7 +61,7 @@ describe('parts on their way to a thread', () => {
     await threads.close();
   });
 
-  it('are forgotten with their epoch', async () => {
+  it('are dropped with their epoch', async () => {
     const threads = new WorkerEpochRunner({ onDeath: () => {} });
     await threads.open(setup);
     for (let i = 0; i < 3; i++) {

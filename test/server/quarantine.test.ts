@@ -65,7 +65,7 @@ it('excludes a key by its own rows, from the next epoch on, for good and across 
   await hub.close();
 });
 
-it('goes by no rows but the key\'s own', async () => {
+it('depends on no rows but the key\'s own', async () => {
   const hub = await bench.start([define({ quarantine: { beyond: 8 } })]);
   const studyId = await apart(hub, 7);
   const near = { kind: 'near', distance: 7, beyond: 8 };
@@ -130,7 +130,7 @@ it('compares nobody with an answer that is no row: a count of one column', async
   await hub.close();
 });
 
-it('is refused where the missing of a key would show, or where it would change what the promise is about', () => {
+it('is refused where the absence of a key would show, or would change the promise', () => {
   const quarantine = { beyond: 8 };
   const own = { ...document, participation: 'secret' as const, budget: { ...document.budget, scope: 'study' as const } };
   expect(decodeStudyDocument(encodeStudyDocument({ ...own, quarantine })).quarantine).toEqual(quarantine);
@@ -188,7 +188,7 @@ describe('the automatic rule', () => {
     await hub.close();
   });
 
-  it('excludes nobody of its own accord without the word in the facts', async () => {
+  it('excludes nobody unless the facts say automatic', async () => {
     const hub = await bench.start([define({ quarantine: { beyond: 8 } })]);
     const studyId = await far(hub, 20, 1n);
     await close(hub);
@@ -196,7 +196,7 @@ describe('the automatic rule', () => {
     await hub.close();
   });
 
-  it('opens no further epoch and lets no rows go before everybody is measured', async () => {
+  it('opens no further epoch and deletes no rows before all keys are measured', async () => {
     const hub = await bench.start([define({ quarantine: automatic })]);
     const store = await bench.store() as { journal: Store['journal'] };
     const journal = store.journal.bind(store);

@@ -242,7 +242,7 @@ describe('a study that is not configured any more', () => {
 });
 
 describe('the runner that is given', () => {
-  it('draws from the system when no noise is injected: two lives differ', async () => {
+  it('draws from the system when no noise is injected: two runs differ', async () => {
     const study = define();
     const values = await Promise.all([1, 2].map(async () => {
       const own = new Bench();

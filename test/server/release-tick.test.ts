@@ -53,7 +53,7 @@ it('publishes at the same tick whatever the work took, as long as it ends before
   expect(await publishedAfter(1_000, [1, 700, 30])).toEqual([1_000, 1_000, 1_000]);
 });
 
-it('tells only how often the planned time doubled where the work does not fit it', { tags: ['long'] }, async () => {
+it('reveals of long work only how often its planned time doubled', { tags: ['long'] }, async () => {
   expect(await publishedAfter(1_000, [1_200, 1_900, 2_100, 3_900])).toEqual([2_000, 2_000, 4_000, 4_000]);
   const warnings = bench.logs.filter((line) => line.includes('did not fit its planned time'));
   expect(warnings).toHaveLength(4);

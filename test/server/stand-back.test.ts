@@ -21,7 +21,7 @@ function threadsAt(steps: number): number {
 const rows = { values: sharedDoubles(80_000), dimension: 1, count: 80_000 };
 
 describe.runIf(process.platform === 'linux')('threads of releases', () => {
-  it('stand back where they are asked to, and not otherwise', async () => {
+  it('lower their priority only when asked to', async () => {
     for (const [steps, more] of [[0, 0], [niceness.passes, 2]] as const) {
       const before = threadsAt(niceness.passes);
       const pool = createComputePool(2, steps);
@@ -32,7 +32,7 @@ describe.runIf(process.platform === 'linux')('threads of releases', () => {
     }
   });
 
-  it('are the epochs\' own, too', { tags: ['long'] }, async () => {
+  it('include the epochs\' thread', { tags: ['long'] }, async () => {
     const before = threadsAt(niceness.folding);
     const runner = new WorkerEpochRunner({ onDeath: () => undefined });
     const { document, target } = define({});

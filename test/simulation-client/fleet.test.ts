@@ -87,7 +87,7 @@ describe('a fleet against the real listener', () => {
     expect(running.truth('flight-delays', 6n)).toBeNull();
   });
 
-  it('comes back after the server died, with nothing lost and nothing twice', async () => {
+  it('continues after the server was killed, with nothing lost and nothing twice', async () => {
     await serve();
     hub.hold = true;
     const running = start();
@@ -148,7 +148,7 @@ describe('a fleet against the real listener', () => {
     expect(running.statistics().refused).toEqual({});
   });
 
-  it('changes its tactics from epoch to epoch, and tells what was accepted', async () => {
+  it('changes its tactics from epoch to epoch, and reports what was accepted', async () => {
     await serve();
     const accepted: string[] = [];
     const running = start({

@@ -74,7 +74,7 @@ it('is exhausted for good by an epoch that not even an empty window pays for', a
   expect((await store.study(idOf('s')))!.state).toBe('exhausted');
 });
 
-it('keeps charge times in order when the clock is set back: what left stays out, what came leaves', async () => {
+it('keeps charge times in order, and charges out, when the clock is set back', async () => {
   await register();
   await open(1);
   await finish(1, 0);

@@ -201,7 +201,7 @@ async function runEpochsFrom(store: Store, epoch: number, index: number, count: 
   }
 }
 
-describe('what was under way in an older database', () => {
+describe('an epoch in progress in an older database', () => {
   it('is closed where it was charged since, with its rows deleted, and goes on where it was not', async () => {
     const store = await open();
     await store.registerStudy(registration());
@@ -224,7 +224,7 @@ describe('what was under way in an older database', () => {
     expect(held).toBe(false);
   });
 
-  it('gives way to charges of another study that do not fit beside it', async () => {
+  it('lapses for charges of another study that do not fit beside it', async () => {
     const shared = budget({ key: 'population:p', scope: 'population', rhoCap: amount(250) });
     const other = { studyId: idOf('t'), name: 't', budget: shared };
     const store = await open();
@@ -351,7 +351,7 @@ describe('a folder without a mark', () => {
     expect(readFileSync(mark(), 'utf8')).toContain('"ledger":"10"');
   });
 
-  it('is told from one whose mark is damaged, or of a newer version', async () => {
+  it('is distinguished from one whose mark is damaged, or of a newer version', async () => {
     await folderWithCopy();
     const text = readFileSync(mark(), 'utf8');
     writeFileSync(mark(), text.replace('"releases":5', '"releases":1'));

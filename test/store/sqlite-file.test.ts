@@ -247,7 +247,7 @@ describe('reading beside a running server', () => {
       .toMatchObject({ code: 'storage-failed', message: /no store/ });
   });
 
-  it('makes a purge wait, not lie, while a reader holds an old state', async () => {
+  it('makes a purge wait while a reader holds an old state', async () => {
     const store = await openThreaded();
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));
@@ -272,7 +272,7 @@ describe('reading beside a running server', () => {
 });
 
 describe('what a purge forgets', () => {
-  it('hands rows of an epoch out whole or not at all while it deletes them', async () => {
+  it('returns rows of an epoch whole or not at all while it deletes them', async () => {
     const store = await openInline();
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));
@@ -315,7 +315,7 @@ describe('what a purge forgets', () => {
     expect(left).toEqual(['secrets_1_2', 'secrets_1_3']);
   });
 
-  it('survives being cut off between its steps', async () => {
+  it('survives a crash between its steps', async () => {
     const store = await openInline();
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));
