@@ -11,14 +11,17 @@ const { seconds: secondsEach, only, epsilons } = optionsOf('Audits every estimat
   epsilons: { usual: [0.5, 1, 4], tiny: [1], means: 'of a release' },
 });
 const keelson = fileURLToPath(new URL('../bin/keelson.js', import.meta.url));
-/** What estimators need besides their defaults; anything else is audited with scale 1, or as it comes. */
+/**
+ * Parameters that estimators need besides their defaults. All others are audited with scale 1, or
+ * with their defaults.
+ */
 const settings = {
   count: [], histogram: ['edges=-1,0,1'], quantile: ['low=-5', 'high=5'],
   covariance: ['variance-low=.01', 'variance-high=100'], gaussian: ['variance-low=.01', 'variance-high=100'],
   'heavy-tailed-pure': ['scale=1', 'radius=100'], 'mixture-1d': ['components=1'], mixture: ['components=1'],
   select: [`hypotheses=${JSON.stringify([0, 3].map((mean) => ({ normal: { mean, deviation: 1 } })))}`], subspace: ['unit=1'],
 };
-/** One column, but where an estimator takes more only. */
+/** One column, unless an estimator needs more. */
 const columns = { mixture: '2' };
 const chosen = only?.split(',');
 
@@ -50,7 +53,7 @@ for (const [estimator, events] of subjects) {
     const found = audited(estimator, epsilon, events);
     const name = events.length === 0 ? estimator.name : `${estimator.name}, final release`;
     if (found.claim === undefined) {
-      // Whoever asks for one estimator by name wants to know that it was not audited.
+      // A user who asks for one estimator by name must notice that it was not audited.
       if (chosen !== undefined) process.exitCode = 1;
       cells([name, epsilon, found.reason ?? found.outcome, '', '', '', '', '']);
       continue;

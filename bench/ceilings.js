@@ -1,5 +1,5 @@
-// What this machine could do at best, measured beside the ingest benchmark in the same run: one
-// stage of the path each, with the same bytes and nothing else.
+// The best that this machine could do, measured in the same run as the ingest benchmark. Each
+// figure is one stage of the path alone, with the same bytes.
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

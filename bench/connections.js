@@ -19,7 +19,10 @@ if (allowed !== undefined && Number(allowed) < connections + 200) {
 }
 const directory = mkdtempSync(join(tmpdir(), 'keelson-connections-'));
 const server = await startServer({ directory, columns: 8, every: '1h' });
-/** They load what the server needs once, so that it is not counted as the others'. */
+/**
+ * Early contributors. The server loads some memory once for them, which must not count for the
+ * others.
+ */
 const pioneers = tiny ? 20 : 200;
 const crowds = [];
 let holds = true;

@@ -17,7 +17,7 @@ const { seeds, part, contributors: bounded } = options;
 const target = { epsilon: 1, delta: 1e-6 };
 const kernels = createKernels();
 
-/** The largest eigenvalue, in size, of the relative error. */
+/** The eigenvalue of the relative error with the largest absolute value. */
 function spectral(estimate, map) {
   const error = Float64Array.from(relativeErrorMatrix(estimate, map));
   const dimension = map.length;
@@ -51,7 +51,7 @@ for (const dimension of part === 'unbounded' ? [] : options.dimensions) {
     console.log(`bounded, d = ${dimension}: ${plan}`);
     continue;
   }
-  // Variances from 1e-6 to 1e6, so that the bounds hold with room on both sides.
+  // Variances from 1e-6 to 1e6, well within the bounds.
   for (const [name, condition, size] of [['condition 1e12', 1e12, 1e-3], ['the same rows, smaller by 1e2', 1e12, 1e-5], ['condition 1', 1, 1]]) {
     console.log(`bounded 1e-12..1e12, d = ${dimension}, n = ${bounded}, ${name}: `
       + await errors(plan, shape, (seed) => mapOf(dimension, condition, `${seed} ${name}`, size)));
@@ -65,7 +65,7 @@ for (const dimension of part === 'bounded' ? [] : [2, 5, 10]) {
   let contributors = 4e4;
   while (typeof planOf(few, { ...small, contributors }, target, raw) === 'string') contributors = Math.ceil(contributors * 1.1);
   const shape = { ...small, contributors };
-  // Groups tell matrices apart up to columns that are mixtures of others but for a thousandth.
+  // Groups distinguish matrices unless some column is a mixture of others to within a thousandth.
   console.log(`unbounded, d = ${dimension}, n = ${contributors}, condition 1e4, variances about 1e-60: `
     + await errors(planOf(few, shape, target, raw), shape, (seed) => mapOf(dimension, 1e4, seed, 1e-30)));
 }

@@ -1,13 +1,14 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 
 /**
- * Writes a .npy file of doubles, block by block: standard normal rows, of which a share stands at (1.5, ..., 1.5)
- * instead of the origin. The same seed gives the same file.
+ * Writes a .npy file of doubles, block by block: standard normal rows. A share of them is moved to
+ * (1.5, ..., 1.5). The same seed gives the same file.
  */
 export function writeCrowd(path, { rows, dimension, corruption = 0.05, seed = 1 }) {
   let state = seed >>> 0;
   const uniform = () => {
-    // Weyl sequence and a mixing function; good enough for rows whose time is what is measured.
+    // A Weyl sequence and a mixing function. That is enough for rows of which only the time is
+    // measured.
     state = (state + 0x9e3779b9) >>> 0;
     let word = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
     word = Math.imul(word ^ (word >>> 13), 0xc2b2ae35);

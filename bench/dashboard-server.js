@@ -1,4 +1,5 @@
-// A server for bench/dashboard.js whose releases are scripted: a real listener with real signatures over a hub in memory.
+// A server for bench/dashboard.js with scripted releases: a real listener with real signatures over
+// a hub in memory.
 import { fromHex, toHex } from '../dist/src/base/bytes.js';
 import { signStatement } from '../dist/src/signing/index.js';
 import { signing } from '../dist/src/signing/node.js';
@@ -22,7 +23,10 @@ function documentOf(columns) {
 /** A number that looks like noise around `centre`, the same in every run. */
 const wobble = (centre, seed) => centre + 3 * Math.sin(seed * 12.9898) * Math.cos(seed * 0.37);
 
-/** @returns the study page's address, `publish` for one more release, and what the newest one is called on the page. */
+/**
+ * @returns the address of the study page, `publish` for one more release, and the name of the
+ *   newest one on the page.
+ */
 export async function scriptedServer({ columns, releases }) {
   const signer = signing.createSigner(new Uint8Array(32).fill(9));
   const document = documentOf(columns);

@@ -1,5 +1,6 @@
-// What subscribed dashboards cost an aggregator, for bench/dashboard.js: accepted batches per second with 500 of them and
-// with none, in turns over one server that releases every second.
+// The cost of subscribed dashboards for an aggregator, for bench/dashboard.js. It compares accepted
+// batches per second with 500 dashboards and without any, in turns, on one server that releases
+// every second.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +16,10 @@ import { createAggregator, createLogger, parseStudyText } from '../dist/server/i
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const [rows, columns] = [64, 8];
 
-/** Two studies: one takes the load, and one that nobody sends to releases every second to everybody who follows. */
+/**
+ * Two studies: one takes the load. Nobody sends to the other one, which releases to all subscribers
+ * every second.
+ */
 const study = (name, every, epsilon) => parseStudyText(`
 study: ${name}
 columns: [${Array.from({ length: columns }, (_, i) => `c${i}`).join(', ')}]
@@ -39,7 +43,10 @@ if (process.argv[2] === 'serve') {
   process.on('disconnect', () => process.exit(0));
 }
 
-/** Sockets that have read the log and now follow the releases, and let them be, as far as the server can tell from here. */
+/**
+ * Opens sockets that read the log and then follow the releases without reacting, as far as the
+ * server can see.
+ */
 async function follow(url, studyId, count) {
   const sockets = [];
   const heard = { releases: 0 };
@@ -61,7 +68,7 @@ async function follow(url, studyId, count) {
   return { heard, end: () => sockets.forEach((socket) => socket.terminate()) };
 }
 
-/** Accepted batches per second over so many seconds. */
+/** Accepted batches per second, over the given seconds. */
 async function ingest(url, studyId, seconds) {
   const options = { url, studyId, rows, columns, contributors: 256, inFlight: 256, sockets: 8, seconds, warmUpSeconds: 3 };
   const child = spawn(process.execPath, [here('load-generator.js'), JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -72,7 +79,10 @@ async function ingest(url, studyId, seconds) {
   throw new Error('the load ended early');
 }
 
-/** Processor time that the server takes in so many seconds, in seconds per second: releases only, nobody sends. */
+/**
+ * Processor time of the server, in seconds per second, over the given seconds: only releases, no
+ * batches.
+ */
 async function processorShare(server, seconds) {
   const spent = async () => {
     server.send('cpu');
@@ -85,8 +95,9 @@ async function processorShare(server, seconds) {
 }
 
 /**
- * @returns rates without and with the dashboards, and `cost`, the share of throughput that they take: medians over rounds.
- * `processor` is what they take of one core, the one that limits ingest: it is the same on a machine that does other things.
+ * @returns rates without and with the dashboards, and `cost`, the share of throughput that they
+ *   take: medians over rounds. `processor` is their share of the one core that limits ingest. Other
+ *   load on the machine does not change it.
  */
 export async function subscribersCost({ seconds, rounds, subscribers: dashboards }, note) {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-bench-'));

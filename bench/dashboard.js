@@ -32,7 +32,7 @@ const targets = { firstLoadBytes: 120_000, redrawMs: 8, interactiveMs: 1_000, he
 const middle = (list) => [...list].sort((left, right) => left - right)[Math.floor(list.length / 2)];
 const note = (text) => process.stderr.write(`${text}\n`);
 
-/** Opens the study's page; @returns it, with what the page notes of its own time. */
+/** Opens the study's page. @returns the page, with the times that it records. */
 async function opened(browser, server) {
   const page = await browser.newPage();
   await page.setViewport({ width: 1440, height: 900 });
@@ -55,7 +55,7 @@ async function opened(browser, server) {
   return page;
 }
 
-/** Milliseconds from the answer of the server to a page with a heading and links that work. */
+/** Milliseconds from the server's answer to a page with a heading and working links. */
 async function interactive(page) {
   return page.evaluate(() => {
     const [{ responseStart }] = performance.getEntriesByType('navigation');
@@ -63,14 +63,14 @@ async function interactive(page) {
   });
 }
 
-/** What the page, its styles and its scripts weigh on the wire; answers about studies are not counted. */
+/** Bytes of the page, its styles and its scripts on the wire, without the answers about studies. */
 function firstLoad(page) {
   return page.evaluate(() => ['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type))
     .filter(({ name }) => !new URL(name).pathname.startsWith('/v1/'))
     .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0));
 }
 
-/** Everything alive, out of a heap snapshot: bytes, and elements that are in no document. */
+/** All live memory in a heap snapshot: bytes, and elements that are in no document. */
 async function snapshotOf(session) {
   const chunks = [];
   const hear = ({ chunk }) => chunks.push(chunk);
@@ -82,16 +82,16 @@ async function snapshotOf(session) {
   const alive = { bytes: 0, detached: 0 };
   for (let at = 0; at < nodes.length; at += fields.length) {
     alive.bytes += nodes[at + size];
-    // 2 says that the node is known to be detached.
+    // The value 2 marks a node as detached.
     if (nodes[at + detached] === 2) alive.detached += 1;
   }
   return alive;
 }
 
-/** Functions of the page below which a release is verified and not drawn. */
+/** Functions of the page that verify releases. Script below them is not drawing. */
 const verifying = /sign\.detached\.verify$/;
 
-/** Milliseconds of script in a profile: below functions whose name `fits`, and everywhere else. */
+/** Milliseconds of script in a profile: below functions whose name fits `fits`, and elsewhere. */
 function scriptOf({ nodes, samples, timeDeltas }, fits) {
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -104,13 +104,16 @@ function scriptOf({ nodes, samples, timeDeltas }, fits) {
   return sums;
 }
 
-/** What one release costs the page's thread, in milliseconds: to verify it, and to redraw (script, style and layout). */
+/**
+ * Milliseconds that one release costs on the page's thread: to verify it, and to redraw (script,
+ * style and layout).
+ */
 async function redraws(page, server, count) {
   const session = await page.createCDPSession();
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   await session.send('Profiler.enable');
   await session.send('Profiler.setSamplingInterval', { interval: 100 });
-  // In processor time of the thread: what else the machine does is not in it.
+  // In processor time of the thread, so other load on the machine does not count.
   const spent = async () => {
     const { metrics } = await session.send('Performance.getMetrics');
     const of = (name) => 1_000 * metrics.find((metric) => metric.name === name).value;
@@ -127,17 +130,17 @@ async function redraws(page, server, count) {
     const { below, elsewhere } = scriptOf((await session.send('Profiler.stop')).profile, verifying);
     const after = await spent();
     const [script, layout] = [after.script - before.script, after.layout - before.layout];
-    // The profile says which part of the script was which; its own milliseconds are those of a clock on the wall.
+    // The profile gives the shares of the script. Its milliseconds are wall-clock time.
     const share = below / Math.max(below + elsewhere, 1e-9);
     drawn.push(script * (1 - share) + layout);
     verified.push(script * share);
   }
-  // The first are drawn by code that is not compiled yet.
+  // The first redraws run code that is not compiled yet.
   const later = drawn.slice(Math.floor(count / 4));
   return { redrawMs: middle(later), leastMs: Math.min(...later), mostMs: Math.max(...later), verifyMs: middle(verified) };
 }
 
-/** Heap in bytes after a forced collection, at tenths of so many releases. */
+/** Heap in bytes after a forced collection, measured after each tenth of the releases. */
 async function heapOver(page, server, releases) {
   const session = await page.createCDPSession();
   const heaps = [];
@@ -154,7 +157,7 @@ async function heapOver(page, server, releases) {
     if (step === 0 || step === steps - 1) snapshots.push(await snapshotOf(session));
     note(`${(step + 1) * releases / steps} releases: heap ${(heaps.at(-1) / 1e6).toFixed(1)} MB`);
   }
-  // By the first measurement the page keeps as many releases as it ever does.
+  // At the first measurement the page already keeps as many releases as it ever does.
   return { heapMb: heaps.map((bytes) => bytes / 1e6), growth: heaps.at(-1) / heaps[0] - 1, snapshots };
 }
 

@@ -1,5 +1,6 @@
-// Total variation distance between what `gaussian` answers and the truth, at the cohort that its plan proposes.
-// Needs the build: npm run bench:gaussian [-- --part whole | plane | robust]. Same seeds, same figures.
+// Total variation distance between the answer of `gaussian` and the truth, at the cohort that its
+// plan proposes. Needs the build: npm run bench:gaussian [-- --part whole | plane | robust]. The
+// same seeds give the same figures.
 import { utf8 } from '../dist/src/base/bytes.js';
 import { findEstimator } from '../dist/src/estimators/registry.js';
 import { parseParameters } from '../dist/src/estimators/contract/parameters.js';
@@ -19,7 +20,7 @@ const { part: which, seeds, dimensions } = optionsOf('Total variation of gaussia
   dimensions: { usual: [2, 5], tiny: [2], means: 'columns' },
 });
 
-/** The plan of the cohort that a plan for nobody proposes. */
+/** The plan at the cohort that a plan for a cohort of zero proposes. */
 function planned(dimension, raw) {
   const estimator = findEstimator('gaussian');
   const parameters = parseParameters(estimator.parameters, raw, { dimension });
@@ -33,12 +34,15 @@ function normals(seed) {
   return () => Math.sqrt(-2 * Math.log(1 - work.uniform())) * Math.cos(2 * Math.PI * work.uniform());
 }
 
-/** Orthonormal rows in no particular direction. */
+/** Orthonormal rows in random directions. */
 function axesOf(dimension, normal) {
   return kernels.eigenSymmetric(new Float64Array(dimension ** 2).map(() => normal()), dimension).vectors;
 }
 
-/** 40,000 points of the truth: E max(0, 1 - q / p), in the coordinates of the rows of `axes`, where the truth is plain. */
+/**
+ * E max(0, 1 - q / p) over 40,000 points of the truth, in the coordinates of the rows of `axes`, in
+ * which the truth is diagonal.
+ */
 function totalVariation({ axes, deviations, centre }, estimate, dimension, normal) {
   const rank = deviations.length;
   const along = (k, of) => Array.from({ length: dimension }, (_, j) => axes[k * dimension + j] * of(j)).reduce((a, b) => a + b, 0);
@@ -81,7 +85,7 @@ async function measure(label, dimension, raw, truthOf, hostile = null) {
   console.log(`${label}, ${dimension} columns, cohort ${cohort}: plan ${said.toFixed(3)}, measured ${distances.map((d) => d.toFixed(3)).join(' ')}`);
 }
 
-/** Variances from 1e6 down to 1e-6 in no particular directions, far from zero. */
+/** Variances from 1e6 down to 1e-6 in random directions, far from zero. */
 function skewed(dimension) {
   return (normal) => {
     const axes = axesOf(dimension, normal);
@@ -99,7 +103,7 @@ function skewed(dimension) {
   };
 }
 
-/** Whole numbers in the span of orthogonal integer rows beside the origin. */
+/** Integers in the span of orthogonal integer rows, away from the origin. */
 function plane(basis, spread, centre) {
   return (normal) => {
     const lengths = basis.map((each) => Math.hypot(...each));

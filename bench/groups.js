@@ -21,7 +21,7 @@ const { contributors: people, columns: dimension, rounds } = optionsOf('Group su
   rounds: { usual: 7, tiny: 1, means: 'passes for each figure' },
 });
 const covarianceGroups = 2_000;
-/** Rows and tickets are made in blocks, so that the bench itself holds next to nothing. */
+/** Rows and tickets are made in blocks, so that the benchmark itself needs little memory. */
 const block = 1 << 14;
 const target = resolveTarget({ epsilon: 1, delta: 1e-6 });
 const facts = { dimension, cohort: people, participation: 'secret', target };
@@ -45,7 +45,7 @@ const covariancePlan = {
   summary: () => scatterSummary(dimension, covarianceOf),
 };
 
-/** The same places for rows as groups have, without anything around them. */
+/** Means in flat arrays, one for each group, without anything else. */
 function plainMeans(groups) {
   const counts = new Float64Array(groups);
   const means = new Float64Array(groups * dimension);
@@ -61,7 +61,10 @@ function plainMeans(groups) {
   };
 }
 
-/** Less than Welford's loop: no sum of squares, like the summary that reports a mean and nothing else. */
+/**
+ * Fewer operations than Welford's loop: no sum of squares, like the summary that reports only a
+ * mean.
+ */
 function plainMeansAlone(groups) {
   const counts = new Float64Array(groups);
   const means = new Float64Array(groups * dimension);
@@ -95,9 +98,10 @@ function plainScatter(groups) {
 }
 
 /**
- * Nanoseconds per row over all people that each of `adds` takes: of this process's CPU, whatever else runs, and by the
- * clock. Each folds the same blocks of rows under the same tickets, in turns within a block, so that what else the
- * machine does meets them alike; who is first changes from block to block. Making tickets is not counted.
+ * Nanoseconds per row that each of `adds` takes over all people: CPU time of this process, and
+ * wall-clock time. Each folds the same blocks of rows with the same tickets, in turns within a
+ * block, so that other load affects all of them. The order changes from block to block. The time
+ * for making tickets does not count.
  */
 function timed(...adds) {
   const spent = adds.map(() => ({ cpu: 0, wall: 0 }));
@@ -145,7 +149,7 @@ const cases = [
 
 console.log(`${people} contributors, ${dimension} columns`);
 const before = memory();
-// First, while the process holds nothing else.
+// First, because the process holds nothing else now.
 const together = [folding(robust), folding(covariancePlan)];
 const [both] = timed((ticket, row) => {
   for (const { add } of together) add(ticket, row);
@@ -162,7 +166,7 @@ console.log(`release of populous-mean: ${((performance.now() - start) / 1000).to
   + `planned ${robust.expectedError(0).total.toFixed(4)}; at the end ${memory().resident.toFixed(0)} MiB resident`);
 together.length = 0;
 
-// A round is one pass of each, in turns, both into groups that are new; the first round warms up.
+// In a round each of them makes one pass, in turns, into new groups. The first round is a warm-up.
 console.log('median of rounds                     ns/row, CPU   plain Welford   ratio of CPU (least..most)   of wall');
 for (const [name, plan, plainOf, groups] of cases) {
   const measured = Array.from({ length: rounds + 1 }, () => {

@@ -1,10 +1,12 @@
 // What bench/ingest.js prints: a table of at most 90 columns, and one line for each target.
 
 const mega = 1024 * 1024;
-/** Growth of resident memory that a minute may show: the allocator's and collector's own unrest. */
+/** Growth of resident memory that is allowed in a minute: allocator and collector cause some. */
 const flatShare = 0.1;
 
-/** Resident memory over the measured time: thirds by their median, the slope by least squares. */
+/**
+ * Resident memory over the measured time: the medians of thirds, and the slope by least squares.
+ */
 export function memoryOf(samples) {
   const points = samples.map(({ atMs, memory }) => ({ minutes: atMs / 60_000, rss: memory.rss }));
   const third = Math.max(1, Math.floor(points.length / 3));
@@ -21,7 +23,7 @@ export function memoryOf(samples) {
   };
 }
 
-/** The targets, each with what was measured. */
+/** The targets, each with its measured value. */
 export function verdictsOf(result, machine) {
   const { memory, shape } = result;
   const growth = (memory.end - memory.start) / memory.start;

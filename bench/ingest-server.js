@@ -22,7 +22,10 @@ privacy: { epsilon: 1, delta: 1e-6 }
 budget: { epsilon: 8, delta: 1e-5, scope: study }
 `;
 
-/** Keys of nobody, with those of the load's contributors evenly among them, so that these are spread over the table. */
+/**
+ * Keys of nobody. Those of the load's contributors are spread evenly among them, and so over the
+ * table.
+ */
 function preloadKeys() {
   const every = Math.max(1, Math.floor(options.preload / options.contributors));
   return Array.from({ length: options.preload }, (_, i) => {
@@ -32,7 +35,10 @@ function preloadKeys() {
   });
 }
 
-/** Each key has settled one sequence, through the store's own hot path: refused, so that there is no row to rebuild. */
+/**
+ * Each key settles one sequence through the store's own hot path. It is refused, so that no row has
+ * to be rebuilt.
+ */
 async function preload(store, studyId) {
   const keys = preloadKeys();
   const started = performance.now();
@@ -68,7 +74,7 @@ if (options.preload > 0) {
   process.disconnect();
 } else {
   process.on('message', async (wish) => {
-    // Only for profiles, which Node writes at an orderly exit.
+    // Only for profiles, which Node writes at a normal exit.
     if (wish === 'exit') process.exit(0);
     process.send({
       type: 'sample', atMs: performance.now(), cpu: process.cpuUsage(), memory: process.memoryUsage(),

@@ -29,10 +29,13 @@ const values = optionsOf('Durable, verified batches per second of one aggregator
 const { seconds, preload, contributors, tiny } = values;
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const note = (text) => process.stderr.write(`${text}\n`);
-/** Bytes of batches on their way at once: half of what the server admits to its queue, in rows and bodies. */
+/**
+ * Bytes of batches that are sent at the same time: half of what the server's queue holds, in rows
+ * and bodies.
+ */
 const inFlightBytes = 16 * 1024 * 1024;
 
-/** Fills the replay table; @returns the seconds that it took. */
+/** Fills the replay table. @returns the seconds it took. */
 async function preloadStore(directory, columns) {
   const child = fork(here('ingest-server.js'), [JSON.stringify({ directory, columns, preload, contributors })]);
   const ended = once(child, 'exit').then(() => { throw new Error('preloading failed'); });
@@ -42,7 +45,7 @@ async function preloadStore(directory, columns) {
   return took;
 }
 
-/** The server of one shape: its messages, and samples of what it uses. */
+/** The server of one shape: its messages, and samples of its resources. */
 async function startServer(directory, columns) {
   const execArgv = values.profile === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
   const settings = JSON.stringify({ directory, columns, preload: 0, contributors });
@@ -89,7 +92,9 @@ function startLoad(shape, ready, warmUpSeconds) {
   return { inFlight, measuring: until('measuring'), done: until('done'), child };
 }
 
-/** The position of the last row in the journal: positions start at 1 and have no gaps while nothing is purged. */
+/**
+ * The position of the last row in the journal. Positions start at 1 and have no gaps until a purge.
+ */
 async function countJournalled(directory, studyId) {
   const store = await openSqliteStore({ directory, clock: systemClock });
   try {
@@ -116,7 +121,10 @@ async function ceilingsOf(bytes) {
   };
 }
 
-/** Before and after the load: what else the machine does changes meanwhile. */
+/**
+ * Mean of the values before and after the load, because other load on the machine changes in
+ * between.
+ */
 function meanOf(before, after) {
   return Object.fromEntries(Object.keys(before).map((name) => [name, (before[name] + after[name]) / 2]));
 }
@@ -144,7 +152,7 @@ async function measure(shape) {
       samples.push(await server.sample());
     }
     const busy = busyBefore === null ? null : busySeconds() - busyBefore;
-    // Without a goodbye: what it acknowledged must be in the journal already.
+    // The server is killed without warning: acknowledged batches must be in the journal already.
     await server.kill();
     const journalled = await countJournalled(directory, server.ready.studyId);
     const ceilings = meanOf(before, await ceilingsOf(bytes));
@@ -192,7 +200,9 @@ function shapesOf(text) {
   });
 }
 
-/** Core-seconds that this machine's processors were busy, all processes together; null where the system does not say. */
+/**
+ * Core-seconds of work of all processes on this machine; null if the system does not report them.
+ */
 function busySeconds() {
   if (!existsSync('/proc/stat')) return null;
   const ticks = readFileSync('/proc/stat', 'utf8').split('\n')[0].trim().split(/\s+/).slice(1).map(Number);
@@ -200,7 +210,7 @@ function busySeconds() {
   return (user + nice + system + interrupts + soft + stolen) / 100;
 }
 
-/** A memory file system makes every fsync free, and the figures worthless. */
+/** In a memory file system every fsync is free, so the figures would be worthless. */
 function fileSystem() {
   const names = { 0xef53: 'ext4', 0x58465342: 'xfs', 0x9123683e: 'btrfs', 0x794c7630: 'overlayfs', 0x01021994: 'tmpfs' };
   const { type } = statfsSync(values.directory);

@@ -55,7 +55,7 @@ async function compare(name, task, ours, matrixWork) {
     if (python !== null) found.numpy.push(await python.time(task));
     if (matrixWork !== null && round < 3) found.matrix.push(await time(matrixWork));
   }
-  // Ratios round by round, so that load which comes and goes meets both.
+  // Ratios within each round, so that changing load affects both.
   const ratio = (list, unit) => median(list.map((other, i) => found.ours[i][unit] / other[unit]));
   console.log([
     name.padEnd(34), shown(1000 * median(found.ours.map((one) => one.wall))), shown(ratio(found.numpy, 'wall')),

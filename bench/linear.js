@@ -1,7 +1,9 @@
 // Small dense matrices for the covariance benchmarks.
 import { randomOf } from './accuracy/data.js';
 
-/** A map whose singular values are spread evenly, in logarithm, from 1 to sqrt(condition), times `size`. */
+/**
+ * A map with singular values spread evenly, in logarithm, from 1 to sqrt(condition), times `size`.
+ */
 export function mapOf(dimension, condition, seed, size = 1) {
   const random = randomOf(`map ${seed}`);
   const rotation = () => {
@@ -22,7 +24,7 @@ export function mapOf(dimension, condition, seed, size = 1) {
     row.reduce((sum, entry, k) => sum + entry * sizes[k] * right[k][j], 0)));
 }
 
-/** Rows side by side, each mapped. */
+/** Rows side by side, each multiplied by the map. */
 export function mappedRows(values, map) {
   const dimension = map.length;
   const mapped = new Float64Array(values.length);
@@ -38,7 +40,7 @@ export function mappedRows(values, map) {
 
 const transpose = (matrix) => matrix.map((_, i) => matrix.map((row) => row[i]));
 
-/** M^-1 S M^-T - I, M the map, by solving M X = S twice. Row after row. */
+/** M^-1 S M^-T - I for the map M, from solving M X = S twice. Row by row. */
 export function relativeErrorMatrix(estimate, map) {
   const dimension = map.length;
   const solve = (matrix) => {

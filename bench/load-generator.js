@@ -11,7 +11,9 @@ import { signBatch, signHello } from '../dist/src/signing/message.js';
 import { signing } from '../dist/src/signing/node.js';
 import { decodeServerFrame, encodeBatchBody, encodeClientFrame, subprotocol } from '../dist/src/wire/index.js';
 
-/** The key of contributor `index`: the server's preload puts the same keys among its million rows. */
+/**
+ * The key of contributor `index`. The server's preload puts the same keys among its million rows.
+ */
 export function seedOf(index) {
   return new Uint8Array(createHash('sha256').update(`keelson bench contributor ${index}`).digest());
 }
@@ -22,7 +24,7 @@ function generate(options) {
   const totals = { acked: 0, refused: 0, sent: 0 };
   const refusals = new Map();
   const latencies = [];
-  /** With `trace`: when each batch was sent, in milliseconds since 1970, and its latency. */
+  /** With `trace`: when each batch was sent, in Unix milliseconds, and its latency. */
   const trace = [];
   let measuring = false;
   let stopping = false;
@@ -38,7 +40,7 @@ function generate(options) {
     totals.sent += 1;
   }
 
-  /** The contributor whose turn it is sends its next batch. */
+  /** The next contributor in turn sends its next batch. */
   function next(socket) {
     const channel = socket.turns.shift();
     channel.sequence += 1n;
@@ -50,7 +52,7 @@ function generate(options) {
     const channel = socket.channels.get(ack.channel);
     channel.epoch = ack.epoch;
     for (const rejection of ack.rejections) {
-      // Told again of a sequence that an earlier process settled: not one of ours.
+      // The refusal repeats a sequence that an earlier process settled.
       if (!channel.sentAt.has(rejection.sequence)) continue;
       totals.refused += 1;
       refusals.set(rejection.code, (refusals.get(rejection.code) ?? 0) + 1);

@@ -17,7 +17,7 @@ const command = fileURLToPath(new URL('../bin/keelson.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'keelson-memory-'));
 const asked = 1.5;
 
-/** Runs the command in a process of its own and returns that process's peak, in bytes. */
+/** Runs the command in its own process and returns the peak memory of that process, in bytes. */
 function peakOf(file, estimator, settings) {
   const watched = `process.on('exit', () => process.stderr.write('peak ' + process.resourceUsage().maxRSS + '\\n'))`;
   const args = ['--import', `data:text/javascript,${encodeURIComponent(watched)}`, command, 'estimate', estimator,

@@ -12,7 +12,10 @@ const { seeds, only } = optionsOf('Total variation of mixture and mixture-1d fro
 });
 const target = { epsilon: 1, delta: 1e-6 };
 
-/** Lower triangular root of a covariance with these deviations and the same correlation of every two columns. */
+/**
+ * Lower triangular root of a covariance with these standard deviations and one correlation for
+ * every two columns.
+ */
 function rootOf(deviations, correlation) {
   const d = deviations.length;
   const root = deviations.map(() => new Array(d).fill(0));
@@ -35,7 +38,7 @@ const inColumns = (d) => [
   part(0.3, along(d, () => 0), along(d, () => 1)), part(0.4, along(d, (j) => 8 - 3 * (j % 2)), along(d, () => 2), 0.5),
   part(0.3, along(d, (j) => (j % 2 ? 9 : -9)), along(d, () => 0.5), -0.15),
 ];
-/** Name, contributors, components asked for, parts, what is promised. */
+/** Name, contributors, requested components, parts, and the promised distance. */
 const cases = [
   ['line: scales 0.01 to 1000', 1e5, 3, spread3, 0.15],
   ['line: scales 0.01 to 1000, fewer', 2e4, 3, spread3, 0.25],
@@ -79,7 +82,10 @@ function density(parts, row) {
   }, 0);
 }
 
-/** Total variation by 20,000 points from each: |p - q| / (p + q) where half come from p and half from q. */
+/**
+ * Total variation from 20,000 points of each: |p - q| / (p + q) over points half from p and half
+ * from q.
+ */
 function variation(one, two, d) {
   const random = randomOf('points');
   const row = new Float64Array(d);
@@ -138,7 +144,10 @@ for (const [name, contributors, components, parts, promised] of cases.filter(([n
     + `${distances.map((distance) => distance.toFixed(3)).join(' ')}; planned ${plan.expectedError(0).total.toFixed(3)}; `
     + `${used.toFixed(1)} s of CPU each`);
 }
-/** Largest gap between the fitted and the empirical distribution of positive delays' logarithms, spread over their minutes. */
+/**
+ * Largest gap between the fitted and the empirical distribution of the logarithms of positive
+ * delays. Each delay is spread over its minute.
+ */
 async function delays(count) {
   const gaps = [];
   for (let seed = 0; seed < count; seed++) {

@@ -21,8 +21,8 @@ const middle = (list) => [...list].sort((left, right) => left - right)[Math.floo
 let contributors;
 
 /**
- * One phase, measured once its queues are as full as they get: batches that became durable, by the server's own clock, and
- * what they took of its processor time.
+ * One phase, measured once the queues are full: batches that became durable, by the server's own
+ * clock, and the processor time of the server for them.
  */
 async function phase(command) {
   await contributors.ask(command);

@@ -26,7 +26,7 @@ function answerOf(program, args, env = process.env) {
   return { answer: JSON.parse(stdout), stderr };
 }
 
-/** The answer, and the times that `--timing` prints as one JSON line on standard error. */
+/** The answer, and the times that `--timing` prints as a JSON line on standard error. */
 function ours(file, settings) {
   const { answer, stderr } = answerOf(process.execPath, [
     command, 'estimate', 'prime', '--input', file, '--epsilon', '20', '--delta', '.01', '--json', '--timing', ...settings,
@@ -61,7 +61,7 @@ try {
         String(dimension).padStart(7), kind.padStart(6),
         shown(of(found[kind], (one) => one.estimatorSeconds), 3), shown(of(found[kind], (one) => one.seconds), 2),
         shown(of(found.peer, (one) => one.seconds), 3), shown(of(found.peer, (one) => one.cpuSeconds), 3),
-        // Round by round, so that load which comes and goes meets both.
+        // Within each round, so that changing load affects both.
         shown(of(found.peer, (one) => found[kind][found.peer.indexOf(one)].estimatorSeconds / one.seconds), 2),
         shown(of(found[kind], errorOf), 4), shown(of(found.peer, errorOf), 4),
       ].join(' '));

@@ -21,16 +21,17 @@ const now = () => performance.timeOrigin + performance.now();
 let state = 1;
 const uniform = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
 
-/** Rows of one message to the epochs' thread: few, so that making them hardly holds up the acks beside them. */
+/** Rows in one message to the epochs' thread: so few that making them hardly delays the acks. */
 const fedAtOnce = 200;
 const pause = (milliseconds) => new Promise((resolve) => { setTimeout(resolve, milliseconds); });
 
 /**
- * Tells when releases begin and end, and fills epochs as they open: after the release of the epoch before, since making
- * rows takes the thread that answers sockets. A crowd that is real neither does that nor comes within a second.
+ * Reports when releases begin and end, and fills an epoch after the release of the epoch before.
+ * Making rows takes the thread that answers sockets. Real people do not do that, and do not all
+ * come within a second.
  */
 class WatchedRunner extends WorkerEpochRunner {
-  /** Ends with the release of the epoch that opened last. */
+  /** Resolves at the release of the epoch that opened last. */
   #released = Promise.resolve();
   #endOf = new Map();
   #open = 0n;

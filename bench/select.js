@@ -15,7 +15,7 @@ const target = { epsilon: 1, delta: 1e-6 };
 const short = (value) => Number(value.toPrecision(4));
 const normal = (mean, deviation) => ({ normal: { mean: short(mean), deviation: short(deviation) } });
 
-/** A list of mixtures at all scales, as many normals each as asked. */
+/** A list of mixtures at all scales, each of the requested number of normals. */
 function listOf(length, normals, random) {
   return Array.from({ length }, () => {
     const parts = Array.from({ length: normals }, () => normal(100 * random.normal(), 10 ** (4 * random.uniform() - 2)));
@@ -37,7 +37,7 @@ async function timed(name, hypotheses, rows, dimension = 1) {
     + `${(user / 1e6).toFixed(1)} s of CPU`);
 }
 
-/** Largest difference of two distributions over any set, by their densities on a fine grid. */
+/** Largest difference of two distributions over all sets, from their densities on a fine grid. */
 function variation(one, two) {
   const [left, right] = [one, two].map((shape) => lineDistribution(readLineShape(shape, 'x')));
   let sum = 0;
@@ -46,7 +46,9 @@ function variation(one, two) {
   return (sum * step) / 2;
 }
 
-/** Problems with a known answer: rows of one entry, a share of alpha replaced by hostile rows at one place. */
+/**
+ * Problems with a known answer: rows of one entry, with a share alpha of hostile rows at one place.
+ */
 async function promise(count) {
   const alpha = 0.05;
   let kept = 0;
@@ -71,7 +73,8 @@ async function promise(count) {
     const answer = await release(plan, values, 1, { seed: `${problem}`, noise: 'seeded' });
     const distance = variation(list[answer[0]], truth);
     worst = Math.max(worst, distance);
-    // Of what the rows follow, hostile ones included, the answer is promised within 4 alpha: of the truth, within 5.
+    // The promise is 4 alpha from the distribution of all rows, hostile ones included, and 5 alpha
+    // from the truth.
     if (distance <= 4 * alpha) kept += 1;
   }
   console.log(`promise: within ${4 * alpha} of the honest rows' distribution in ${kept} of ${count}; worst ${worst.toFixed(3)}`);

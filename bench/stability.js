@@ -22,7 +22,7 @@ function stepsOf(rows, dimension) {
   return { count: rows.length, dimension, steps, present: new Uint8Array(rows.length).fill(1) };
 }
 
-/** What `stable-mean` adds up, before noise. */
+/** The sums of `stable-mean` before noise. */
 function sumsOf({ dimension, steps }, weights) {
   const total = new Float64Array(dimension);
   let kept = 0;
@@ -33,7 +33,7 @@ function sumsOf({ dimension, steps }, weights) {
   return { total, kept };
 }
 
-/** How much of each bound a pair uses; row 0 is what differs. */
+/** The share of each bound that a pair uses. The pair differs in row 0. */
 async function strainOf({ rows, own, others, bound }) {
   const dimension = own.length;
   const sides = [own, others].map((row) => stepsOf([row, ...rows], dimension));
@@ -62,7 +62,7 @@ function somePair({ uniform, normal }) {
   return { rows, own: row(), others, bound: rows.length * 10 ** (2 * uniform() - 1) };
 }
 
-/** A pair nearby: some numbers moved, by much or by little. */
+/** A similar pair: some numbers are changed, by much or by little. */
 function near(pair, { uniform, normal }) {
   const step = 10 ** (-3 * uniform());
   const moved = (row) => (uniform() < 0.5 ? row : clipped(row.map((entry) => entry + step * normal())));
@@ -72,7 +72,10 @@ function near(pair, { uniform, normal }) {
   };
 }
 
-/** Climbs from random pairs towards whichever bound is strained most, and keeps the worst of each. */
+/**
+ * Climbs from random pairs towards the bound with the largest used share, and keeps the worst pair
+ * of each.
+ */
 async function searchPairs(count) {
   const random = randomOf('stability');
   const worst = { change: 0, lemma: 0, sum: 0, weight: 0 };
@@ -91,7 +94,7 @@ async function searchPairs(count) {
   return worst;
 }
 
-/** The middle entry of every column: where a private centre is, but for its noise. */
+/** The median of every column: the private centre without its noise. */
 function medians(values, dimension) {
   const count = values.length / dimension;
   return Float64Array.from({ length: dimension }, (_, j) =>
@@ -127,7 +130,10 @@ async function onAttacks(contributors) {
   console.log(`most: ${most} passes`);
 }
 
-/** Rows that make the dual badly scaled: widths over many orders, few rows far out, all rows on the edge of a weight. */
+/**
+ * Rows for which the dual is badly scaled: widths over many orders of magnitude, a few rows far
+ * away, all rows at the edge of a weight.
+ */
 const hardSets = {
   'widths of six orders, on the axes': ({ uniform }, i, dimension) => {
     const row = new Float64Array(dimension);
@@ -144,7 +150,7 @@ const hardSets = {
   },
 };
 
-/** At the default bound, and at the least that a plan and an overfull cohort can lead to. */
+/** At the default bound, and at the smallest bound from a plan with an overfull cohort. */
 async function onHardSets(contributors) {
   for (const [name, row] of Object.entries(hardSets)) {
     const random = randomOf(name);

@@ -43,7 +43,7 @@ async function openEpoch(store, epoch) {
   });
 }
 
-/** One row per contributor in the replay table, in lists as large as the store takes. */
+/** Adds one row per contributor to the replay table, in lists as long as the store takes. */
 async function fill(store) {
   const body = new Uint8Array(16);
   const started = performance.now();
@@ -54,7 +54,7 @@ async function fill(store) {
   console.log(`filled ${contributors} replay rows in ${((performance.now() - started) / 1_000).toFixed(1)} s`);
 }
 
-/** `inFlight` callers, each with one batch at a time, from contributors spread over the whole table. */
+/** `inFlight` callers with one batch each at a time, from contributors all over the table. */
 async function measure(store, epoch, sequence, bytes, inFlight) {
   const body = new Uint8Array(bytes).map((_, i) => (i * 31) & 255);
   const latencies = [];
@@ -63,9 +63,11 @@ async function measure(store, epoch, sequence, bytes, inFlight) {
   let next = 0;
   const before = await store.health();
   const caller = async () => {
-    // Each contributor has one batch for an epoch: a fast disk may use them up before the time is over.
+    // Each contributor has one batch per epoch. A fast disk may use them up before the time is
+    // over.
     while (performance.now() < ends && next < contributors) {
-      // A stride coprime to the count visits contributors in no useful order for the file's pages.
+      // The stride has no common factor with the count, so contributors come in an order that does
+      // not suit the file's pages.
       const contributor = (next++ * 7_919) % contributors;
       const asked = performance.now();
       const [result] = await store.admit([batch(contributor, sequence, epoch, body)]);
@@ -84,7 +86,9 @@ async function measure(store, epoch, sequence, bytes, inFlight) {
   };
 }
 
-/** The same bytes in the same group size, appended to a plain file with one fdatasync per group. */
+/**
+ * Appends the same bytes in groups of the same size to a plain file, with one fdatasync per group.
+ */
 function measureRaw(bytes, perCommit) {
   const path = join(directory, 'raw');
   const file = openSync(path, 'w');
@@ -114,7 +118,7 @@ try {
   await fill(store);
   let sequence = 2;
   for (const [bytes, inFlight] of [[4_096, 64], [4_096, 512], [65_536, 64], [65_536, 256]]) {
-    // Opened again, so that the store's own latencies are of this case only.
+    // Opened again, so that the store's own latencies belong to this case only.
     await store.close();
     store = await open();
     const epoch = BigInt(sequence);

@@ -1,11 +1,12 @@
-// All cells in a line each: how far the clean answer and the worst attack's are off, and in how many attacks the bounds hold.
+// One line for each cell: the error of the clean answer and of the worst attack, and in how many
+// attacks the bounds hold.
 import { attacks } from './data.js';
 import { cellsOf, isMeasured, isWithin, median, short } from './table.js';
 
 const described = ['mean', 'prime', 'robust-mean', 'filter', 'sound'];
 const shapeOf = ({ dimension, contributors, corruption }) => [dimension, contributors.toLocaleString('en'), corruption];
 
-/** The median of the attack that moves a method furthest, and which it is. */
+/** The attack that raises a method's median most, with that median. */
 function worstOf(rows, method) {
   const found = rows.filter((row) => !attacks[row.attack].isClean && isMeasured(row, method))
     .map((row) => ({ attack: row.attack, error: median(row.errors(method)) }))
@@ -22,19 +23,19 @@ function cleanOf(rows, method) {
   return Number.isFinite(middle) ? short(middle) : 'refused';
 }
 
-/** Rows of a cell in which median and worst seed are within the bounds, of all that were measured. */
+/** Rows of a cell whose median and worst seed are within the bounds, of all measured rows. */
 function metOf(rows, method) {
   const measured = rows.filter((row) => isMeasured(row, method));
   return measured.length === 0 ? '' : `${measured.filter((row) => isWithin(row, method)).length}/${measured.length}`;
 }
 
-/** What a method makes of a cell, in a field of a table. */
+/** A method's result in a cell, as a field of a table. */
 function fieldOf(rows, method) {
   const parts = [cleanOf(rows, method), worstOf(rows, method), metOf(rows, method)].filter((part) => part !== '');
   return parts[0] === 'infeasible' ? 'infeasible' : parts.join('; ');
 }
 
-/** One table: all cells of a kind of rows and a target. */
+/** One table: all cells of one kind of rows and one target. */
 function tableOf([title, cells]) {
   const lines = [
     ['d', 'n', 'corruption', ...described],
@@ -44,7 +45,7 @@ function tableOf([title, cells]) {
   return [title, '', ...lines.map((fields) => `| ${fields.join(' | ')} |`), ''].join('\n');
 }
 
-/** @param lines - of results. @returns headings and tables in Markdown. */
+/** @param lines - results. @returns headings and tables in Markdown. */
 export function briefOf(lines) {
   const byTarget = new Map();
   for (const one of cellsOf(lines)) {

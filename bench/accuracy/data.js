@@ -1,7 +1,7 @@
-// Rows for the accuracy benchmark: honest ones have mean 0 and covariance I, hostile ones are what an attack says. Same
-// seed, same rows.
+// Rows for the accuracy benchmark: honest rows have mean 0 and covariance I, and an attack makes
+// the hostile rows. The same seed gives the same rows.
 
-/** Fast and repeatable, for made-up data only: Doty-Humphrey's sfc32, mixed from a text. */
+/** Fast and repeatable, for generated data only: Doty-Humphrey's sfc32, seeded with a text. */
 export function randomOf(seed) {
   let [a, b, c, counter] = [0x9e3779b9, 0x243f6a88, 0xb7e15162, 1];
   const next = () => {
@@ -42,14 +42,15 @@ const ones = (dimension) => unit(filled(dimension, () => 1));
 const times = (vector, factor) => vector.map((entry) => entry * factor);
 const about = (place, spread) => ({ normal }) =>
   filled(place.length, (j) => place[j] + (spread === 0 ? 0 : spread * normal()));
-/** Along which directions attacks push, and how far: 1.5 in each column where all columns are pushed alike. */
+/** The directions and sizes of attacks: 1.5 in each column if all columns are shifted alike. */
 const push = (direction, spread) => ({ dimension, random }) =>
   about(times(unit(direction(dimension, random)), 1.5 * Math.sqrt(dimension)), spread);
 const sphere = (dimension, { normal }) => filled(dimension, () => normal());
 
 /**
- * Each attack: from { dimension, corruption, random } (random: what the attackers agree on) to a maker of hostile rows
- * from (own random, index). `offset` moves all rows, honest ones too.
+ * The attacks. Each takes { dimension, corruption, random } (random: what the attackers share) and
+ * returns a function that makes a hostile row from (its own random, its index). `offset` shifts all
+ * rows, honest ones too.
  */
 export const attacks = {
   none: { title: 'no hostile rows', isClean: true },
@@ -121,17 +122,20 @@ export const attacks = {
   moved: { title: 'as ones, with all rows moved by 1,000,000', rows: push(ones, 1), offset: 1e6 },
 };
 
-/** What entries of honest rows are drawn from; all of mean 0 and variance 1. Without a fourth moment where heavy. */
+/**
+ * The distributions of the entries of honest rows, with mean 0 and variance 1. Heavy ones have no
+ * fourth moment.
+ */
 export const shapes = {
   normal: ({ normal }) => normal(),
-  // The sum of three squared normals: an exponential of mean 2 and one square more. Its variance is 3.
+  // The sum of three squared normals: an exponential of mean 2, plus one square. Its variance is 3.
   student: ({ normal, uniform }) => normal() / Math.sqrt(-2 * Math.log(uniform()) + normal() ** 2),
-  // Of index 3: P(x > t) = t^-3 from 1 on, mean 3 / 2, variance 3 / 4.
+  // With index 3: P(x > t) = t^-3 for t >= 1, mean 3 / 2, variance 3 / 4.
   pareto: ({ uniform }) => (uniform() ** (-1 / 3) - 1.5) / Math.sqrt(0.75),
 };
 
 /**
- * Rows side by side in a random order, and where the truth is.
+ * Rows side by side in a random order, with the truth.
  * @param rows - one of `shapes`; default normal.
  * @returns {{ values: Float64Array, truth: Float64Array, honestMean: Float64Array }}
  */
@@ -166,7 +170,7 @@ export function makeRows(name, { rows = 'normal', dimension, contributors, corru
   };
 }
 
-/** The first rows change places with random ones, so that hostile rows stand anywhere. */
+/** Swaps the first rows with random ones, so that hostile rows can be anywhere. */
 function shuffleIn(values, dimension, first, { uniform }) {
   const count = values.length / dimension;
   const held = new Float64Array(dimension);

@@ -32,7 +32,7 @@ function numbers(text, name, isRight) {
   throw new Error(`--${name} ${text}: a number or a list of numbers is wanted`);
 }
 
-/** @throws Error that says what is wrong, for people. */
+/** @throws Error that says in words what is wrong. */
 export function readOptions(args) {
   const text = { type: 'string' };
   const { values } = parseArgs({

@@ -20,8 +20,9 @@ function npyOf(values, dimension) {
 }
 
 /**
- * The numpy reference for PRIME, when its script and numpy are on this machine.
- * @returns {{ missing: string } | { run(values, dimension, options): Promise<number[] | null>, close(): void }}
+ * The numpy reference for PRIME, if its script and numpy are on this machine.
+ * @returns {{ missing: string } | { run(values, dimension, options): Promise<number[] | null>,
+ *   close(): void }}
  */
 export async function openPeer(path = process.env.KEELSON_PEER) {
   if (path === undefined) return { missing: 'the numpy peer is left out: name its script with --peer or KEELSON_PEER' };

@@ -11,7 +11,7 @@ import { seededNoise } from '../../dist/src/random/insecure.js';
 import { secureNoise } from '../../dist/src/random/secure.js';
 import { seededWork } from '../../dist/src/random/work.js';
 
-/** Estimators that say where the middle of rows of scale 1 is, one number per column. */
+/** Estimators of the centre of rows with scale 1, one number per column. */
 export function locationEstimators(asked) {
   if (asked !== undefined) return [...new Set(['mean', ...asked])].map((name) => findEstimator(name).name);
   const target = resolveTarget({ epsilon: 10, delta: 1e-6 });
@@ -34,7 +34,7 @@ function parametersOf(estimator, extra, dimension, corruption) {
   return parseParameters(estimator.parameters, raw, { dimension });
 }
 
-/** @returns a plan, or the text that says why there is none. */
+/** @returns a plan, or the reason why there is none. */
 export function planOf(name, { dimension, contributors, corruption }, { epsilon, delta }, extra) {
   const estimator = findEstimator(name);
   const target = resolveTarget({ epsilon, delta });
@@ -51,7 +51,7 @@ export function planOf(name, { dimension, contributors, corruption }, { epsilon,
 const pool = createComputePool(availableParallelism());
 export const closePool = () => pool.close();
 
-/** One release as shipped. @returns the estimate, or null when it was refused. */
+/** One release. @returns the estimate, or null if it was refused. */
 export async function release(plan, values, dimension, { seed, noise }) {
   const bytes = (label) => (noise === 'secure' ? secureNoise() : seededNoise(`${seed} ${label}`));
   const outcome = await runOffline({

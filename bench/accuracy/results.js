@@ -5,9 +5,10 @@ const keys = ['rows', 'dimension', 'contributors', 'corruption', 'epsilon', 'del
 const keyOf = (at) => keys.map((key) => at[key]).join(' ');
 
 /**
- * Reads files of results, or keeps them in memory only without one. Several lines of one place are merged.
- * @param file - appended to, line by line, so that an interrupted run loses the seed at hand only.
- * @param others - read as well.
+ * Reads files of results. Without a file it keeps results in memory only. Lines of the same cell,
+ * attack and seed are merged.
+ * @param file - it appends line by line, so an interrupted run loses only the present seed.
+ * @param others - files that it also reads.
  */
 export function openResults(file, ...others) {
   const byKey = new Map();
@@ -19,7 +20,7 @@ export function openResults(file, ...others) {
   for (const one of [file, ...others]) {
     if (one === undefined || !existsSync(one)) continue;
     for (const text of readFileSync(one, 'utf8').split('\n')) {
-      // The last line may have been cut short.
+      // The last line may be incomplete.
       if (text.endsWith('}')) keep(JSON.parse(text));
     }
   }

@@ -13,8 +13,8 @@ import { boundsTable, cellsOf, cellTitle, markdownOf, rowOf } from './table.js';
 const distance = (left, right) => Math.hypot(...left.map((entry, j) => entry - right[j]));
 
 /**
- * Errors of one seed by method; null for a refusal, 'infeasible' where there is no plan.
- * @param wanted - these methods; plans are of all private ones.
+ * Errors of one seed by method: null for a refusal, 'infeasible' if there is no plan.
+ * @param wanted - only these methods. `plans` has all private ones.
  */
 async function errorsOf({ attack, seed, ...cell }, wanted, plans, options, peer) {
   const { dimension, contributors, corruption } = cell;
@@ -40,7 +40,7 @@ async function errorsOf({ attack, seed, ...cell }, wanted, plans, options, peer)
   return errors;
 }
 
-/** What does not depend on the privacy asked, where another target of the same rows has it already. */
+/** Results that do not depend on privacy, if another target with the same rows has them already. */
 function publicErrors(results, at, targets) {
   const others = targets.map((target) => results.errorsAt({ ...at, ...target }));
   return Object.fromEntries(['filter', 'clean'].flatMap((method) => {
@@ -61,7 +61,7 @@ async function measure(options) {
       const plans = new Map(names.map((method) => [method, planOf(method, shape, target, options.parameters)]));
       console.log(`\n${cellTitle(cell)}; errors: median and worst`);
       console.log(['attack', ...methods].map((text, i) => text.padEnd(i === 0 ? 14 : 18)).join(''));
-      // Without hostile rows all attacks are one.
+      // Without hostile rows, all attacks are the same.
       for (const attack of shape.corruption === 0 ? ['none'] : options.attacks) {
         for (let seed = 0; seed < options.seeds; seed++) {
           const at = { ...cell, attack, seed };
@@ -95,7 +95,7 @@ async function main() {
   await closePool();
 }
 
-/** Marks in a page between which the tables stand; what is around them is written by people. */
+/** Marks around the tables in a page. People write the text outside them. */
 const marks = ['<!-- tables: made by npm run bench:accuracy -- --table -->', '<!-- end of tables -->'];
 
 function replacedIn(file, text) {

@@ -1,8 +1,11 @@
-// Tables of measured errors: median and worst over the seeds, for people.
+// Tables of measured errors for people: median and worst over the seeds.
 import { attacks } from './data.js';
 
 const sorted = (list) => [...list].sort((a, b) => a - b);
-/** The middle one; of an even number the worse. A refusal is null and counts as the worst answer. */
+/**
+ * The median; for an even number the worse of the two central ones. A refusal is null and counts as
+ * the worst answer.
+ */
 export const median = (list) => sorted(list.map((error) => error ?? Infinity))[list.length >> 1];
 /** A figure for people. */
 export const short = (value) => (value >= 100 ? value.toPrecision(2) : value.toFixed(value < 10 ? 4 : 2));
@@ -25,7 +28,7 @@ export function rowOf(lines, at) {
   const errors = (method) => own.flatMap((line) => (Object.hasOwn(line.errors, method) ? [line.errors[method]] : []));
   const methods = [...new Set(own.flatMap((line) => Object.keys(line.errors)))];
   const clean = median(errors('clean'));
-  // An unlucky seed's honest mean is far off by itself, and no answer can be nearer.
+  // An unlucky seed's honest mean is far away, and no answer can be closer to the truth.
   const excess = (line) => Math.max(0, line.errors.clean - clean);
   const overHonest = (method) => own.filter((line) => Object.hasOwn(line.errors, method))
     .map((line) => (line.errors[method] ?? Infinity) - 2 * excess(line));
@@ -34,13 +37,13 @@ export function rowOf(lines, at) {
   };
 }
 
-/** What is private first, as it was measured; then what it is compared with. */
+/** Private methods first, in the order of measuring; then the methods they are compared with. */
 function inTableOrder(methods) {
   const last = ['sound', 'filter', 'clean'];
   return [...[...methods].filter((method) => !last.includes(method)), ...last.filter((method) => methods.has(method))];
 }
 
-/** All cells, each with a row per attack, in the order of the dimensions. */
+/** All cells in the order of the dimensions, each with a row per attack. */
 export function cellsOf(lines) {
   const unique = new Map();
   for (const line of lines) {
@@ -56,31 +59,37 @@ export function cellsOf(lines) {
   });
 }
 
-/** With b = corruption sqrt(log(1 / corruption)): what a mean that is robust in every direction should reach. */
+/**
+ * With b = corruption sqrt(log(1 / corruption)): the error that a mean robust in every direction
+ * should reach.
+ */
 function boundsOf({ attack, corruption }, clean) {
   const share = attacks[attack].isClean ? 0 : corruption;
   const b = share === 0 ? 0 : share * Math.sqrt(Math.log(1 / share));
   return { median: 1.5 * b + 2 * clean, worst: 2 * b + 2 * clean };
 }
 
-/** What a cell is, in a line. */
+/** A cell, described in one line. */
 export function cellTitle({ rows, dimension, contributors, corruption, epsilon, delta }) {
   return `${rows} rows, d = ${dimension}, n = ${contributors}, corruption ${corruption}, epsilon ${epsilon}, delta ${delta}; `
     + `sqrt(d / n) = ${short(Math.sqrt(dimension / contributors))}`;
 }
 
-/** Whether a row has answers of a method that had a plan. */
+/** Whether a row has answers of a method with a plan. */
 export function isMeasured(row, method) {
   const errors = row.errors(method);
   return errors.length > 0 && !errors.includes('infeasible');
 }
 
-/** Whether the median, and every seed by what its honest mean is off, are within the bounds; a refusal is not. */
+/**
+ * Whether the median, and every seed minus the error of its honest mean, are within the bounds. A
+ * refusal is not.
+ */
 export function isWithin(row, method) {
   return median(row.errors(method)) <= row.bounds.median && Math.max(...row.overHonest(method)) <= row.bounds.worst;
 }
 
-/** In how many rows of the tables a method stays within the bounds. */
+/** The number of rows in the tables in which a method is within the bounds. */
 export function boundsTable(cells) {
   const counts = new Map();
   for (const row of cells.flatMap(({ rows }) => rows)) {

@@ -20,7 +20,7 @@ const data = new Uint8Array(Float64Array.from({ length: options.rows * options.c
 const channels = [];
 const counts = { offered: 0, sent: 0, acked: 0, putOff: 0, lost: 0, reconnects: 0 };
 let latencies = [];
-/** Batches that were refused for now, to be sent again. */
+/** Batches that were refused for now and are sent again later. */
 const again = [];
 let connected = 0;
 
@@ -47,7 +47,7 @@ function onAck(socket, ack) {
   const now = performance.now();
   const refused = ack.rejections.filter(({ retryable }) => !retryable).map(({ sequence }) => sequence);
   for (const sequence of [...ack.accepted, ...refused]) {
-    // A second copy's answer comes when the first one's was taken already.
+    // The answer to a second copy, after the answer to the first copy was handled.
     if (!channel.flight.has(sequence)) continue;
     counts.acked += 1;
     latencies.push(now - channel.flight.get(sequence));
@@ -55,7 +55,10 @@ function onAck(socket, ack) {
   }
 }
 
-/** Connects the contributors of one socket, and again when it is lost: then what was not acknowledged is sent again. */
+/**
+ * Connects the contributors of one socket. Reconnects when it is lost, and sends everything
+ * unacknowledged again.
+ */
 function connect(group, onReady = () => undefined) {
   const socket = new WebSocket(options.url, subprotocol, { perMessageDeflate: false });
   socket.channels = new Map();
@@ -91,7 +94,7 @@ function onWelcomed(socket, channel, { channel: id, epoch, nextSequence }) {
     connected += 1;
     return;
   }
-  // What was settled meanwhile is answered as it was then.
+  // For a batch that was settled meanwhile, the server repeats its first answer.
   for (const sequence of channel.flight.keys()) again.push([channel, sequence]);
 }
 
@@ -102,7 +105,10 @@ function greet(socket, welcome, signer) {
   socket.send(encodeClientFrame({ kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature }));
 }
 
-/** Sends on schedule; a contributor at its credit passes its turn, and what was put off goes before what is new. */
+/**
+ * Sends on schedule. A contributor at its credit loses its turn, and delayed batches go before new
+ * ones.
+ */
 async function offer(perSecond, seconds, inFlight = 48) {
   latencies = [];
   const before = { ...counts };
@@ -153,7 +159,7 @@ async function main() {
   const signers = Array.from({ length: options.contributors }, (_, i) => signing.createSigner(
     new Uint8Array(createHash('sha256').update(`keelson load ${options.first + i}`).digest())));
   const share = Math.ceil(signers.length / options.sockets);
-  // A few at a time: the point is how many there are, not how many come at once.
+  // A few at a time: the number of connections is tested, and not the rate of connecting.
   for (let from = 0; from < options.sockets; from += 20) {
     await Promise.all(Array.from({ length: Math.min(20, options.sockets - from) }, (_, i) => new Promise((resolve) => {
       connect(groupOf(signers.slice((from + i) * share, (from + i + 1) * share)), resolve);

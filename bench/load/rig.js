@@ -43,7 +43,10 @@ export async function startContributors(options) {
   };
 }
 
-/** Batches per second that are acknowledged when each contributor always has a few on their way. @param inFlight of each. */
+/**
+ * Acknowledged batches per second if each contributor always has a few unacknowledged. @param
+ * inFlight number for each.
+ */
 export async function peakOf(contributors, seconds, inFlight = 2) {
   await contributors.ask({ offer: 1e6, seconds: Math.min(5, seconds), inFlight });
   const { perSecond } = await contributors.ask({ offer: 1e6, seconds, inFlight });
