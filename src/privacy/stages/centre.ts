@@ -8,20 +8,26 @@ import type { Mechanisms } from '../mechanisms/contract.js';
 import type { RowBlock } from './rows.js';
 
 /**
- * P10, a private centre: per coordinate the fullest cell of a coarse stable histogram, then the private median inside
- * a window around it. Outliers move it little: an eta share moves a coordinate by about 1.3 eta scales.
+ * A private centre: per coordinate the fullest cell of a coarse stable histogram, then the private
+ * median inside a window around it. Outliers move it little: an eta share moves a coordinate by
+ * about 1.3 eta scales.
  *
  * Claim: (rho, delta), delta-approximate zCDP, for one row replaced by anything, including nothing.
- * - The histogram has each row in at most one bin per coordinate: mechanisms/histogram, claim (b), with half of rho.
- * - The window is a function of the histogram's output. Cells are fixed by it. With L and R the rows strictly left and
- *   right of a cell and N = all rows, the score is -max(0, 2 L - N, 2 R - N) / 2: minus the number of rows to change
- *   before some point of the cell is a median. Replacing a row keeps N and changes L and R by at most 1, so the score
- *   by at most 1; a row more or less changes 2 L - N and 2 R - N by 1, so the score by 1/2. Hence sensitivity 1 and, by
- *   the exponential mechanism, one choice per coordinate with the other half of rho.
- * Which cell a row is in is one formula for all rows (countColumnCells), a function of the row and of the window alone; rounding may
- * put a row at an edge into the cell beside it, whoever else is there.
- * A cell, not its midpoint, is scored, so that a column whose values all coincide has one best cell rather than none.
- * Source: Karwa and Vadhan 2018 for the range by a stable histogram; McSherry and Talwar 2007 for the median.
+ * - The histogram has each row in at most one bin per coordinate: mechanisms/histogram, claim (b),
+ *   with half of rho.
+ * - The window is a function of the histogram's output. Cells are fixed by it. With L and R the
+ *   rows strictly left and right of a cell and N = all rows, the score is -max(0, 2 L - N, 2 R - N)
+ *   / 2: minus the number of rows to change before some point of the cell is a median. Replacing a
+ *   row keeps N and changes L and R by at most 1, so the score by at most 1; a row more or less
+ *   changes 2 L - N and 2 R - N by 1, so the score by 1/2. Hence sensitivity 1 and, by the
+ *   exponential mechanism, one choice per coordinate with the other half of rho.
+ * Which cell a row is in is one formula for all rows (countColumnCells), a function of the row and
+ * of the window alone; rounding may put a row at an edge into the cell beside it, whoever else is
+ * there.
+ * A cell, not its midpoint, is scored, so that a column whose values all coincide has one best cell
+ * rather than none.
+ * Source: Karwa and Vadhan 2018 for the range by a stable histogram; McSherry and Talwar 2007 for
+ * the median.
  */
 const cells = 240;
 /** Half the window, in scales. */
@@ -30,7 +36,7 @@ const reach = 6;
 const binScales = 4;
 
 /** Where the noise of a centre is charged. */
-export interface CentreAsked {
+export interface CentreOptions {
   readonly cohort: string;
   readonly dimension: number;
   readonly rho: number;
@@ -39,10 +45,14 @@ export interface CentreAsked {
   readonly name?: string;
 }
 
-/** The two events of a centre: `<name>/bins` and `<name>/median`. Their cost is within (rho, delta). */
-export function centreEvents(asked: CentreAsked): readonly [GaussianHistogramEvent, ExponentialEvent] {
-  const { cohort, dimension, delta, name = 'centre' } = asked;
-  const rho = shareOf(asked.rho, 0.5);
+/**
+ * The two events of a centre: `<name>/bins` and `<name>/median`. Their cost is within (rho, delta).
+ */
+export function centreEvents(
+  options: CentreOptions,
+): readonly [GaussianHistogramEvent, ExponentialEvent] {
+  const { cohort, dimension, delta, name = 'centre' } = options;
+  const rho = shareOf(options.rho, 0.5);
   return [
     gaussianHistogramEvent({ name: `${name}/bins`, cohort, coordinates: dimension, rho, delta }),
     exponentialEvent({ name: `${name}/median`, cohort, candidates: cells, sensitivity: 1, times: dimension, rho }),
@@ -56,7 +66,8 @@ export type Centre =
 
 /**
  * Draws the centre with the events of `centreEvents`.
- * @param scale - positive, one number or one per coordinate: the spread that bins and windows are measured in.
+ * @param scale - positive, one number or one per coordinate: the unit that bins and windows are
+ *   measured in.
  * Complexity: O(count * dimension), plus noise for every occupied bin.
  */
 export function privateCentre(
@@ -104,7 +115,10 @@ class CentreSteps {
     this.widths = this.#scales.map((unit) => binScales * unit);
   }
 
-  /** The edges of every coordinate's window, cells + 1 each; a failed centre where some coordinate has no bin. */
+  /**
+   * The edges of every coordinate's window, cells + 1 each; a failed centre where some coordinate
+   * has no bin.
+   */
   windows(counts: Sensitive<readonly Map<number, number>[]>): Float64Array | Released<Centre> {
     const histogram = this.mechanisms.histogram(`${this.name}/bins`, counts);
     const empty = histogram.value.flatMap((bins, j) => (bins.length === 0 ? [j] : []));
@@ -138,7 +152,10 @@ class CentreSteps {
   }
 }
 
-/** The cells + 1 edges of the window around `middle`; never decreasing, also where doubles are coarser than cells. */
+/**
+ * The cells + 1 edges of the window around `middle`; never decreasing, also where doubles are
+ * coarser than cells.
+ */
 function cellEdges(middle: number, scale: number): Float64Array {
   const low = middle - reach * scale;
   const step = (2 * reach * scale) / cells;

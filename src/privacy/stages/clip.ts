@@ -2,7 +2,7 @@ import { assert } from '../../base/assert.js';
 import { InvalidParameterError } from '../../base/errors.js';
 import { powerOfTwoBelow } from '../accounting/grid.js';
 
-/** A ball whose points are held as whole numbers of grid steps. */
+/** A ball whose points are held as integer multiples of a grid step. */
 export interface ClipBall {
   /** A power of two. */
   readonly grid: number;
@@ -14,15 +14,18 @@ export interface ClipBall {
 
 /** Fine enough for sums: rounding moves a row by at most radius * sqrt(d) / 2^22. */
 const sumSteps = 2 ** 22;
-/** Past this many rows a sum of first moments in steps would leave the integers that doubles hold. */
+/**
+ * Past this many rows a sum of first moments in steps would leave the integers that doubles hold.
+ */
 const exactSum = 2 ** 53;
 
 /**
  * The ball and grid for exact sums.
  * - `sums`: sums of rows are exact for up to 2^30 rows.
- * - `products`: sums of entries of z z^T and of squared norms are exact too, for up to `rowsMax` rows:
- *   rowsMax (radius / grid)^2 < 2^53.
- * @throws InvalidParameterError when the radius is not positive, or `rowsMax` leaves fewer than 16 steps.
+ * - `products`: sums of entries of z z^T and of squared norms are exact too, for up to `rowsMax`
+ *   rows: rowsMax (radius / grid)^2 < 2^53.
+ * @throws InvalidParameterError when the radius is not positive, or `rowsMax` leaves fewer than 16
+ *   steps.
  */
 export function clipBall(
   radius: number,
@@ -43,11 +46,13 @@ export function clipBall(
 }
 
 /**
- * P11: writes ball(point - centre) into `steps`, as whole numbers of grid steps, rounded toward zero.
+ * Writes ball(point - centre) into `steps`, as integer multiples of the grid step, rounded toward
+ * zero.
  *
- * Claim: the result's norm is at most ball.radius for every finite input, exactly: the sum of squared steps is at most
- * ball.steps^2 < 2^53, checked in integers. Rounding toward zero cannot lengthen a vector; should the scaling have
- * rounded upwards, the vector is shortened until the check holds. A function of this one row and public numbers.
+ * Claim: the result's norm is at most ball.radius for every finite input, exactly: the sum of
+ * squared steps is at most ball.steps^2 < 2^53, checked in integers. Rounding toward zero cannot
+ * lengthen a vector; should the scaling have rounded upwards, the vector is shortened until the
+ * check holds. A function of this one row and public numbers.
  * @param point, offset - the row is point[offset .. offset + centre.length).
  * @returns false, and zeros, when an entry is not finite: the null row.
  */

@@ -7,19 +7,20 @@ import type { RowBlock } from './rows.js';
 import { shareOf } from '../accounting/target.js';
 
 /**
- * P12, the noisy mean of rows clipped to a ball around a public or released centre.
+ * The noisy mean of rows clipped to a ball around a public or released centre.
  *
  * Claim: rho zCDP, no delta, for one row replaced by anything, including nothing.
- * Why: with z = ball(x - centre), ||z|| <= R exactly (clip.ts), and null rows left out, the sum of z changes by
- * z - z' (replaced), z or z' (gone or new): at most 2 R. The number of rows changes by at most 1. Both are exact sums
- * on their grids, released by the discrete Gaussian with .95 and .05 of rho. The mean is a function of the two.
- * The number of rows present is secret, so nothing is divided by it, nor refused because of it.
+ * Why: with z = ball(x - centre), ||z|| <= R exactly (clip.ts), and null rows left out, the sum of
+ * z changes by z - z' (replaced), z or z' (gone or new): at most 2 R. The number of rows changes by
+ * at most 1. Both are exact sums on their grids, released by the discrete Gaussian with .95 and .05
+ * of rho. The mean is a function of the two. The number of rows present is secret, so nothing is
+ * divided by it, nor refused because of it.
  * Source: the Gaussian mechanism (mechanisms/gaussian) on a sum and a count.
  */
 const sumShare = 0.95;
 
 /** Where the noise of a mean is charged. */
-export interface ClippedMeanAsked {
+export interface ClippedMeanEventsOptions {
   readonly cohort: string;
   readonly dimension: number;
   /** Of the clip ball, in the rows' units. */
@@ -29,18 +30,24 @@ export interface ClippedMeanAsked {
   readonly name?: string;
 }
 
-/** The ball that the mean clips to, and its events `<name>/sum` and `<name>/count`; their cost is within rho. */
+/**
+ * The ball that the mean clips to, and its events `<name>/sum` and `<name>/count`; their cost is
+ * within rho.
+ */
 export interface ClippedMeanEvents {
   readonly ball: ClipBall;
   readonly sum: GaussianEvent;
   readonly count: GaussianEvent;
 }
 
-/** Calibrates the two releases. Deviation of the mean's noise per coordinate: sum.sigma / rows. */
-export function clippedMeanEvents(asked: ClippedMeanAsked): ClippedMeanEvents {
-  const { cohort, dimension, name = 'mean' } = asked;
-  const ball = clipBall(asked.radius, { sums: true });
-  const countRho = shareOf(asked.rho, 1 - sumShare);
+/**
+ * Calibrates the two releases. Standard deviation of the mean's noise per coordinate: sum.sigma /
+ * rows.
+ */
+export function clippedMeanEvents(options: ClippedMeanEventsOptions): ClippedMeanEvents {
+  const { cohort, dimension, name = 'mean' } = options;
+  const ball = clipBall(options.radius, { sums: true });
+  const countRho = shareOf(options.rho, 1 - sumShare);
   return {
     ball,
     sum: gaussianEvent({
@@ -48,7 +55,7 @@ export function clippedMeanEvents(asked: ClippedMeanAsked): ClippedMeanEvents {
       cohort,
       dimension,
       sensitivity: 2 * ball.radius,
-      rho: shareOf(asked.rho, sumShare),
+      rho: shareOf(options.rho, sumShare),
       grid: ball.grid,
     }),
     count: gaussianEvent({
@@ -94,8 +101,8 @@ export function privateClippedMean(
 }
 
 /**
- * The exact sum of clipped rows, in the rows' units, and how many rows were not null. Steps are summed as whole
- * numbers: at most 2^22 each, so that 2^30 rows still fit a double.
+ * The exact sum of clipped rows, in the rows' units, and how many rows were not null. Steps are
+ * summed as whole numbers: at most 2^22 each, so that 2^30 rows still fit a double.
  */
 export function clippedSum(
   { count, dimension, values }: RowBlock,

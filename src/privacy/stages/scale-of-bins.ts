@@ -1,7 +1,10 @@
 import { normalQuantile } from '../../numerics/normal.js';
 import type { KeptBin } from '../mechanisms/contract.js';
 
-/** A deviation from noisy counts of differences per doubling: a function of what was released, so post-processing. */
+/**
+ * A deviation from noisy counts of differences per doubling: a function of what was released, so
+ * post-processing.
+ */
 
 /** A share of normal differences is at most so many of their deviations. */
 const within = (share: number): number => normalQuantile((1 + share) / 2);
@@ -14,24 +17,26 @@ const shareMax = 0.99;
 const passes = 4;
 
 /**
- * Where a quarter of the differences are nearer than this share of what the half says, rows have heavy tails: their
- * deviation is more than the half says. No attack of bench/accuracy on normal rows comes below .95, rows with tails of
- * index 3 on one side show .82.
+ * Where a quarter of the differences are nearer than this share of what the half says, rows have
+ * heavy tails: their deviation is more than the half says. No attack of bench/accuracy on normal
+ * rows comes below .95, rows with tails of index 3 on one side show .82.
  */
 const peaked = 0.9;
 const peakedPower = 4;
 const widestPeaked = 2;
 
 /**
- * The deviation of rows whose differences, two by two, lie in the bins 2^bin .. 2^(bin + 1); at least one bin.
+ * The deviation of rows whose differences, two by two, lie in the bins 2^bin .. 2^(bin + 1); at
+ * least one bin.
  *
- * It is that of normal rows with the same median difference. The median is read off between the edges of its bin,
- * linearly in the normal quantiles of the shares below them: exact for a normal shape, and within the bin for any.
- * Bins beyond what such rows can be apart are left out and the median is taken again, so that whoever stands far out
- * moves it by nothing. Bins below the lowest one kept hold together about as much as that one does, differences near
- * zero being evenly spread: so much is added below, or losing them would raise the median.
- * Differences more peaked than any attack makes those of normal rows widen the answer, to twice at most: honest tails
- * would look hostile in units of a median.
+ * It is that of normal rows with the same median difference. The median is read off between the
+ * edges of its bin, linearly in the normal quantiles of the shares below them: exact for a normal
+ * shape, and within the bin for any. Bins beyond what such rows can be apart are left out and the
+ * median is taken again, so that whoever stands far out moves it by nothing. Bins below the lowest
+ * one kept hold together about as much as that one does, differences near zero being evenly spread:
+ * so much is added below, or losing them would raise the median. Differences more peaked than any
+ * attack makes those of normal rows widen the answer, to twice at most: honest tails would look
+ * hostile in units of a median.
  */
 export function deviationOf(kept: readonly KeptBin[]): number {
   let bins = [...kept].sort((left, right) => left.bin - right.bin);
@@ -46,7 +51,10 @@ export function deviationOf(kept: readonly KeptBin[]): number {
   return deviation * Math.min(widestPeaked, Math.max(1, width));
 }
 
-/** The deviation of normal rows of which a share of the differences is as near. Bins ascending, counts positive. */
+/**
+ * The deviation of normal rows of which a share of the differences is as near. Bins ascending,
+ * counts positive.
+ */
 function deviationAt(bins: readonly KeptBin[], share: number): number {
   return placeOf(bins, share) / (within(share) * ofDifference);
 }

@@ -2,10 +2,15 @@ import { highWord } from '../../base/byte-order.js';
 import { sharedIndexes } from '../../numerics/kernels/shards.js';
 import type { RowBlock } from './rows.js';
 
-/** Rows, in any order, and the tags by which they are put in slots and paired: drawn already, or still to draw. */
+/**
+ * Rows, in any order, and the tags by which they are put in slots and paired: drawn already, or
+ * still to draw.
+ */
 export interface RowsToPair extends RowBlock {
   readonly tags: BigUint64Array;
-  /** Where there are no tags yet: fills in those of the next rows, until all rows have had theirs. */
+  /**
+   * Where there are no tags yet: fills in those of the next rows, until all rows have had theirs.
+   */
   readonly drawTags?: (into: BigUint64Array) => void;
 }
 
@@ -83,9 +88,9 @@ class Slots {
 }
 
 /**
- * The pairs of all slots, two rows of the block side by side: of every slot the row with the smallest tag, and the
- * next one. A function of the set of rows but for their order. O(count + slots), 24 bytes for each slot; tags that are
- * drawn are not kept.
+ * The pairs of all slots, two rows of the block side by side: of every slot the row with the
+ * smallest tag, and the next one. A function of the set of rows but for their order. O(count +
+ * slots), 24 bytes for each slot; tags that are drawn are not kept.
  */
 export function pairsOf(block: RowsToPair, slots: number): Uint32Array {
   const { count, tags, drawTags } = block;
@@ -100,7 +105,10 @@ export function pairsOf(block: RowsToPair, slots: number): Uint32Array {
   return held.pairs();
 }
 
-/** The slot of a row, of `slots`. The high 53 bits of its tag decide, so slots follow the order of tags. */
+/**
+ * The slot of a row, of `slots`. The high 53 bits of its tag decide, so slots follow the order of
+ * tags.
+ */
 export function slotOf(tag: bigint, slots: number): number {
   return slotOfWords(Number(tag >> 32n), Number(tag & 0xffff_ffffn), slots);
 }

@@ -4,16 +4,17 @@ import type { ExponentialEvent, LaplaceThresholdEvent } from '../accounting/even
 import type { Mechanisms } from '../mechanisms/contract.js';
 
 /**
- * P8, private selection with a promise: the exponential mechanism picks a candidate, and a threshold test shows it only
- * if its score reaches the floor.
+ * Private selection with a promise: the exponential mechanism picks a candidate, and a threshold
+ * test shows it only if its score reaches the floor.
  *
- * Claim: (epsilon, delta)-DP; in the ledger (epsilon^2 / 32 + epsilon^2 / 8, delta). A candidate that is returned has
- * a score of at least `floor`, surely.
- * Why: the choice is epsilon/2-DP (epsilon^2 / 32 by bounded range). Given the chosen index, which is public from then
- * on, its score has the same sensitivity, and the test with epsilon/2 and delta is mechanisms/threshold (a).
+ * Claim: (epsilon, delta)-DP; in the ledger (epsilon^2 / 32 + epsilon^2 / 8, delta). A candidate
+ * that is returned has a score of at least `floor`, surely.
+ * Why: the choice is epsilon/2-DP (epsilon^2 / 32 by bounded range). Given the chosen index, which
+ * is public from then on, its score has the same sensitivity, and the test with epsilon/2 and delta
+ * is mechanisms/threshold (a).
  * Source: after Kothari, Manurangsi, Velingker 2022, theorem 3.34.
  */
-export interface SelectionAsked {
+export interface SelectionOptions {
   readonly cohort: string;
   readonly candidates: number;
   /** No score changes by more than this between neighbours; the same for all candidates. */
@@ -21,16 +22,18 @@ export interface SelectionAsked {
   readonly epsilon: number;
   readonly delta: number;
   readonly floor: number;
-  /** A power of two of which every score is a multiple, when there is one (1 for counts). */
+  /**
+   * Grid step, a power of two, that every score is a multiple of, when there is one (1 for counts).
+   */
   readonly grid?: number;
   /** Prefix of the events' names; default "selection". */
   readonly name?: string;
 }
 
 /** The events `<name>/choice` and `<name>/test`. */
-export function selectionEvents(asked: SelectionAsked): readonly [ExponentialEvent, LaplaceThresholdEvent] {
-  const { cohort, candidates, sensitivity, delta, floor, name = 'selection' } = asked;
-  const epsilon = asked.epsilon / 2;
+export function selectionEvents(options: SelectionOptions): readonly [ExponentialEvent, LaplaceThresholdEvent] {
+  const { cohort, candidates, sensitivity, delta, floor, name = 'selection' } = options;
+  const epsilon = options.epsilon / 2;
   return [
     exponentialEvent({ name: `${name}/choice`, cohort, candidates, sensitivity, epsilon }),
     laplaceThresholdEvent({
@@ -40,7 +43,7 @@ export function selectionEvents(asked: SelectionAsked): readonly [ExponentialEve
       epsilon,
       delta,
       floor,
-      ...(asked.grid === undefined ? {} : { grid: asked.grid }),
+      ...(options.grid === undefined ? {} : { grid: options.grid }),
     }),
   ];
 }

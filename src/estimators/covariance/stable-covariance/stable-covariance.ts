@@ -1,6 +1,7 @@
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
 } from '../../contract/estimator.js';
+import { kmv22 } from '../../contract/papers.js';
 import { corruptionParameter, numberOf, scaleParameter } from '../../contract/values.js';
 import {
   definePooledEstimator, type DesignRequest, type PooledDesign, type TooFew,
@@ -47,12 +48,7 @@ const columnsMax = 16;
 export const stableCovariance: Estimator = definePooledEstimator({
   name: 'stable-covariance',
   title: 'Private robust covariance by axes of large fourth moments',
-  citations: [{
-    key: 'KMV22',
-    text: 'P. Kothari, P. Manurangsi, A. Velingker. Private robust estimation by stabilizing '
-      + 'convex relaxations. COLT 2022.',
-    place: 'the task of its section 5',
-  }],
+  citations: [kmv22('the task of its section 5')],
   parameters: [
     scaleParameter,
     corruptionParameter(

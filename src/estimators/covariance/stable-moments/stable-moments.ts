@@ -2,6 +2,7 @@ import { InvalidParameterError } from '../../../base/errors.js';
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
 } from '../../contract/estimator.js';
+import { kmv22 } from '../../contract/papers.js';
 import {
   choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
 } from '../../contract/values.js';
@@ -41,12 +42,7 @@ const directionsMax = 64;
 export const stableMoments: Estimator = definePooledEstimator({
   name: 'stable-moments',
   title: 'Private third and fourth moments, skewness and kurtosis',
-  citations: [{
-    key: 'KMV22',
-    text: 'P. Kothari, P. Manurangsi, A. Velingker. Private robust estimation by stabilizing '
-      + 'convex relaxations. COLT 2022.',
-    place: 'the task of Algorithm 4.8',
-  }],
+  citations: [kmv22('the task of Algorithm 4.8')],
   parameters: [
     scaleParameter,
     {

@@ -1,6 +1,7 @@
 import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
+import { lkko21 } from '../../contract/papers.js';
 import { centreNeedsDelta } from '../../contract/planning.js';
 import {
   choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleOf,
@@ -98,12 +99,7 @@ const parameters: readonly ParameterSpec[] = [
 export const primeHeavy: Estimator = {
   name: 'prime-heavy',
   title: 'Private robust mean of heavy-tailed columns',
-  citations: [{
-    key: 'LKKO21',
-    text: 'X. Liu, W. Kong, S. Kakade, S. Oh. Robust and differentially private mean estimation. '
-      + 'NeurIPS 2021.',
-    place: 'Algorithms 3 and 14 to 16',
-  }],
+  citations: [lkko21('Algorithms 3 and 14 to 16')],
   parameters,
   shelf: 'recommended',
   assumption: 'Honest rows are at most one scale wide in every direction; they may be skewed, '

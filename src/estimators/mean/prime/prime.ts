@@ -1,4 +1,5 @@
 import type { Estimator } from '../../contract/estimator.js';
+import { lkko21 } from '../../contract/papers.js';
 import { definePooledEstimator } from '../../pooled/estimator.js';
 import { directionsOf } from '../filters/weights.js';
 import { filterClaim, filterParameters, filterPipeline, type FilterKind } from './plan.js';
@@ -28,12 +29,7 @@ export const primeKind: FilterKind = { directions: directionsOf, reference: 'mul
 export const prime: Estimator = definePooledEstimator({
   name: 'prime',
   title: 'Private robust mean by filtering in all directions',
-  citations: [{
-    key: 'LKKO21',
-    text: 'X. Liu, W. Kong, S. Kakade, S. Oh. Robust and differentially private mean estimation. '
-      + 'NeurIPS 2021.',
-    place: 'Algorithms 9 to 13',
-  }],
+  citations: [lkko21('Algorithms 9 to 13')],
   parameters: filterParameters,
   shelf: 'research',
   assumption: 'Honest rows have light tails and are about one scale wide in every direction.',

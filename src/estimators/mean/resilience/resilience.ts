@@ -12,6 +12,7 @@ import { passingValue } from '../../../privacy/mechanisms/bounds.js';
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
 } from '../../contract/estimator.js';
+import { lkko21 } from '../../contract/papers.js';
 import { corruptionParameter, numberOf, scaleParameter } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
 import { gaussianOutcome } from '../../pooled/centred-mean.js';
@@ -72,13 +73,10 @@ const biasFactors = [1, 4 / Math.PI, 1.5] as const;
 export const resilience: Estimator = definePooledEstimator({
   name: 'resilience',
   title: 'Mean of up to three columns by trimming in every direction',
-  citations: [{
-    key: 'LKKO21',
-    text: 'X. Liu, W. Kong, S. Kakade, S. Oh. Robust and differentially private mean estimation. '
-      + 'NeurIPS 2021.',
-    place: 'Algorithm 2, with trimmed means along fixed directions in place of all subsets, and a '
-      + 'fit of them',
-  }],
+  citations: [lkko21(
+    'Algorithm 2, with trimmed means along fixed directions in place of all subsets, and a '
+    + 'fit of them',
+  )],
   parameters: [
     scaleParameter,
     corruptionParameter(

@@ -1,4 +1,5 @@
 import type { Estimator } from '../../contract/estimator.js';
+import { lkko21 } from '../../contract/papers.js';
 import {
   corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
 } from '../../contract/values.js';
@@ -47,12 +48,7 @@ const corruptionLimit = 0.2;
 export const robustMean: Estimator = definePooledEstimator({
   name: 'robust-mean',
   title: 'Private robust mean by histograms along the widest axes',
-  citations: [{
-    key: 'LKKO21',
-    text: 'X. Liu, W. Kong, S. Kakade, S. Oh. Robust and differentially private mean estimation. '
-      + 'NeurIPS 2021.',
-    place: 'Algorithms 10 to 13, for the second moments',
-  }],
+  citations: [lkko21('Algorithms 10 to 13, for the second moments')],
   parameters: [
     scaleParameter,
     corruptionParameter(

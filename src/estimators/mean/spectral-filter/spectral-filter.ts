@@ -1,4 +1,5 @@
 import type { Estimator } from '../../contract/estimator.js';
+import { lkko21 } from '../../contract/papers.js';
 import { definePooledEstimator } from '../../pooled/estimator.js';
 import { topDirectionOf } from '../filters/weights.js';
 import { filterClaim, filterParameters, filterPipeline, type FilterKind } from '../prime/plan.js';
@@ -22,12 +23,7 @@ export const spectralKind: FilterKind = {
 export const spectralFilter: Estimator = definePooledEstimator({
   name: 'spectral-filter',
   title: 'Private robust mean by filtering one direction at a time',
-  citations: [{
-    key: 'LKKO21',
-    text: 'X. Liu, W. Kong, S. Kakade, S. Oh. Robust and differentially private mean estimation. '
-      + 'NeurIPS 2021.',
-    place: 'Algorithms 1 and 6 to 8',
-  }],
+  citations: [lkko21('Algorithms 1 and 6 to 8')],
   parameters: filterParameters,
   shelf: 'research',
   assumption: 'Honest rows have light tails and are about one scale wide in every direction.',

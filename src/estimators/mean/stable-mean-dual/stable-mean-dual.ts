@@ -1,5 +1,6 @@
 import type { Sensitive } from '../../../base/brands.js';
 import type { Estimator } from '../../contract/estimator.js';
+import { kmv22 } from '../../contract/papers.js';
 import {
   corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
 } from '../../contract/values.js';
@@ -45,12 +46,7 @@ const corruptionLimit = 0.2;
 export const stableMeanDual: Estimator = definePooledEstimator({
   name: 'stable-mean-dual',
   title: 'Private robust mean by weights whose dual is private',
-  citations: [{
-    key: 'KMV22',
-    text: 'P. Kothari, P. Manurangsi, A. Velingker. Private robust estimation by stabilizing '
-      + 'convex relaxations. COLT 2022.',
-    place: 'the strongly convex program of its section 4',
-  }],
+  citations: [kmv22('the strongly convex program of its section 4')],
   parameters: [
     scaleParameter,
     corruptionParameter(

@@ -1,5 +1,6 @@
 import { momentsOfRows, sharedDoubles } from '../../../numerics/kernels/shards.js';
 import type { Compute, Estimator, Infeasible } from '../../contract/estimator.js';
+import { kmv22 } from '../../contract/papers.js';
 import {
   choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
 } from '../../contract/values.js';
@@ -54,12 +55,7 @@ const radiusMost = 2;
 export const stableMean: Estimator = definePooledEstimator({
   name: 'stable-mean',
   title: 'Private robust mean by stable weights',
-  citations: [{
-    key: 'KMV22',
-    text: 'P. Kothari, P. Manurangsi, A. Velingker. Private robust estimation by stabilizing '
-      + 'convex relaxations. COLT 2022.',
-    place: 'the strongly convex program of its section 4',
-  }],
+  citations: [kmv22('the strongly convex program of its section 4')],
   parameters: [
     scaleParameter,
     corruptionParameter(

@@ -9,6 +9,7 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
 } from '../../contract/estimator.js';
+import { lkko21 } from '../../contract/papers.js';
 import {
   corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
 } from '../../contract/values.js';
@@ -60,13 +61,10 @@ const samplingFactors = [1.2533, 1.17, 1.13] as const;
 export const tukeyMedian: Estimator = definePooledEstimator({
   name: 'tukey-median',
   title: 'Tukey median of up to three columns',
-  citations: [{
-    key: 'LKKO21',
-    text: 'X. Liu, W. Kong, S. Kakade, S. Oh. Robust and differentially private mean estimation. '
-      + 'NeurIPS 2021.',
-    place: 'section J, the exponential mechanism on Tukey depth, here over fixed directions and '
-      + 'candidates',
-  }],
+  citations: [lkko21(
+    'section J, the exponential mechanism on Tukey depth, here over fixed directions and '
+    + 'candidates',
+  )],
   parameters: [
     scaleParameter,
     corruptionParameter(
