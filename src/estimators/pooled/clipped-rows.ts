@@ -1,15 +1,15 @@
 import { countScoreBins } from '../../numerics/kernels/score-bins.js';
 import { scoreBinsMax } from '../../numerics/kernels/scoring.js';
 import {
-  clipAndAddRows, momentsOfRows, moveScoredRows, scoreBinsOfRows, scoresOfRows, sharedBytes, sharedDoubles,
-  takeBinnedRows,
+  clipAndAddRows, momentsOfRows, moveScoredRows, scoreBinsOfRows, scoresOfRows, sharedBytes,
+  sharedDoubles, takeBinnedRows,
 } from '../../numerics/kernels/shards.js';
 import type { ClipBall } from '../../privacy/stages/clip.js';
 import type { Compute, PooledRows } from '../contract/estimator.js';
 
 /**
- * Rows of a cohort inside a ball about a centre, as whole steps of its grid, and which of them are
- * left.
+ * Rows of a cohort inside a ball about a centre, as integer multiples of its grid step, and which of
+ * them are left.
  */
 export interface ClippedRows {
   readonly count: number;
@@ -24,9 +24,9 @@ export interface ClippedRows {
 interface KnownMoments {
   /** Of the rows that were left when they were last asked for. */
   moments: Moments;
-  /** 1 for rows that went since; null when none did. */
+  /** 1 for rows that were removed since; null when none were. */
   gone: Uint8Array | null;
-  /** Where scores were last counted; null before. Rows that went since are among them still. */
+  /** Where scores were last counted; null before. It still holds rows that were removed since. */
   binned: BinnedScores | null;
 }
 
@@ -39,7 +39,7 @@ interface BinnedScores {
 }
 
 /**
- * What one look takes of the rows that are left, in units of the ball's grid. Whole numbers,
+ * What one filter round takes of the rows that are left, in units of the ball's grid. Integers,
  * exactly.
  */
 export interface Moments {
@@ -57,7 +57,8 @@ export interface Moments {
  * @param isScratch - the steps take the place of the pool's values, which nobody reads again.
  */
 export async function clippedRows(
-  compute: Compute, pool: PooledRows, centre: Float64Array, scale: Float64Array, ball: ClipBall, rowsMax: number,
+  compute: Compute, pool: PooledRows, centre: Float64Array, scale: Float64Array, ball: ClipBall,
+  rowsMax: number,
   isScratch = false,
 ): Promise<ClippedRows> {
   const { dimension, values } = pool;

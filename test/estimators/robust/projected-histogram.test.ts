@@ -93,7 +93,7 @@ describe('a projected histogram', () => {
 });
 
 describe('the widest axes', () => {
-  it('are unit, perpendicular to each other and to those taken, above the gate, widest first', () => {
+  it('are unit, perpendicular to each other and to those taken, above the threshold, widest first', () => {
     const dimension = 4;
     const diagonal = Float64Array.from({ length: 16 }, (_, at) => (at % 5 === 0 ? [3, 5, 0.1, 2][at / 5]! : 0));
     const first = widestAxes(diagonal, dimension, [], 1, 4);

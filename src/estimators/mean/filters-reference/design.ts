@@ -22,7 +22,7 @@ export interface ReferenceTraits {
 
 /**
  * Of rows with heavy tails only a bound on the variance is known, so nothing is taken off, and
- * nothing caps a cut.
+ * nothing caps a removal.
  */
 export function traitsOf(kind: ReferenceKind): ReferenceTraits {
   return kind === 'heavy-tailed'
@@ -178,7 +178,8 @@ export function referenceDesign(options: ReferenceOptions): ReferenceDesign {
 function rangeOf({ facts: { dimension, target }, centreShare }: ReferenceOptions): ReferenceDesign['range'] {
   if (centreShare === 0) return null;
   return openRange({
-    name: 'range', cohort: rowsCohort, dimension, spread: 0.5, rho: shareOf(target.rho, centreShare), delta: target.delta,
+    name: 'range', cohort: rowsCohort, dimension, spread: 0.5,
+    rho: shareOf(target.rho, centreShare), delta: target.delta,
   }) as Extract<Range, { kind: 'open' }>;
 }
 

@@ -8,7 +8,7 @@ import type { Survivors } from '../filters/survivors.js';
 import { insideBox, type Box } from './box.js';
 
 /**
- * What an analyst may ask about the rows that its cuts leave: the printed queries, each with a
+ * What an analyst may ask about the rows that its removals leave: the printed queries, each with a
  * charge of its own.
  *
  * Claims. Neighbours: sets of surviving rows that differ in one row each at most (survivors). Rows

@@ -1,6 +1,8 @@
 import type { Sensitive } from '../../../base/brands.js';
 import type { Compute } from '../../contract/estimator.js';
-import { removeRows, removeTopRows, scoresOf, type ClippedRows } from '../../pooled/clipped-rows.js';
+import {
+  removeRows, removeTopRows, scoresOf, type ClippedRows,
+} from '../../pooled/clipped-rows.js';
 
 /** Which rows are removed. All of it is public or released. */
 export interface Removal {

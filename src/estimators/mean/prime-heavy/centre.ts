@@ -23,7 +23,7 @@ export interface FoundCentre {
 }
 
 /**
- * Per column the middle one of the groups' centres, of those that found one: more than half must.
+ * Per column the median of the groups' centres, of those that found one: more than half must.
  *
  * Claim: each group's draws cost the whole (rho, delta) to that group's contributors
  * (privacy/centre), and nothing to others. What is answered is a function of released centres.
@@ -34,11 +34,15 @@ export async function centreOfGroups(
   const released = [];
   for (let group = 1; group <= groups; group++) {
     const name = groupName(group);
-    released.push(await privateCentreOn(compute, mechanisms, poolOf(summaries, name), facts.dimension, scale, name));
+    const pool = poolOf(summaries, name);
+    released.push(
+      await privateCentreOn(compute, mechanisms, pool, facts.dimension, scale, name),
+    );
   }
   return Released.all<readonly (typeof released)[number]['value'][]>(released).map((all) => {
     const centres = all.flatMap((one) => (one.kind === 'centre' ? [one.centre] : []));
-    const failed = [...new Set(all.flatMap((one) => (one.kind === 'failed' ? one.coordinates : [])))].sort((a, b) => a - b);
+    const missing = all.flatMap((one) => (one.kind === 'failed' ? one.coordinates : []));
+    const failed = [...new Set(missing)].sort((a, b) => a - b);
     if (2 * centres.length <= groups) return { centre: null, failed };
     return { centre: scale.map((_, j) => median(centres.map((centre) => centre[j]!))), failed };
   });

@@ -3,11 +3,13 @@ import type { Outcome } from '../../../base/outcome.js';
 import type { Draws } from '../../pooled/centre.js';
 import { answerOf, centreNotFound, participationBelowPlan } from '../../pooled/centred-mean.js';
 import type { FinishedSummaries } from '../../contract/estimator.js';
-import { clippedRows, momentsOf, removeRows, scoreCounts, type ClippedRows } from '../../pooled/clipped-rows.js';
+import {
+  clippedRows, momentsOf, removeRows, scoreCounts, type ClippedRows,
+} from '../../pooled/clipped-rows.js';
 import { poolOf } from '../../pooled/pool.js';
 import { inScales, releaseMoments } from '../filters/rounds.js';
 import { directionsOf, excessAlong, thresholdOf, type RoundMoments } from '../filters/weights.js';
-import { bumpOf, type Stretch } from './bump.js';
+import { bumpOf, type ScoreInterval } from './bump.js';
 import { centreOfGroups } from './centre.js';
 import type { HeavyDesign } from './design.js';
 import { sumOfRest, type WholeRows } from './remainder.js';
@@ -19,15 +21,19 @@ export interface HeavyRun extends Draws {
 }
 
 /** Draws everything that was planned. Claim and proof: prime-heavy and design. */
-export async function releaseHeavy(run: HeavyRun, summaries: FinishedSummaries): Promise<Released<Outcome>> {
+export async function releaseHeavy(
+  run: HeavyRun, summaries: FinishedSummaries,
+): Promise<Released<Outcome>> {
   const { design, compute, scale } = run;
-  const found = await centreOfGroups({ ...run, facts: design.facts, groups: design.groups }, summaries);
+  const { facts, groups } = design;
+  const found = await centreOfGroups({ ...run, facts, groups }, summaries);
   const { centre, failed } = found.value;
-  if (centre === null) return found.map<Outcome>(() => centreNotFound(design.facts, failed));
+  if (centre === null) return found.map<Outcome>(() => centreNotFound(facts, failed));
   const pool = poolOf(summaries);
   // The values are needed for what is beyond the near ball, so they are not overwritten.
   const rows = await pool.mapAsync(async (whole): Promise<WholeRows> => ({
-    ...await clippedRows(compute, whole, centre, scale, design.near, design.rowsMax), values: whole.values,
+    ...await clippedRows(compute, whole, centre, scale, design.near, design.rowsMax),
+    values: whole.values,
   }));
   await filter(run, rows);
   return average(run, rows, centre);
@@ -56,10 +62,10 @@ async function filter(run: HeavyRun, rows: Sensitive<ClippedRows>): Promise<void
     const counted = await rows.mapAsync((left) =>
       scoreCounts(compute, left, { mean, weights }, edges));
     const counts = mechanisms.gaussian(events.scores.name, counted).value;
-    const stretch = stretchOf(run, counts, along, moments.count, events.scores.sigma);
-    if (stretch === null) continue;
+    const interval = intervalOf(run, counts, along, moments.count, events.scores.sigma);
+    if (interval === null) continue;
     // Whether a row is removed is a function of this row and of released numbers.
-    const [least, below] = [stretch.low / unit, stretch.high / unit];
+    const [least, below] = [interval.low / unit, interval.high / unit];
     await rows.mapAsync((left) => removeRows(compute, left, { mean, weights }, least, below));
   }
 }
@@ -68,9 +74,9 @@ async function filter(run: HeavyRun, rows: Sensitive<ClippedRows>): Promise<void
 const phaseEnds = 2 / 3;
 
 /** Rows that stand out where there are some, or else those that account for what is too wide. */
-function stretchOf(
+function intervalOf(
   { design }: HeavyRun, counts: Float64Array, along: number, present: number, noise: number,
-): Stretch | null {
+): ScoreInterval | null {
   const bump = bumpOf(design.edges, counts, noise, present);
   if (bump !== null) return bump;
   if (along <= design.excessMax) return null;
