@@ -33,10 +33,10 @@ interface Home {
 }
 
 /**
- * Most parts that are collected while the thread works. A message costs as much as folding dozens
- * of parts.
+ * Parts that are batched while the thread is busy: a message costs as much as folding some dozens of
+ * them.
  */
-const companyMax = 1_024;
+const batchedPartsMax = 1_024;
 
 /** Epochs on worker threads, so that neither summaries nor a release of a million rows delays an ack. */
 export class WorkerEpochRunner implements EpochRunner {
@@ -128,7 +128,7 @@ export class WorkerEpochRunner implements EpochRunner {
   #flushAll(): void {
     const homes = [...this.#dirty];
     this.#dirty.clear();
-    for (const home of homes) if (home.unanswered === 0 || home.waiting.length >= companyMax) this.#flush(home);
+    for (const home of homes) if (home.unanswered === 0 || home.waiting.length >= batchedPartsMax) this.#flush(home);
   }
 
   #flush(home: Home): void {

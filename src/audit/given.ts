@@ -27,8 +27,10 @@ export function recording(inner: Mechanisms, answers: Answers): Mechanisms {
   });
 }
 
-/** Repeats the recorded answers, except for the events that stay random. */
-export function repeating(inner: Mechanisms, answers: Answers, random: ReadonlySet<string>): Mechanisms {
+/** Repeats the answers, but for the events that stay random. */
+export function repeating(
+  inner: Mechanisms, answers: Answers, random: ReadonlySet<string>,
+): Mechanisms {
   const used = new Map<string, number>();
   return around(inner, (event, call) => {
     if (random.has(event)) return call();
@@ -46,8 +48,12 @@ export function repeating(inner: Mechanisms, answers: Answers, random: ReadonlyS
  */
 export class Unanswered extends Error {}
 
-/** Every method of `Mechanisms` takes an event's name and a value, so one rule covers them all. */
-function around(inner: Mechanisms, rule: (event: string, call: () => Released<unknown>) => Released<unknown>): Mechanisms {
+/**
+ * Every method of `Mechanisms` takes an event's name and a value, so one rule serves all of them.
+ */
+function around(
+  inner: Mechanisms, rule: (event: string, call: () => Released<unknown>) => Released<unknown>,
+): Mechanisms {
   return new Proxy(inner, {
     get(target, name) {
       const method = Reflect.get(target, name, target) as Call;

@@ -163,12 +163,12 @@ function seatsIn(crowd: Crowd, plan: Plan): readonly Seat[] {
   const others = places(tickets);
   const own = ticketsOf(candidates, 'audit seats');
   const found = places(own);
-  const company = new Map<string, number>();
+  const members = new Map<string, number>();
   const key = ({ cohort, group, slot }: Assignment): string => `${cohort}/${group}/${slot}`;
-  for (const place of others) company.set(key(place), (company.get(key(place)) ?? 0) + 1);
+  for (const place of others) members.set(key(place), (members.get(key(place)) ?? 0) + 1);
   return plan.cohorts.flatMap(({ name, unit }, cohort) => {
     const isThere = (place: Assignment): boolean => place.cohort === cohort;
-    const isPaired = (place: Assignment): boolean => unit === 'row' || company.get(key(place)) === 1;
+    const isPaired = (place: Assignment): boolean => unit === 'row' || members.get(key(place)) === 1;
     const best = found.findIndex((place) => isThere(place) && isPaired(place));
     const index = best >= 0 ? best : found.findIndex(isThere);
     if (index < 0) return [];

@@ -25,18 +25,6 @@ export function addToMoments(moments: Moments, row: Float64Array): void {
   }
 }
 
-/** The moments of both sets together; neither argument changes. */
-export function mergeMoments(left: Moments, right: Moments): Moments {
-  const count = left.count + right.count;
-  const share = count === 0 ? 0 : right.count / count;
-  const mean = left.mean.map((entry, j) => entry + (right.mean[j]! - entry) * share);
-  const squares = left.squares.map((entry, j) => {
-    const gap = right.mean[j]! - left.mean[j]!;
-    return entry + right.squares[j]! + gap * gap * left.count * share;
-  });
-  return { count, mean, squares };
-}
-
 /** Unbiased variance per coordinate; zeros below two rows. */
 export function varianceOf(moments: Moments): Float64Array {
   const { count } = moments;

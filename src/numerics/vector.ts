@@ -33,7 +33,7 @@ export function norm(vector: Float64Array): number {
 }
 
 /** left - right, entry by entry. */
-export function subtract(left: Float64Array, right: Float64Array): Float64Array {
+function subtract(left: Float64Array, right: Float64Array): Float64Array {
   return left.map((entry, i) => entry - right[i]!);
 }
 

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { labelsOf } from '../../cli/base/labels.js';
 import { keelson } from '../support/command.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-everyday-'));
+const scratch = mkdtempSync(join(tmpdir(), 'keelson-counts-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 /** 2,000 contributors, 0 to 199 in the first column, ten of each. */
@@ -29,8 +29,8 @@ async function estimate(name: string, ...pairs: readonly string[]): Promise<Answ
   return JSON.parse(stdout) as Answer;
 }
 
-describe('keelson estimate: everyday queries', () => {
-  it('count: everybody, and one side of a threshold', { tags: ['long'] }, async () => {
+describe('keelson estimate: counting queries', () => {
+  it('count: everybody, and one side of a threshold', async () => {
     const everybody = await estimate('count');
     expect(everybody.labels).toEqual(['contributors']);
     expect(Math.abs(everybody.estimate[0]! - 2_000)).toBeLessThan(15);
@@ -62,7 +62,7 @@ describe('keelson estimate: everyday queries', () => {
   });
 });
 
-describe('keelson plan: everyday queries', () => {
+describe('keelson plan: counting queries', () => {
   it('solves for the cohort that an error needs, in shares of the cohort', async () => {
     const words = ['plan', 'count', '--dimension', '1', ...privacy, '--error', '0.01', '--json'];
     const { cohort, noise } = JSON.parse((await keelson(words)).stdout) as { cohort: number; noise: number[] };

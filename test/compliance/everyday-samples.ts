@@ -13,7 +13,7 @@ const [low, high] = [-5, 45];
 const probabilities = [0.25, 0.5, 0.8];
 
 /** Samples of the counting queries and of quantiles. */
-export const everydaySamples: Readonly<Record<string, ComplianceSample>> = {
+export const countsSamples: Readonly<Record<string, ComplianceSample>> = {
   count: {
     ...counted,
     parameters: { threshold: 0.5 },

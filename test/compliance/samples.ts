@@ -1,4 +1,4 @@
-import { everydaySamples } from './everyday-samples.js';
+import { countsSamples } from './everyday-samples.js';
 import { locationSample, type ComplianceSample } from './suite.js';
 
 /** One entry for each estimator, so that a new one cannot be forgotten. */
@@ -119,7 +119,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     location: false,
     exact: true,
   },
-  ...everydaySamples,
+  ...countsSamples,
 };
 
 /** Other forms of the same estimators. */

@@ -9,7 +9,6 @@ import { clippedMeanEvents, clippedSum, privateClippedMean } from '../../src/pri
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import type { RowBlock } from '../../src/privacy/stages/rows.js';
-import { privateSelection, selectionEvents } from '../../src/privacy/stages/selection.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { seededWork } from '../../src/random/work.js';
 import { recordingMechanisms } from '../support/recording-mechanisms.js';
@@ -240,28 +239,6 @@ describe('the clipped mean', () => {
         { centre: Float64Array.of(0, 0), ball: calibrated.ball, cohort: 8000 },
       ).value;
       expect(mean.kind).toBe('participation-below-plan');
-    }
-  });
-});
-
-describe('tested selection', () => {
-  const asking = { cohort: 'all', candidates: 4, sensitivity: 1, epsilon: 2, delta: 1e-6, floor: 50, grid: 1 };
-  const select = (scores: readonly number[], seed: string): unknown =>
-    privateSelection(
-      createMechanisms(selectionEvents(asking), seededNoise(seed)), Sensitive.of(Float64Array.from(scores)),
-    ).value;
-
-  it('costs epsilon^2/32 + epsilon^2/8, and delta', () => {
-    const cost = costOfEvents(selectionEvents(asking), { disjoint: [] });
-    expect(cost).toMatchObject({ rho: amountOf(4 / 32 + 4 / 8), delta: amountOf(1e-6), epsilon: null });
-  });
-
-  it('returns a clear winner, and never one under the floor', () => {
-    for (let seed = 0; seed < 200; seed++) {
-      expect(select([10, 120, 0, 20], `${seed}`)).toEqual({ kind: 'selected', index: 1 });
-      expect(select([49, 49, 49, 49], `${seed}`)).toEqual({ kind: 'failed' });
-      const mixed = select([49, 75, 49, 74], `${seed}`) as { kind: string; index?: number };
-      if (mixed.kind === 'selected') expect([1, 3]).toContain(mixed.index);
     }
   });
 });

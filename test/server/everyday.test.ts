@@ -6,7 +6,7 @@ import { Bench, batchOf, define, everyMs } from '../support/hub-bench.js';
 /** Every contributor sends two rows, whose mean is (i, 2 i): the i-th counts once however much it sends. */
 const valuesOf = (i: number): Float64Array => Float64Array.of(i - 1, 0, i + 1, 4 * i);
 
-describe('live everyday queries', () => {
+describe('live counting queries', () => {
   let bench: Bench;
   beforeEach(() => { bench = new Bench(); });
   afterEach(() => bench.close());

@@ -15,7 +15,7 @@ function expectScale(distance: (factor: number) => number, limit: number): void 
   expect(distance(0.9)).toBeGreaterThan(limit);
 }
 
-describe('everyday queries err as much as they are charged for (DKW, false failure 1e-6 per test)', () => {
+describe('counting queries err as much as they are charged for (DKW, false failure 1e-6 per test)', () => {
   it('histogram: sqrt 2 / sqrt(2 rho) on every bin, empty ones too', async () => {
     const facts = factsOf(1, 1_000);
     const plan = planOf('histogram', { edges: Array.from({ length: 999 }, (_, i) => i) }, facts);

@@ -45,7 +45,7 @@ const answer = (one: AdmissionRequest): AdmissionResult =>
   ({ verdict: 'accepted', epoch: 1n, position: one.sequence, complete: false });
 
 describe('group commit', () => {
-  it('collects calls, and answers each with its own results once they are durable', async () => {
+  it('waits for more batches, then answers each caller with its own results and only when the list is durable', async () => {
     const { group, commits, pass } = bench();
     const answers: string[] = [];
     const note = (name: string) => (results: readonly AdmissionResult[]) => {

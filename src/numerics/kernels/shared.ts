@@ -19,11 +19,11 @@ function sharedMemory(length: number): SharedArrayBuffer | ArrayBuffer {
   return typeof SharedArrayBuffer === 'function' ? counted(new SharedArrayBuffer(length)) : new ArrayBuffer(length);
 }
 
-const company = Symbol('company');
-/** Shorter memory is not worth counting. In bytes. */
+const companion = Symbol('companion');
+/** Shorter ones are not worth counting. Bytes. */
 const countedFrom = 1 << 16;
-/** Node's longest buffer has at least this length. In bytes. */
-const companyMax = 2 ** 31;
+/** Node's longest buffer is at least this long. Bytes. */
+const companionMax = 2 ** 31;
 
 /**
  * Makes the thread that holds `memory` count it. V8 collects garbage when much memory is held, but
@@ -35,7 +35,7 @@ const companyMax = 2 ** 31;
 function counted(memory: SharedArrayBuffer, byteLength = memory.byteLength): SharedArrayBuffer {
   if (bytes === undefined || byteLength < countedFrom) return memory;
   try {
-    return Object.assign(memory, { [company]: bytes.allocUnsafeSlow(Math.min(byteLength, companyMax)) });
+    return Object.assign(memory, { [companion]: bytes.allocUnsafeSlow(Math.min(byteLength, companionMax)) });
   } catch {
     // No addresses are left for the buffer. The memory itself is usable.
     return memory;

@@ -53,11 +53,7 @@ export function addAmounts(...amounts: readonly Amount[]): Amount {
   return amounts.reduce<bigint>((sum, amount) => sum + amount, 0n) as Amount;
 }
 
-export function largerAmount(left: Amount, right: Amount): Amount {
-  return left > right ? left : right;
-}
-
-/** A double that is at least the amount. For display and reports, never for decisions. */
+/** A double that is at least the amount: for display and for reports, never for deciding. */
 export function amountToNumber(amount: Amount): number {
   const near = Number(amount) / 2 ** 64;
   return amountOf(near) >= amount ? near : near * (1 + 2 ** -52);

@@ -158,16 +158,6 @@ export function pureForRho(rho: number): number {
  * interval of length epsilon, so it is (epsilon^2 / 8)-zCDP (Cesar and Rogers 2021; Hoeffding's
  * lemma). Rounded up.
  */
-export function rhoOfExponential(epsilon: number): number {
-  return ((epsilon * epsilon) / 8) * (1 + 2 ** -50);
-}
-
-/** The largest epsilon whose `rhoOfExponential` is within rho. Rounded down. */
 export function exponentialForRho(rho: number): number {
   return Math.sqrt(8 * rho) * (1 - 2 ** -50);
-}
-
-/** (epsilon, delta)-DP is delta-approximate (epsilon^2 / 2)-zCDP, for each pair of neighbours. */
-export function zcdpOfApproximate(epsilon: number, delta: number): { readonly rho: number; readonly delta: number } {
-  return { rho: rhoOfPure(epsilon), delta };
 }

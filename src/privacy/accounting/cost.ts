@@ -1,5 +1,4 @@
 import type { Amount } from './amount.js';
-import type { MechanismEvent } from './events.js';
 
 /**
  * What one release costs a contributor.
@@ -36,6 +35,3 @@ export type BudgetRule =
 export interface CohortComposition {
   readonly disjoint: readonly string[];
 }
-
-/** Implemented in accounting/composition.ts. */
-export type CostOfEvents = (events: readonly MechanismEvent[], cohorts: CohortComposition) => PrivacyCost;

@@ -1,6 +1,6 @@
 import { Sensitive } from '../../../src/base/brands.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
-import { privateSelection, selectionEvents } from '../../../src/privacy/stages/selection.js';
+import { privateSelection, selectionEvents } from '../../support/tested-selection.js';
 import { seededNoise } from '../../../src/random/insecure.js';
 
 /**

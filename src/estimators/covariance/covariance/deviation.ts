@@ -1,4 +1,4 @@
-import { normalCdf, normalQuantile } from '../../../numerics/normal.js';
+import { normalQuantile } from '../../../numerics/normal.js';
 
 /**
  * How far covariances of Gaussian groups are from each other, for planning. For independent Wishart
@@ -33,12 +33,4 @@ export function distanceQuantile({ centre, width }: RootLaw, probability: number
   const z = normalQuantile(Math.sqrt(probability));
   const cubeRoot = 1 - 1 / (9 * gammaShape) + z / (3 * Math.sqrt(gammaShape));
   return centre + width * (gammaShape * gammaScale * cubeRoot ** 3 - gammaShift);
-}
-
-/** The probability that two groups are within a distance. */
-export function distanceProbability({ centre, width }: RootLaw, distance: number): number {
-  const scaled = ((distance - centre) / width + gammaShift) / (gammaShape * gammaScale);
-  if (!(scaled > 0)) return 0;
-  const z = (Math.cbrt(scaled) - (1 - 1 / (9 * gammaShape))) * 3 * Math.sqrt(gammaShape);
-  return normalCdf(z) ** 2;
 }

@@ -1,7 +1,11 @@
-import type { Released, Sensitive } from '../../base/brands.js';
-import { exponentialEvent, laplaceThresholdEvent } from '../accounting/calibration.js';
-import type { ExponentialEvent, LaplaceThresholdEvent } from '../accounting/events.js';
-import type { Mechanisms } from '../mechanisms/contract.js';
+import type { Released, Sensitive } from '../../src/base/brands.js';
+import {
+  exponentialEvent, laplaceThresholdEvent,
+} from '../../src/privacy/accounting/calibration.js';
+import type {
+  ExponentialEvent, LaplaceThresholdEvent,
+} from '../../src/privacy/accounting/events.js';
+import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 
 /**
  * Private selection with a promise: the exponential mechanism picks a candidate, and a threshold
@@ -31,7 +35,9 @@ export interface SelectionOptions {
 }
 
 /** The events `<name>/choice` and `<name>/test`. */
-export function selectionEvents(options: SelectionOptions): readonly [ExponentialEvent, LaplaceThresholdEvent] {
+export function selectionEvents(
+  options: SelectionOptions,
+): readonly [ExponentialEvent, LaplaceThresholdEvent] {
   const { cohort, candidates, sensitivity, delta, floor, name = 'selection' } = options;
   const epsilon = options.epsilon / 2;
   return [
