@@ -76,7 +76,7 @@ async function measure(label, dimension, raw, truthOf, hostile = null) {
     const rows = Array.from({ length: cohort }, (_, i) => (hostile !== null && i < 0.02 * cohort ? hostile(truth) : row()));
     const outcome = await runOffline({
       plan, dimension, rows, work: seededWork(utf8(name)), mechanisms: createMechanisms(plan.events, seededNoise(`${name} noise`)),
-      tickets: seededNoise(`${name} tickets`),
+      assignmentHashes: seededNoise(`${name} tickets`),
     });
     if (outcome.kind === 'refused') throw new Error(outcome.text);
     distances.push(totalVariation(truth, outcome.estimate, dimension, normal));

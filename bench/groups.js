@@ -29,8 +29,8 @@ const facts = { dimension, cohort: people, participation: 'secret', target };
 const random = seededWork(new Uint8Array(8));
 const normal = () => Math.sqrt(-2 * Math.log(1 - random.uniform())) * Math.cos(2 * Math.PI * random.uniform());
 const rows = Array.from({ length: block }, () => Float64Array.from({ length: dimension }, normal));
-const tickets = new Uint8Array(block * 32);
-const ticketViews = Array.from({ length: block }, (_, i) => tickets.subarray(32 * i, 32 * i + 32));
+const assignmentHashes = new Uint8Array(block * 32);
+const assignmentHashViews = Array.from({ length: block }, (_, i) => assignmentHashes.subarray(32 * i, 32 * i + 32));
 
 function planOf(name, raw) {
   const estimator = findEstimator(name);
@@ -106,7 +106,7 @@ function plainScatter(groups) {
 function timed(...adds) {
   const spent = adds.map(() => ({ cpu: 0, wall: 0 }));
   for (let done = 0, turn = 0; done < people; done += block, turn++) {
-    randomFillSync(tickets);
+    randomFillSync(assignmentHashes);
     const count = Math.min(block, people - done);
     for (let which = 0; which < adds.length; which++) {
       const at = (which + turn) % adds.length;
@@ -122,15 +122,15 @@ function timed(...adds) {
 }
 
 function fold(add, count) {
-  for (let i = 0; i < count; i++) add(ticketViews[i], rows[i]);
+  for (let i = 0; i < count; i++) add(assignmentHashViews[i], rows[i]);
 }
 
 const median = (values) => values.toSorted((left, right) => left - right)[values.length >> 1];
 
-const groupIndex = (ticket, groups) => ((ticket[8] << 16 | ticket[9] << 8 | ticket[10]) * groups) >>> 24;
+const groupIndex = (assignmentHash, groups) => ((assignmentHash[8] << 16 | assignmentHash[9] << 8 | assignmentHash[10]) * groups) >>> 24;
 const folding = (plan) => {
   const groups = createGroups(plan, dimension);
-  return { groups, add: (ticket, row) => groups.add(ticket, row) };
+  return { groups, add: (assignmentHash, row) => groups.add(assignmentHash, row) };
 };
 const memory = () => {
   globalThis.gc?.();
@@ -151,8 +151,8 @@ console.log(`${people} contributors, ${dimension} columns`);
 const before = memory();
 // First, because the process holds nothing else now.
 const together = [folding(robust), folding(covariancePlan)];
-const [both] = timed((ticket, row) => {
-  for (const { add } of together) add(ticket, row);
+const [both] = timed((assignmentHash, row) => {
+  for (const { add } of together) add(assignmentHash, row);
 });
 const after = memory();
 console.log(`both in one pass: ${both.cpu.toFixed(0)} ns/row, ${(after.held - before.held).toFixed(0)} MiB held, `
@@ -171,7 +171,7 @@ console.log('median of rounds                     ns/row, CPU   plain Welford   
 for (const [name, plan, plainOf, groups] of cases) {
   const measured = Array.from({ length: rounds + 1 }, () => {
     const plain = plainOf(groups);
-    return timed((ticket, row) => plain(groupIndex(ticket, groups), row), folding(plan).add);
+    return timed((assignmentHash, row) => plain(groupIndex(assignmentHash, groups), row), folding(plan).add);
   }).slice(1);
   const ratios = (clock) => measured.map(([plain, own]) => own[clock] / plain[clock]);
   const of = (which) => median(measured.map((round) => round[which].cpu)).toFixed(0);

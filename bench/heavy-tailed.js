@@ -31,7 +31,7 @@ function planOf(name, raw, { dimension, cohort, target }) {
 async function release(plan, dimension, rows, seed) {
   const outcome = await runOffline({
     plan, dimension, rows, work: seededWork(utf8(seed)),
-    mechanisms: createMechanisms(plan.events, seededNoise(`${seed} noise`)), tickets: seededNoise(`${seed} tickets`),
+    mechanisms: createMechanisms(plan.events, seededNoise(`${seed} noise`)), assignmentHashes: seededNoise(`${seed} tickets`),
   });
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return outcome.estimate;

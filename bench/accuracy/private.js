@@ -56,7 +56,7 @@ export async function release(plan, values, dimension, { seed, noise }) {
   const bytes = (label) => (noise === 'secure' ? secureNoise() : seededNoise(`${seed} ${label}`));
   const outcome = await runOffline({
     plan, dimension, rows: rowsOf(values, dimension), mechanisms: createMechanisms(plan.events, bytes('noise')),
-    tickets: seededNoise(`${seed} tickets`), work: seededWork(utf8(seed)), compute: pool,
+    assignmentHashes: seededNoise(`${seed} tickets`), work: seededWork(utf8(seed)), compute: pool,
   });
   return outcome.kind === 'value' ? outcome.estimate : null;
 }

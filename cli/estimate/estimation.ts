@@ -69,10 +69,11 @@ export async function estimateRows(table: RowTable, request: EstimateRequest): P
   const startedMs = request.monotonicMs();
   const answer = await estimateTable({
     rows: { values: table.values, count: table.count, isWhole: table.isWhole ?? false },
-    dimension, estimator, parameters, target, cohort, compute,
-    noise: randomness.noise(`${label}/release`),
-    tickets: randomness.noise(`${label}/tickets`),
-    work: randomness.work(label),
+    mechanisms: createMechanisms(plan.events, request.randomness.noise(`${request.label}/release`)),
+    // Assignment hashes decide who shares a group with whom: secret, so from the noise source.
+    assignmentHashes: request.randomness.noise(`${request.label}/tickets`),
+    work: request.randomness.work(request.label),
+    compute: request.compute,
   });
   if (answer.kind === 'infeasible') {
     return { result: infeasible(answer, target, size), estimatorSeconds: undefined };

@@ -9,7 +9,7 @@ import { seededWork } from '../../src/random/work.js';
 import type { EpochProgress, EpochSetup, RowPart } from './contract.js';
 import { publishable } from './outcome.js';
 import { OpenContributions } from './reduction.js';
-import { ticketOf } from './tickets.js';
+import { assignmentHashOf } from './tickets.js';
 
 /** Finds an estimator by the name in a study's facts. */
 export type FindEstimator = (name: string) => Estimator;
@@ -103,7 +103,7 @@ export class EpochEngine {
   }
 
   #fold(contributor: Uint8Array, row: Float64Array): void {
-    this.#groups.add(ticketOf(this.#assignmentKey, contributor), row);
+    this.#groups.add(assignmentHashOf(this.#assignmentKey, contributor), row);
   }
 
   /**

@@ -9,7 +9,7 @@ import { createHmac } from 'node:crypto';
  * @param contributor 32 bytes.
  * @returns 32 bytes; see `assign` in src/estimators.
  */
-export function ticketOf(assignmentKey: Uint8Array, contributor: Uint8Array): Uint8Array {
+export function assignmentHashOf(assignmentKey: Uint8Array, contributor: Uint8Array): Uint8Array {
   return createHmac('sha256', assignmentKey).update(contributor).digest();
 }
 
@@ -18,7 +18,9 @@ export function ticketOf(assignmentKey: Uint8Array, contributor: Uint8Array): Ui
  * hash, so the two are never equal.
  * @param sequence of the batch: with the contributor's key it identifies the batch.
  */
-export function recordSeedOf(assignmentKey: Uint8Array, contributor: Uint8Array, sequence: bigint): Uint8Array {
+export function recordSeedOf(
+  assignmentKey: Uint8Array, contributor: Uint8Array, sequence: bigint,
+): Uint8Array {
   const number = new Uint8Array(8);
   new DataView(number.buffer).setBigUint64(0, sequence);
   return createHmac('sha256', assignmentKey).update(contributor).update('record').update(number).digest();

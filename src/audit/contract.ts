@@ -4,8 +4,8 @@
  */
 export interface Contributors {
   readonly count: number;
-  /** 32 bytes each. They decide which contributors share a group. */
-  readonly tickets: Uint8Array;
+  /** 32 bytes each: who shares a group with whom. */
+  readonly assignmentHashes: Uint8Array;
   /** Row-major, count * dimension. */
   readonly rows: Float64Array;
 }

@@ -1,5 +1,7 @@
 import { utf8 } from '../base/bytes.js';
-import { assign, ticketBytes, type Assignment } from '../estimators/summaries/assignment.js';
+import {
+  assign, assignmentHashBytes, type Assignment,
+} from '../estimators/summaries/assignment.js';
 import type { ParameterValues, Plan, StudyFacts } from '../estimators/contract/estimator.js';
 import { normalQuantile } from '../numerics/normal.js';
 import { seededWork } from '../random/work.js';
@@ -42,7 +44,8 @@ export function crowds(facts: PairFacts): readonly Crowd[] {
   const draw = seededWork(utf8('audit crowd'));
   const count = cohort - 1;
   const normal = (): number => normalQuantile((draw.uniform() * 2 ** 53 + 0.5) / (2 ** 53 + 1));
-  const spread = new Float64Array(count * dimension).map((_, i) => normal() * units[i % dimension]!);
+  const spread = new Float64Array(count * dimension).map((_, i) =>
+    normal() * units[i % dimension]!);
   return [
     { name: 'still', rows: new Float64Array(count * dimension), count },
     { name: 'spread', rows: spread, count },
@@ -51,14 +54,18 @@ export function crowds(facts: PairFacts): readonly Crowd[] {
 
 /** The first `count` contributors of a crowd, for outcomes that depend on the number of people. */
 export function part(crowd: Crowd, count: number, dimension: number): Crowd {
-  return { name: `${crowd.name}, ${count} present`, rows: crowd.rows.subarray(0, count * dimension), count };
+  return {
+    name: `${crowd.name}, ${count} present`, rows: crowd.rows.subarray(0, count * dimension), count,
+  };
 }
 
 /**
  * Pairs within one crowd: the changes that could move an answer most, for a contributor in each
  * cohort. If the estimator compares rows in pairs, the contributor has a partner.
  */
-export function pairsWithin(crowd: Crowd, facts: PairFacts, depth: 'all' | 'few' = 'all'): readonly NeighbourPair[] {
+export function pairsWithin(
+  crowd: Crowd, facts: PairFacts, depth: 'all' | 'few' = 'all',
+): readonly NeighbourPair[] {
   const { plan } = facts;
   const changes = changesOf(facts).slice(0, depth === 'all' ? Infinity : fewChanges);
   const seats = seatsIn(crowd, plan);
@@ -66,7 +73,9 @@ export function pairsWithin(crowd: Crowd, facts: PairFacts, depth: 'all' | 'few'
     const lists = [changes.map((change) => pairOf(crowd, change, seat, facts, false))];
     // A contributor alone in its group decides the group's summary.
     const { groups, unit } = plan.cohorts[seat.place.cohort]!;
-    if (groups > 1 && unit === 'row') lists.push(changes.map((change) => pairOf(crowd, change, seat, facts, true)));
+    if (groups > 1 && unit === 'row') {
+      lists.push(changes.map((change) => pairOf(crowd, change, seat, facts, true)));
+    }
     return lists;
   }));
 }
@@ -74,7 +83,8 @@ export function pairsWithin(crowd: Crowd, facts: PairFacts, depth: 'all' | 'few'
 /** The first of each list, then the second of each, and so on. */
 export function interleaved<T>(lists: readonly (readonly T[])[]): readonly T[] {
   const longest = Math.max(0, ...lists.map((list) => list.length));
-  return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
+  return Array.from({ length: longest }, (_, i) =>
+    lists.flatMap((list) => list.slice(i, i + 1))).flat();
 }
 
 /** The first changes of the list are worth trying in every crowd. */
@@ -84,7 +94,8 @@ function changesOf({ plan, facts, parameters }: PairFacts): Change[] {
   const { dimension, participation } = facts;
   const units = unitsOf({ plan, facts, parameters });
   const along = (multiple: number): Float64Array => units.map((unit) => unit * multiple);
-  const axis = (multiple: number): Float64Array => units.map((unit, j) => (j === 0 ? unit * multiple : 0));
+  const axis = (multiple: number): Float64Array =>
+    units.map((unit, j) => (j === 0 ? unit * multiple : 0));
   const changes: Change[] = [
     { name: 'far corner to far corner', left: along(far), right: along(-far) },
     { name: 'a duplicate to far away', left: along(0), right: along(far) },
@@ -98,10 +109,14 @@ function changesOf({ plan, facts, parameters }: PairFacts): Change[] {
   if (dimension > 1) {
     changes.push({ name: 'far to far along one column', left: axis(far), right: axis(-far) });
     const other = units.map((unit, j) => (j === 1 ? unit * far : 0));
-    changes.push({ name: 'far along one column to far along another', left: axis(far), right: other });
+    changes.push({
+      name: 'far along one column to far along another', left: axis(far), right: other,
+    });
   }
   for (const size of reaches(plan)) {
-    changes.push({ name: `across, ${size} scales each way`, left: along(size), right: along(-size) });
+    changes.push({
+      name: `across, ${size} scales each way`, left: along(size), right: along(-size),
+    });
   }
   const anchors = anchorsOf(parameters);
   anchors.forEach((anchor, i) => anchors.slice(i + 1).forEach((second) => changes.push({
@@ -121,7 +136,9 @@ function reaches(plan: Plan): readonly number[] {
     .filter(([name, value]) => /radius/i.test(name) && typeof value === 'number' && value > 0)
     .map(([, value]) => Number((value as number).toPrecision(3)));
   const [first] = stated;
-  return first === undefined ? [1] : [...new Set([0.45 * first, 0.9 * first].map((size) => Number(size.toPrecision(2))))];
+  return first === undefined
+    ? [1]
+    : [...new Set([0.45 * first, 0.9 * first].map((size) => Number(size.toPrecision(2))))];
 }
 
 /** Numbers in the parameters, such as the ends of a public range. */
@@ -136,16 +153,17 @@ function anchorsOf(parameters: ParameterValues): readonly number[] {
 /** The size of a usual step for the estimator, per column. */
 function unitsOf({ facts, parameters }: PairFacts): Float64Array {
   const { scale } = parameters;
-  return new Float64Array(facts.dimension).map((_, j) => (Array.isArray(scale) ? (scale[j] as number) : 1));
+  return new Float64Array(facts.dimension).map((_, j) =>
+    (Array.isArray(scale) ? (scale[j] as number) : 1));
 }
 
 /** The places of the contributor who changes and of all others. */
 interface Seat {
   readonly name: string;
-  readonly ticket: Uint8Array;
+  readonly assignmentHash: Uint8Array;
   readonly place: Assignment;
   readonly others: readonly Assignment[];
-  readonly tickets: Uint8Array;
+  readonly assignmentHashes: Uint8Array;
 }
 
 /** How many tickets to try until one leads to the wanted place. */
@@ -155,58 +173,66 @@ const candidates = 2000;
  * A seat in every cohort in which one can be found. It has a partner if rows are taken in pairs.
  */
 function seatsIn(crowd: Crowd, plan: Plan): readonly Seat[] {
-  const tickets = ticketsOf(crowd.count, 'audit tickets');
+  const assignmentHashes = assignmentHashesOf(crowd.count, 'audit tickets');
   const places = (list: Uint8Array): readonly Assignment[] => Array.from(
-    { length: list.length / ticketBytes },
-    (_, i) => assign(list.subarray(i * ticketBytes, (i + 1) * ticketBytes), plan.cohorts),
+    { length: list.length / assignmentHashBytes },
+    (_, i) => assign(
+      list.subarray(i * assignmentHashBytes, (i + 1) * assignmentHashBytes), plan.cohorts,
+    ),
   );
-  const others = places(tickets);
-  const own = ticketsOf(candidates, 'audit seats');
+  const others = places(assignmentHashes);
+  const own = assignmentHashesOf(candidates, 'audit seats');
   const found = places(own);
   const members = new Map<string, number>();
   const key = ({ cohort, group, slot }: Assignment): string => `${cohort}/${group}/${slot}`;
   for (const place of others) members.set(key(place), (members.get(key(place)) ?? 0) + 1);
   return plan.cohorts.flatMap(({ name, unit }, cohort) => {
     const isThere = (place: Assignment): boolean => place.cohort === cohort;
-    const isPaired = (place: Assignment): boolean => unit === 'row' || members.get(key(place)) === 1;
+    const isPaired = (place: Assignment): boolean =>
+      unit === 'row' || members.get(key(place)) === 1;
     const best = found.findIndex((place) => isThere(place) && isPaired(place));
     const index = best >= 0 ? best : found.findIndex(isThere);
     if (index < 0) return [];
-    const ticket = own.subarray(index * ticketBytes, (index + 1) * ticketBytes);
+    const assignmentHash = own.subarray(
+      index * assignmentHashBytes, (index + 1) * assignmentHashBytes,
+    );
     const suffix = plan.cohorts.length === 1 ? '' : `, in cohort ${name}`;
-    return [{ name: suffix, ticket, place: found[index]!, others, tickets }];
+    return [{ name: suffix, assignmentHash, place: found[index]!, others, assignmentHashes }];
   });
 }
 
-function pairOf(crowd: Crowd, change: Change, seat: Seat, { facts }: PairFacts, isAlone: boolean): NeighbourPair {
+function pairOf(
+  crowd: Crowd, change: Change, seat: Seat, { facts }: PairFacts, isAlone: boolean,
+): NeighbourPair {
   const { dimension } = facts;
   const present: number[] = [];
   seat.others.forEach(({ cohort, group }, i) => {
     if (!isAlone || cohort !== seat.place.cohort || group !== seat.place.group) present.push(i);
   });
-  const tickets = new Uint8Array((present.length + 1) * ticketBytes);
+  const assignmentHashes = new Uint8Array((present.length + 1) * assignmentHashBytes);
   const rows = new Float64Array((present.length + 1) * dimension);
   present.forEach((other, i) => {
-    tickets.set(seat.tickets.subarray(other * ticketBytes, (other + 1) * ticketBytes), i * ticketBytes);
+    assignmentHashes.set(seat.assignmentHashes.subarray(other * assignmentHashBytes, (other + 1) * assignmentHashBytes), i * assignmentHashBytes);
     rows.set(crowd.rows.subarray(other * dimension, (other + 1) * dimension), i * dimension);
   });
-  tickets.set(seat.ticket, present.length * ticketBytes);
+  assignmentHashes.set(seat.assignmentHash, present.length * assignmentHashBytes);
   const side = (row: Float64Array | null): Contributors => {
     const count = present.length + (row === null ? 0 : 1);
     const own = rows.slice(0, count * dimension);
     if (row !== null) own.set(row, present.length * dimension);
-    return { count, tickets: tickets.subarray(0, count * ticketBytes), rows: own };
+    return {
+      count, assignmentHashes: assignmentHashes.subarray(0, count * assignmentHashBytes), rows: own,
+    };
   };
   const name = `${crowd.name}: ${change.name}${seat.name}${isAlone ? ', alone in its group' : ''}`;
   return { name, left: side(change.left), right: side(change.right) };
 }
 
 /**
- * Fixed places for all contributors. A guarantee holds for each assignment, so an audit may choose
- * one.
+ * Fixed places for everybody: a guarantee holds for each assignment, so an audit may choose one.
  */
-function ticketsOf(count: number, label: string): Uint8Array {
-  const tickets = new Uint8Array(count * ticketBytes);
-  seededWork(utf8(label)).fill(tickets);
-  return tickets;
+function assignmentHashesOf(count: number, label: string): Uint8Array {
+  const assignmentHashes = new Uint8Array(count * assignmentHashBytes);
+  seededWork(utf8(label)).fill(assignmentHashes);
+  return assignmentHashes;
 }

@@ -1,13 +1,15 @@
 import { utf8 } from '../base/bytes.js';
 import { inlineCompute } from '../estimators/contract/compute.js';
 import type { FinishedSummaries, Plan } from '../estimators/contract/estimator.js';
-import { createGroups, ticketBytes } from '../estimators/run.js';
+import { createGroups, assignmentHashBytes } from '../estimators/run.js';
 import type { MechanismEvent } from '../privacy/accounting/events.js';
 import type { Mechanisms } from '../privacy/mechanisms/contract.js';
 import { createMechanisms } from '../privacy/mechanisms/index.js';
 import type { NoiseSource } from '../random/source.js';
 import { seededWork } from '../random/work.js';
-import type { Contributors, NeighbourPair, OutputBlock, Side, TrialPool, TrialRequest } from './contract.js';
+import type {
+  Contributors, NeighbourPair, OutputBlock, Side, TrialPool, TrialRequest,
+} from './contract.js';
 import { recording, repeating, Unanswered, type Answers } from './given.js';
 import { outputWidth, writeOutput, writeUnanswered } from './outputs.js';
 
@@ -69,7 +71,9 @@ export class TrialRunner {
     let answers: Answers = new Map();
     for (let rehearsal = 0; rehearsal < rehearsalsMax; rehearsal++) {
       answers = new Map();
-      const released = await plan.release(summaries, recording(mechanisms(plan.events, noise), answers), this.#compute);
+      const released = await plan.release(
+        summaries, recording(mechanisms(plan.events, noise), answers), this.#compute,
+      );
       if (released.value.kind === 'value') break;
     }
     this.#given.set(pair.name, answers);
@@ -87,18 +91,24 @@ export class TrialRunner {
   }
 }
 
-/** Work randomness is the same on both sides. No proof relies on it, so an audit may fix it. */
-function summariesOf({ plan, dimension }: TrialSubject, { count, tickets, rows }: Contributors): FinishedSummaries {
+/** Work randomness is the same on both sides: no proof rests on it, so an audit may fix it. */
+function summariesOf(
+  { plan, dimension }: TrialSubject, { count, assignmentHashes, rows }: Contributors,
+): FinishedSummaries {
   const groups = createGroups(plan, dimension);
   for (let i = 0; i < count; i++) {
-    const ticket = tickets.subarray(i * ticketBytes, (i + 1) * ticketBytes);
-    groups.add(ticket, rows.subarray(i * dimension, (i + 1) * dimension));
+    const assignmentHash = assignmentHashes.subarray(
+      i * assignmentHashBytes, (i + 1) * assignmentHashBytes,
+    );
+    groups.add(assignmentHash, rows.subarray(i * dimension, (i + 1) * dimension));
   }
   return groups.finish(seededWork(utf8('audit')));
 }
 
 /** Trials on the calling thread. @param noiseOf - the noise of one request, by its label. */
-export function inlineTrials(subject: TrialSubject, noiseOf: (label: string) => NoiseSource): TrialPool {
+export function inlineTrials(
+  subject: TrialSubject, noiseOf: (label: string) => NoiseSource,
+): TrialPool {
   const runner = new TrialRunner(subject);
   return { parallelism: 1, run: (request) => runner.run(request, noiseOf(request.label)) };
 }

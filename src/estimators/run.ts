@@ -3,7 +3,7 @@ import { checkObject, kindOf } from '../base/given.js';
 import type { Outcome } from '../base/outcome.js';
 import type { Mechanisms } from '../privacy/mechanisms/contract.js';
 import type { WorkRandom } from '../random/source.js';
-import { ticketBytes } from './summaries/assignment.js';
+import { assignmentHashBytes } from './summaries/assignment.js';
 import { inlineCompute } from './contract/compute.js';
 import type { Compute, Plan } from './contract/estimator.js';
 import { adoptRows, type ByteSource, type OwnedRows } from './summaries/adopted-rows.js';
@@ -13,26 +13,35 @@ import { createGroups, type Groups } from './summaries/groups.js';
 export type { ByteSource, OwnedRows } from './summaries/adopted-rows.js';
 export { createGroups, decodeGroups, mergeGroups, type Groups, type GroupsProgress } from './summaries/groups.js';
 export { inlineCompute, type Kernels } from './contract/compute.js';
-export { assign, ticketBytes, type Assignment } from './summaries/assignment.js';
+export { assign, assignmentHashBytes, type Assignment } from './summaries/assignment.js';
 
 /** What `runOffline` takes. */
 export interface OfflineRun {
   readonly plan: Plan;
   /** Columns of a row. */
   readonly dimension: number;
-  /** One row per contributor; a row with a non-finite entry is a contributor without data. Owned rows are used up. */
+  /**
+   * One row per contributor; a row with a non-finite entry is a contributor without data. Owned
+   * rows are used up.
+   */
   readonly rows: Iterable<ArrayLike<number>> | AsyncIterable<ArrayLike<number>> | OwnedRows;
-  /** Built from the plan's events and used up by this run: `createMechanisms(plan.events, noise)`. */
+  /**
+   * Built from the plan's events and used up by this run: `createMechanisms(plan.events, noise)`.
+   */
   readonly mechanisms: Mechanisms;
-  /** Where each row's ticket comes from; must be secret and fresh, so `secureNoise()` outside tests. */
-  readonly tickets: ByteSource;
+  /**
+   * Where each row's assignment hash comes from; must be secret and fresh, so `secureNoise()`
+   * outside tests.
+   */
+  readonly assignmentHashes: ByteSource;
   readonly work: WorkRandom;
   readonly compute?: Compute;
 }
 
 /**
- * Runs one release over rows at hand: assigns each row to its group by a fresh ticket, finishes the
- * summaries and releases. Charging is the caller's business: charge `plan.cost` before calling.
+ * Runs one release over rows at hand: assigns each row to its group by a fresh assignment hash,
+ * finishes the summaries and releases. Charging is the caller's business: charge `plan.cost` before
+ * calling.
  * @throws InvalidParameterError for an option that is missing or of the wrong form, for an
  *   infeasible plan, and for a row without `dimension` numbers.
  */
@@ -40,7 +49,7 @@ export async function runOffline(run: OfflineRun): Promise<Outcome> {
   checkRun(run);
   const { plan, dimension, rows, mechanisms, work, compute = inlineCompute() } = run;
   if (isOwned(rows)) {
-    const adopted = adoptRows(plan, dimension, rows, run.tickets, work);
+    const adopted = adoptRows(plan, dimension, rows, run.assignmentHashes, work);
     if (adopted !== null) return (await plan.release(adopted, mechanisms, compute)).value;
   }
   const groups = createGroups(plan, dimension);
@@ -49,18 +58,18 @@ export async function runOffline(run: OfflineRun): Promise<Outcome> {
 }
 
 function checkRun(run: OfflineRun): void {
-  checkObject(run, 'a run is { plan, dimension, rows, mechanisms, tickets, work }');
+  checkObject(run, 'a run is { plan, dimension, rows, mechanisms, assignmentHashes, work }');
   checkPlan(run.plan);
   checkDimension(run.dimension);
-  const { rows, mechanisms, tickets, work } = run;
-  const given = { rows, mechanisms, tickets, work };
+  const { rows, mechanisms, assignmentHashes, work } = run;
+  const given = { rows, mechanisms, assignmentHashes, work };
   const remedies = {
     rows: 'a list of rows, each a list of numbers',
     mechanisms: 'createMechanisms(plan.events, secureNoise())',
-    tickets: 'secureNoise()',
+    assignmentHashes: 'secureNoise()',
     work: 'seededWork(seed)',
   };
-  for (const name of ['rows', 'mechanisms', 'tickets', 'work'] as const) {
+  for (const name of ['rows', 'mechanisms', 'assignmentHashes', 'work'] as const) {
     if (typeof given[name] === 'object' && given[name] !== null) continue;
     throw new InvalidParameterError(`${name} is ${kindOf(given[name])}: give ${remedies[name]}`);
   }
@@ -84,18 +93,20 @@ export async function releaseGroups(
   checkPlan(plan);
   checkObject(groups, 'groups are what createGroups(plan, dimension) returns');
   checkObject(means, 'the third argument is { mechanisms, work }');
-  const released = await plan.release(groups.finish(means.work), means.mechanisms, means.compute ?? inlineCompute());
+  const released = await plan.release(
+    groups.finish(means.work), means.mechanisms, means.compute ?? inlineCompute(),
+  );
   return released.value;
 }
 
 async function addRows(
-  groups: Groups, { tickets, dimension }: OfflineRun,
+  groups: Groups, { assignmentHashes, dimension }: OfflineRun,
   rows: Iterable<ArrayLike<number>> | AsyncIterable<ArrayLike<number>>,
 ): Promise<void> {
-  const ticket = new Uint8Array(ticketBytes);
+  const assignmentHash = new Uint8Array(assignmentHashBytes);
   for await (const row of rows) {
     checkRow(row, dimension);
-    tickets.fill(ticket);
-    groups.add(ticket, Float64Array.from(row));
+    assignmentHashes.fill(assignmentHash);
+    groups.add(assignmentHash, Float64Array.from(row));
   }
 }

@@ -51,7 +51,7 @@ export const locationSample: ComplianceSample = {
 };
 
 interface Entry {
-  readonly ticket: Uint8Array;
+  readonly assignmentHash: Uint8Array;
   readonly row: Float64Array;
 }
 
@@ -96,13 +96,13 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
 
   const entries = (data: DataSource, count: number, hostile?: { share: number; row(data: DataSource): Float64Array }): Entry[] =>
     Array.from({ length: count }, (_, i) => ({
-      ticket: data.ticket(),
+      assignmentHash: data.assignmentHash(),
       row: hostile !== undefined && i < hostile.share * count ? hostile.row(data) : sample.honest(data),
     }));
 
   const filled = (plan: Plan, list: readonly Entry[]): Groups => {
     const groups = createGroups(plan, dimension);
-    for (const { ticket, row } of list) groups.add(ticket, row);
+    for (const { assignmentHash, row } of list) groups.add(assignmentHash, row);
     return groups;
   };
 
@@ -271,9 +271,9 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       const data = dataSource(`${estimator.name} null`);
       const groups = createGroups(plan, dimension);
       const wide = new Float64Array(dimension + 1);
-      expect(() => groups.add(data.ticket(), wide)).toThrow(InvalidParameterError);
+      expect(() => groups.add(data.assignmentHash(), wide)).toThrow(InvalidParameterError);
       const list = entries(data, cohort);
-      const withNull = filled(plan, [...list, { ticket: data.ticket(), row: new Float64Array(dimension).fill(NaN) }]);
+      const withNull = filled(plan, [...list, { assignmentHash: data.assignmentHash(), row: new Float64Array(dimension).fill(NaN) }]);
       expect(await release(plan, withNull, 'null')).toEqual(await release(plan, filled(plan, list), 'null'));
     });
   });
@@ -348,9 +348,9 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
     it.runIf(sample.location)('is as good far from the origin, and with a constant column', async () => {
       const data = dataSource(`${estimator.name} far`);
       const shift = 1e6 * scale;
-      const far = entries(data, cohort).map(({ ticket, row }) => ({ ticket, row: row.map((entry) => entry + shift) }));
+      const far = entries(data, cohort).map(({ assignmentHash, row }) => ({ assignmentHash, row: row.map((entry) => entry + shift) }));
       expect(errorOf(await release(plan, filled(plan, far), 'far'), [], shift)).toBeLessThan(4 * plan.expectedError(0).total);
-      const constant = far.map(({ ticket, row }) => ({ ticket, row: row.map((entry, j) => (j === 0 ? shift : entry)) }));
+      const constant = far.map(({ assignmentHash, row }) => ({ assignmentHash, row: row.map((entry, j) => (j === 0 ? shift : entry)) }));
       expect(errorOf(await release(plan, filled(plan, constant), 'constant'), [], shift))
         .toBeLessThan(4 * plan.expectedError(0).total);
     });

@@ -46,8 +46,8 @@ async function workOf(plan: Plan, rows: readonly Row[], seed: string): Promise<W
   const data = dataSource(seed);
   const groups = createGroups(plan, dimension);
   for (const row of rows) {
-    const ticket = data.ticket();
-    if (row !== null) groups.add(ticket, row);
+    const assignmentHash = data.assignmentHash();
+    if (row !== null) groups.add(assignmentHash, row);
   }
   const { compute, passes } = countedCompute();
   const mechanisms = mechanismsByEvent(plan.events, seed);

@@ -63,7 +63,7 @@ describe.each(queries)('%s under pure privacy', (name, raw, deviation) => {
     for (let round = 0; round < 300; round++) {
       const outcome = await runOffline({
         plan, dimension: 1, rows: Array.from(rows, (value) => Float64Array.of(value)), work: work(),
-        mechanisms: createMechanisms(plan.events, seededNoise(`${name} ${round}`)), tickets: seededNoise('tickets'),
+        mechanisms: createMechanisms(plan.events, seededNoise(`${name} ${round}`)), assignmentHashes: seededNoise('tickets'),
       });
       if (outcome.kind === 'refused') throw new Error(outcome.text);
       answers.push([...outcome.estimate]);

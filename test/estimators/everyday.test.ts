@@ -25,7 +25,7 @@ async function answerOf(plan: Plan, values: readonly number[], seed = 'everyday'
 async function givenTo(plan: Plan, values: readonly number[]): Promise<Map<string, unknown[]>> {
   const data = dataSource('tickets');
   const groups = createGroups(plan, 1);
-  for (const row of rowsOf(values)) groups.add(data.ticket(), row);
+  for (const row of rowsOf(values)) groups.add(data.assignmentHash(), row);
   const { mechanisms, recorded } = recordingMechanisms(plan.events);
   await releaseGroups(plan, groups, { mechanisms, work: seededWork(utf8('work')) });
   const calls = new Map<string, unknown[]>();

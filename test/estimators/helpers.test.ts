@@ -94,13 +94,13 @@ function chiSquaredLimit(freedom: number): number {
 }
 
 describe('assign', () => {
-  it('is a function of the ticket alone', () => {
-    const ticket = dataSource('ticket').ticket();
-    expect(assign(ticket, cohorts)).toEqual(assign(ticket.slice(), cohorts));
+  it('is a function of the assignment hash alone', () => {
+    const assignmentHash = dataSource('ticket').assignmentHash();
+    expect(assign(assignmentHash, cohorts)).toEqual(assign(assignmentHash.slice(), cohorts));
     const padded = new Uint8Array(50);
-    padded.set(ticket, 9);
-    expect(assign(padded.subarray(9, 41), cohorts)).toEqual(assign(ticket, cohorts));
-    expect(() => assign(ticket.subarray(1), cohorts)).toThrow(InvariantError);
+    padded.set(assignmentHash, 9);
+    expect(assign(padded.subarray(9, 41), cohorts)).toEqual(assign(assignmentHash, cohorts));
+    expect(() => assign(assignmentHash.subarray(1), cohorts)).toThrow(InvariantError);
   });
 
   it('keeps the shares and is uniform over groups and slots', () => {
@@ -110,7 +110,7 @@ describe('assign', () => {
     const groups = new Float64Array(10);
     const slots = new Float64Array(7);
     for (let i = 0; i < total; i++) {
-      const place = assign(data.ticket(), pairs);
+      const place = assign(data.assignmentHash(), pairs);
       if (place.cohort === 1) groups[place.group]! += 1;
       else slots[place.slot]! += 1;
     }
@@ -127,7 +127,7 @@ describe('assign', () => {
   });
 
   it('decides cohort, group and tag from separate bytes', () => {
-    const base = dataSource('separate').ticket();
+    const base = dataSource('separate').assignmentHash();
     for (const [byte, changed] of [[8, 'group'], [24, 'tag']] as const) {
       const other = base.slice();
       other[byte]! ^= 0x80;
@@ -223,12 +223,12 @@ describe('groups', () => {
   it('puts every row into one group, ignores null rows and does not see the order', () => {
     const data = dataSource('groups');
     const plan = groupingPlan(cohorts, 2);
-    const rows = Array.from({ length: 300 }, (_, i) => ({ ticket: data.ticket(), row: Float64Array.of(i, -i) }));
+    const rows = Array.from({ length: 300 }, (_, i) => ({ assignmentHash: data.assignmentHash(), row: Float64Array.of(i, -i) }));
     const results = [rows, shuffled(rows, data)].map((list) => {
       const groups = createGroups(plan, 2);
-      for (const { ticket, row } of list) groups.add(ticket, row);
-      groups.add(data.ticket(), Float64Array.of(NaN, 1));
-      groups.add(data.ticket(), Float64Array.of(1, Infinity));
+      for (const { assignmentHash, row } of list) groups.add(assignmentHash, row);
+      groups.add(data.assignmentHash(), Float64Array.of(NaN, 1));
+      groups.add(data.assignmentHash(), Float64Array.of(1, Infinity));
       expect(groups.progress().rows).toBe(300);
       return groups.finish(work);
     });
@@ -243,11 +243,11 @@ describe('groups', () => {
     const data = dataSource('codec');
     const plan = groupingPlan(cohorts, 1);
     const groups = createGroups(plan, 1);
-    for (let i = 0; i < 50; i++) groups.add(data.ticket(), Float64Array.of(i));
+    for (let i = 0; i < 50; i++) groups.add(data.assignmentHash(), Float64Array.of(i));
     expect(groups.prepare(work, 100, 1)).toBeGreaterThan(5);
     expect(groups.prepare(work, 100, 1)).toBe(0);
-    const ticket = data.ticket();
-    groups.add(ticket, Float64Array.of(99));
+    const assignmentHash = data.assignmentHash();
+    groups.add(assignmentHash, Float64Array.of(99));
     const restored = decodeGroups(plan, 1, groups.encode());
     expect(restored.progress()).toEqual(groups.progress());
     expect(opened(restored.finish(work))).toEqual(opened(groups.finish(work)));
@@ -258,10 +258,10 @@ describe('groups', () => {
   it('pairs the two smallest tags of a slot, so that one contributor more changes one pair', () => {
     const data = dataSource('pairs');
     const plan = groupingPlan([{ name: 'pairs', share: 1, unit: 'pair', mode: 'pooled', groups: 1, slots: 40 }], 1);
-    const rows = Array.from({ length: 80 }, (_, i) => ({ ticket: data.ticket(), row: Float64Array.of(2 ** (i % 50)) }));
+    const rows = Array.from({ length: 80 }, (_, i) => ({ assignmentHash: data.assignmentHash(), row: Float64Array.of(2 ** (i % 50)) }));
     const pairsOf = (list: typeof rows): Set<number> => {
       const groups = createGroups(plan, 1);
-      for (const { ticket, row } of list) groups.add(ticket, row);
+      for (const { assignmentHash, row } of list) groups.add(assignmentHash, row);
       const [finished] = opened(decodeGroups(plan, 1, groups.encode()).finish(work)).get('pairs')!;
       return new Set(finished!.kind === 'pooled' ? finished!.rows.values : []);
     };

@@ -26,7 +26,7 @@ const event = scaleEvent({ cohort: 'rows', dimension, rho: 0.01, delta: 1e-7 });
 
 function members(data: DataSource, count: number, deviation = 1): Member[] {
   return Array.from({ length: count }, () => ({
-    tag: new DataView(data.ticket().buffer).getBigUint64(0),
+    tag: new DataView(data.assignmentHash().buffer).getBigUint64(0),
     row: data.normals(dimension).map((entry) => deviation * entry),
   }));
 }
@@ -109,7 +109,7 @@ describe('private scale', () => {
   it('pairs rows alike whether their tags are at hand or drawn piece by piece', () => {
     const data = dataSource('drawn tags');
     const count = 40_000;
-    const tags = BigUint64Array.from({ length: count }, () => new DataView(data.ticket().buffer).getBigUint64(0));
+    const tags = BigUint64Array.from({ length: count }, () => new DataView(data.assignmentHash().buffer).getBigUint64(0));
     const block = { count, dimension: 1, values: data.normals(count) };
     let drawn = 0;
     const drawTags = (into: BigUint64Array): void => {

@@ -90,9 +90,9 @@ describe('the groups of a cohort in one table', () => {
     for (let i = 0; i < 700; i++) {
       // One buffer for all rows: what is kept has to be copied. One group stays empty.
       row.set(farRow(data));
-      const [place, group, ticket] = [data.below(2), data.below(groups - 1), data.ticket()];
-      (place === 0 ? left : right).add(group, row, ticket);
-      alone[place]![group] = summary.add(alone[place]![group], row, tagOf(ticket));
+      const [place, group, assignmentHash] = [data.below(2), data.below(groups - 1), data.assignmentHash()];
+      (place === 0 ? left : right).add(group, row, assignmentHash);
+      alone[place]![group] = summary.add(alone[place]![group], row, tagOf(assignmentHash));
     }
     const shipped = tableOf();
     for (let group = 0; group < groups; group++) {
@@ -105,7 +105,7 @@ describe('the groups of a cohort in one table', () => {
       expect(summary.encode(left.state(group))).toEqual(summary.encode(summary.merge(ours, theirs)));
       expect(summary.encode(right.state(group))).toEqual(ofRight);
       expect(summary.encode(shipped.state(group))).toEqual(summary.encode(summary.merge(theirs, ours)));
-      shipped.add(group, row, data.ticket());
+      shipped.add(group, row, data.assignmentHash());
       expect(summary.encode(right.state(group))).toEqual(ofRight);
     }
   });
@@ -144,8 +144,8 @@ describe('pairs by slots', () => {
 });
 
 describe('groups that are summarised in several places', () => {
-  const tickets = (data: DataSource, rows: number): { ticket: Uint8Array; row: Float64Array }[] =>
-    Array.from({ length: rows }, () => ({ ticket: data.ticket(), row: data.normals(2).map((entry) => 40 + 3 * entry) }));
+  const assignmentHashes = (data: DataSource, rows: number): { assignmentHash: Uint8Array; row: Float64Array }[] =>
+    Array.from({ length: rows }, () => ({ assignmentHash: data.assignmentHash(), row: data.normals(2).map((entry) => 40 + 3 * entry) }));
 
   it.each([
     ['populous-mean', { scale: 3 }],
@@ -159,10 +159,10 @@ describe('groups that are summarised in several places', () => {
     const data = dataSource(`places ${name}`);
     const places = Array.from({ length: 3 }, () => createGroups(plan, 2));
     const whole = createGroups(plan, 2);
-    tickets(data, cohort).forEach(({ ticket, row }) => {
+    assignmentHashes(data, cohort).forEach(({ assignmentHash, row }) => {
       const entry = name === 'subspace' ? Float64Array.of(Math.round(row[0]!), 2 * Math.round(row[0]!)) : row;
-      whole.add(ticket, entry);
-      places[data.below(3)]!.add(ticket, entry);
+      whole.add(assignmentHash, entry);
+      places[data.below(3)]!.add(assignmentHash, entry);
     });
     const shipped = places.map((groups) => decodeGroups(plan, 2, groups.encode()));
     const merged = shipped.reduce((left, right) => mergeGroups(plan, 2, left, right));
@@ -183,9 +183,9 @@ describe('groups that are summarised in several places', () => {
     };
     const data = dataSource('split pairs');
     const [whole, left, right] = [0, 1, 2].map(() => createGroups(plan, 2));
-    for (const { ticket, row } of tickets(data, 150)) {
-      whole!.add(ticket, row);
-      (data.below(2) === 0 ? left! : right!).add(ticket, row);
+    for (const { assignmentHash, row } of assignmentHashes(data, 150)) {
+      whole!.add(assignmentHash, row);
+      (data.below(2) === 0 ? left! : right!).add(assignmentHash, row);
     }
     expect(mergeGroups(plan, 2, left!, decodeGroups(plan, 2, right!.encode())).encode()).toEqual(whole!.encode());
   });

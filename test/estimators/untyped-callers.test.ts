@@ -33,7 +33,7 @@ const run = () => {
   if (plan.kind === 'infeasible') throw new Error(plan.reason);
   return {
     plan, dimension: 2, rows: [[1, 2], [3, 4]], mechanisms: createMechanisms(plan.events, secureNoise()),
-    tickets: secureNoise(), work: seededWork(new Uint8Array(32)),
+    assignmentHashes: secureNoise(), work: seededWork(new Uint8Array(32)),
   };
 };
 
@@ -96,7 +96,7 @@ describe('plans and offline runs', () => {
     ['dimension', NaN, 'is NaN: give a whole number'],
     ['rows', undefined, 'rows is missing: give a list of rows'],
     ['mechanisms', undefined, 'mechanisms is missing: give createMechanisms(plan.events, secureNoise())'],
-    ['tickets', null, 'tickets is null: give secureNoise()'],
+    ['assignmentHashes', null, 'assignmentHashes is null: give secureNoise()'],
     ['work', 'seed', 'work is a string: give seededWork(seed)'],
     ['plan', { kind: 'infeasible', reason: 'few', remedy: 'more' }, 'the plan is infeasible: few; more'],
     ['rows', [[1, 2, 3]], 'a row has 3 entries, and dimension is 2'],

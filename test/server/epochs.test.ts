@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.js';
 import type { Outcome } from '../../src/base/outcome.js';
-import { ticketBytes } from '../../src/estimators/run.js';
+import { assignmentHashBytes } from '../../src/estimators/run.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import type { EpochRunner, EpochSetup, RowPart } from '../../server/epochs/contract.js';
 import { EpochThread } from '../../server/epochs/epoch-thread.js';
@@ -9,7 +9,7 @@ import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { publishable } from '../../server/epochs/outcome.js';
 import { packParts, unpackParts } from '../../server/epochs/packing.js';
 import { OpenContributions, reduceBatch } from '../../server/epochs/reduction.js';
-import { recordSeedOf, ticketOf } from '../../server/epochs/tickets.js';
+import { recordSeedOf, assignmentHashOf } from '../../server/epochs/tickets.js';
 import { WorkerEpochRunner } from '../../server/epochs/worker-runner.js';
 import { define, keyOf, rowOf, studyDocument } from '../support/hub-bench.js';
 import { until } from '../support/until.js';
@@ -23,15 +23,15 @@ const partOf = (contributor: number, complete = true): RowPart =>
   ({ contributor: keyOf(contributor), values: rowOf(contributor), rows: 1, rank: 0n, complete });
 const partsOf = (count: number): RowPart[] => Array.from({ length: count }, (_, i) => partOf(i));
 
-describe('tickets', () => {
+describe('assignment hashes', () => {
   it('belong to one contributor, one epoch and one use', () => {
-    expect(ticketOf(key, keyOf(1))).toHaveLength(ticketBytes);
-    expect(ticketOf(key, keyOf(1))).toEqual(ticketOf(key, keyOf(1)));
+    expect(assignmentHashOf(key, keyOf(1))).toHaveLength(assignmentHashBytes);
+    expect(assignmentHashOf(key, keyOf(1))).toEqual(assignmentHashOf(key, keyOf(1)));
     const others = [
-      ticketOf(key, keyOf(2)), ticketOf(new Uint8Array(32).fill(8), keyOf(1)),
+      assignmentHashOf(key, keyOf(2)), assignmentHashOf(new Uint8Array(32).fill(8), keyOf(1)),
       recordSeedOf(key, keyOf(1), 1n), recordSeedOf(key, keyOf(1), 2n), recordSeedOf(key, keyOf(2), 1n),
     ].map((bytes) => Buffer.from(bytes).toString('hex'));
-    expect(new Set([...others, Buffer.from(ticketOf(key, keyOf(1))).toString('hex')]).size).toBe(6);
+    expect(new Set([...others, Buffer.from(assignmentHashOf(key, keyOf(1))).toString('hex')]).size).toBe(6);
   });
 });
 

@@ -16,7 +16,7 @@ export interface DataSource {
   /** An integer in [0, below). */
   below(below: number): number;
   /** 32 bytes. */
-  ticket(): Uint8Array;
+  assignmentHash(): Uint8Array;
 }
 
 export function dataSource(seed: string): DataSource {
@@ -29,7 +29,7 @@ export function dataSource(seed: string): DataSource {
     normal,
     normals: (dimension) => Float64Array.from({ length: dimension }, normal),
     below: (below) => Math.floor(uniform() * below),
-    ticket() {
+    assignmentHash() {
       const bytes = new Uint8Array(32);
       work.fill(bytes);
       return bytes;

@@ -29,7 +29,7 @@ export function releaseOf(plan: Plan, dimension: number, rows: Iterable<ArrayLik
     dimension,
     rows,
     mechanisms: createMechanisms(plan.events, seededNoise(`${seed} noise`)),
-    tickets: seededNoise(`${seed} tickets`),
+    assignmentHashes: seededNoise(`${seed} tickets`),
     work: seededWork(utf8(seed)),
   });
 }

@@ -5,7 +5,7 @@ import {
 } from '../../src/audit/index.js';
 import type { Infeasible, ParameterValues, Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { congruence, withEigenvalues } from '../../src/estimators/covariance/moments/matrices.js';
-import { assign, ticketBytes } from '../../src/estimators/summaries/assignment.js';
+import { assign, assignmentHashBytes } from '../../src/estimators/summaries/assignment.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
@@ -88,9 +88,9 @@ function intercepted(inner: Mechanisms, draws: Draw[], script: readonly Draw[] |
 }
 
 /** The changed contributor is the last of the longer side. */
-function cohortOf({ plan }: TrialSubject, { count, tickets }: Contributors): string {
-  const ticket = tickets.subarray((count - 1) * ticketBytes, count * ticketBytes);
-  return plan.cohorts[assign(ticket, plan.cohorts).cohort]!.name;
+function cohortOf({ plan }: TrialSubject, { count, assignmentHashes }: Contributors): string {
+  const assignmentHash = assignmentHashes.subarray((count - 1) * assignmentHashBytes, count * assignmentHashBytes);
+  return plan.cohorts[assign(assignmentHash, plan.cohorts).cohort]!.name;
 }
 
 function bound(event: MechanismEvent): number {

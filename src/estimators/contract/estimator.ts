@@ -162,8 +162,11 @@ export interface Summary<State = unknown> {
 
 /** The states of all groups of a cohort: for each the same, bit for bit, as `Summary.add` and `merge` make it alone. */
 export interface SummaryTable<State = unknown> {
-  /** `row` has the study's dimension and only finite entries; what is kept is copied. `ticket` is the contributor's. */
-  add(group: number, row: Float64Array, ticket: Uint8Array): void;
+  /**
+   * `row` has the study's dimension and only finite entries. What is kept is copied.
+   * @param assignmentHash - the contributor's.
+   */
+  add(group: number, row: Float64Array, assignmentHash: Uint8Array): void;
   /** The state of one group: for `finish`, `encode` and `merge`, which do not change it. */
   state(group: number): State;
   /** Adds another state's rows to a group's; `state` stays as it is. */

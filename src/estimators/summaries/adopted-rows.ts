@@ -26,11 +26,11 @@ export interface OwnedRows {
  * The finished summary of a plan that pools all rows, without a copy of them. Null when the plan
  * has groups, pairs or a summary that does not keep its rows: these are fed row by row.
  *
- * A single pool has nothing to choose by a ticket but the order of its rows, so each row gets a
- * fresh tag and no more.
+ * A single pool has nothing to choose by an assignment hash but the order of its rows, so each row
+ * gets a fresh tag and no more.
  */
 export function adoptRows(
-  plan: Plan, dimension: number, rows: OwnedRows, tickets: ByteSource, work: WorkRandom,
+  plan: Plan, dimension: number, rows: OwnedRows, assignmentHashes: ByteSource, work: WorkRandom,
 ): FinishedSummaries | null {
   const [cohort] = plan.cohorts;
   if (plan.cohorts.length !== 1 || cohort!.mode !== 'pooled' || cohort!.unit !== 'row') return null;
@@ -38,7 +38,7 @@ export function adoptRows(
   const summary = plan.summary(name);
   if (summary.adopt === undefined) return null;
   const draw = (into: BigUint64Array): void =>
-    tickets.fill(new Uint8Array(into.buffer, into.byteOffset, into.byteLength));
+    assignmentHashes.fill(new Uint8Array(into.buffer, into.byteOffset, into.byteLength));
   const count = rows.isWhole === true ? rows.count : withoutNulls(rows, dimension);
   const state = summary.adopt(rows.values.subarray(0, count * dimension), count, draw);
   return new Map([[name, Sensitive.of([summary.finish(state, work.fork(`${name}/0`))])]]);

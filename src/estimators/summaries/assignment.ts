@@ -1,8 +1,10 @@
 import { assert } from '../../base/assert.js';
 import type { CohortPlan } from '../contract/estimator.js';
 
-/** Bytes of a ticket: 32 pseudo-random bytes that belong to one contributor and one epoch. */
-export const ticketBytes = 32;
+/**
+ * Bytes of an assignment hash: 32 pseudo-random bytes that belong to one contributor and one epoch.
+ */
+export const assignmentHashBytes = 32;
 
 /** Where a contributor's row goes. */
 export interface Assignment {
@@ -20,31 +22,31 @@ export interface Assignment {
 }
 
 /**
- * Where the holder of a ticket goes. The ticket is a keyed hash of the contributor's identity (or
- * fresh random bytes per contributor offline), so the place depends on nothing else: not on
- * arrival, not on values, not on who else is there. That is what lets disjoint groups compose in
- * parallel, and what makes one contributor more or less change one group only.
+ * Where the holder of an assignment hash goes. The assignment hash is a keyed hash of the
+ * contributor's identity (or fresh random bytes per contributor offline), so the place depends on
+ * nothing else: not on arrival, not on values, not on who else is there. That is what lets disjoint
+ * groups compose in parallel, and what makes one contributor more or less change one group only.
  *
  * Each decision reads its own eight bytes, so they are independent; a share of [0, 1) is cut with
  * 53 bits, so groups are uniform to within 2^-53 * groups.
  *
- * @param ticket - 32 bytes, uniform to whoever does not hold the key.
+ * @param hash - 32 bytes, uniform to whoever does not hold the key.
  * @param cohorts - of the plan.
  */
-export function assign(ticket: Uint8Array, cohorts: readonly CohortPlan[]): Assignment {
-  const cohort = cohortOf(ticket, cohorts);
+export function assign(hash: Uint8Array, cohorts: readonly CohortPlan[]): Assignment {
+  const cohort = cohortOf(hash, cohorts);
   const { groups, slots = 1 } = cohorts[cohort]!;
   return {
-    cohort, group: groupOf(ticket, groups), slot: slotOf(ticket, slots), tag: tagOf(ticket),
+    cohort, group: groupOf(hash, groups), slot: slotOf(hash, slots), tag: tagOf(hash),
   };
 }
 
 /** The cohort alone. The four parts apart make no objects: a row a microsecond is worth that. */
-export function cohortOf(ticket: Uint8Array, cohorts: readonly CohortPlan[]): number {
-  assert(ticket.length === ticketBytes, 'a ticket has 32 bytes');
+export function cohortOf(hash: Uint8Array, cohorts: readonly CohortPlan[]): number {
+  assert(hash.length === assignmentHashBytes, 'an assignment hash has 32 bytes');
   assert(cohorts.length > 0, 'a plan has a cohort');
   if (cohorts.length === 1) return 0;
-  const share = shareAt(ticket, 0);
+  const share = shareAt(hash, 0);
   let bound = 0;
   for (let i = 0; i < cohorts.length - 1; i++) {
     bound += cohorts[i]!.share;
@@ -54,36 +56,36 @@ export function cohortOf(ticket: Uint8Array, cohorts: readonly CohortPlan[]): nu
 }
 
 /** The hash group, of `groups`. */
-export function groupOf(ticket: Uint8Array, groups: number): number {
-  return Math.floor(shareAt(ticket, 8) * groups);
+export function groupOf(hash: Uint8Array, groups: number): number {
+  return Math.floor(shareAt(hash, 8) * groups);
 }
 
 /** The slot within the group, of `slots`. */
-export function slotOf(ticket: Uint8Array, slots: number): number {
-  return Math.floor(shareAt(ticket, 16) * slots);
+export function slotOf(hash: Uint8Array, slots: number): number {
+  return Math.floor(shareAt(hash, 16) * slots);
 }
 
 const tagBytes = new Uint8Array(8);
 const tagView = new DataView(tagBytes.buffer);
 
 /** The tag alone. */
-export function tagOf(ticket: Uint8Array): bigint {
-  for (let i = 0; i < 8; i++) tagBytes[i] = ticket[24 + i]!;
+export function tagOf(hash: Uint8Array): bigint {
+  for (let i = 0; i < 8; i++) tagBytes[i] = hash[24 + i]!;
   return tagView.getBigUint64(0);
 }
 
 /** Half of the tag, as 32 bits with a sign: the high one (0) or the low one (1). */
-export function tagWordOf(ticket: Uint8Array, half: 0 | 1): number {
-  return wordAt(ticket, 24 + 4 * half) | 0;
+export function tagWordOf(hash: Uint8Array, half: 0 | 1): number {
+  return wordAt(hash, 24 + 4 * half) | 0;
 }
 
 /** 53 bits of the eight bytes at `offset`, the highest first, as a number in [0, 1). */
-function shareAt(ticket: Uint8Array, offset: number): number {
-  const high = wordAt(ticket, offset) >>> 5;
-  const low = wordAt(ticket, offset + 4) >>> 6;
+function shareAt(hash: Uint8Array, offset: number): number {
+  const high = wordAt(hash, offset) >>> 5;
+  const low = wordAt(hash, offset + 4) >>> 6;
   return (high * 2 ** 26 + low) / 2 ** 53;
 }
 
-function wordAt(ticket: Uint8Array, at: number): number {
-  return ((ticket[at]! << 24) | (ticket[at + 1]! << 16) | (ticket[at + 2]! << 8) | ticket[at + 3]!) >>> 0;
+function wordAt(hash: Uint8Array, at: number): number {
+  return ((hash[at]! << 24) | (hash[at + 1]! << 16) | (hash[at + 2]! << 8) | hash[at + 3]!) >>> 0;
 }

@@ -45,8 +45,8 @@ export class ChunkedRows implements SummaryTable<TaggedRows> {
     this.#slabBits = Math.max(0, Math.floor(Math.log2(slabDoubles / (chunkRows * dimension))));
   }
 
-  add(group: number, row: Float64Array, ticket: Uint8Array): void {
-    this.#append(group, row, 0, tagWordOf(ticket, 0), tagWordOf(ticket, 1));
+  add(group: number, row: Float64Array, assignmentHash: Uint8Array): void {
+    this.#append(group, row, 0, tagWordOf(assignmentHash, 0), tagWordOf(assignmentHash, 1));
   }
 
   state(group: number): TaggedRows {

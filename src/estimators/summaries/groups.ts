@@ -24,9 +24,9 @@ export interface Groups {
   /**
    * Folds a contributor's row into its summary. A row with a non-finite entry is the null row and
    * changes nothing. The row is copied.
-   * @param ticket - 32 bytes; see `assign`.
+   * @param assignmentHash - 32 bytes; see `assign`.
    */
-  add(ticket: Uint8Array, row: Float64Array): void;
+  add(assignmentHash: Uint8Array, row: Float64Array): void;
   progress(): GroupsProgress;
   /**
    * Finishes groups that changed since, at most `limit` of them, and remembers the results until
@@ -81,8 +81,8 @@ export function decodeGroups(plan: Plan, dimension: number, bytes: Uint8Array): 
 
 /**
  * The groups of all rows that went to either, for rows that were summarised in several places: each
- * contributor's in one of them, under the same tickets. `left` becomes the result and is used up;
- * `right` stays as it is.
+ * contributor's in one of them, under the same assignment hashes. `left` becomes the result and is
+ * used up; `right` stays as it is.
  * @throws InvalidParameterError when they do not belong to one plan.
  */
 export function mergeGroups(plan: Plan, dimension: number, left: Groups, right: Groups): Groups {
@@ -123,14 +123,14 @@ class GroupsOfPlan implements Groups {
     });
   }
 
-  add(ticket: Uint8Array, row: Float64Array): void {
+  add(assignmentHash: Uint8Array, row: Float64Array): void {
     checkRow(row, this.dimension);
     if (!allFinite(row)) return;
-    const { plan, rows, pairs, table } = this.#cohorts[cohortOf(ticket, this.#plans)]!;
-    const group = groupOf(ticket, rows.length);
+    const { plan, rows, pairs, table } = this.#cohorts[cohortOf(assignmentHash, this.#plans)]!;
+    const group = groupOf(assignmentHash, rows.length);
     rows[group]! += 1;
-    if (pairs === null) table.add(group, row, ticket);
-    else pairs[group]!.add(slotOf(ticket, plan.slots ?? 1), tagOf(ticket), row);
+    if (pairs === null) table.add(group, row, assignmentHash);
+    else pairs[group]!.add(slotOf(assignmentHash, plan.slots ?? 1), tagOf(assignmentHash), row);
   }
 
   progress(): GroupsProgress {

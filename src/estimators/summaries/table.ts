@@ -6,8 +6,8 @@ export function statesTable<State>(summary: Summary<State>, groups: number): Sum
   const states = Array.from({ length: groups }, () => summary.empty());
   const isTagged = summary.untagged !== true;
   return {
-    add(group, row, ticket) {
-      states[group] = summary.add(states[group]!, row, isTagged ? tagOf(ticket) : 0n);
+    add(group, row, assignmentHash) {
+      states[group] = summary.add(states[group]!, row, isTagged ? tagOf(assignmentHash) : 0n);
     },
     state: (group) => states[group]!,
     merge(group, state) {

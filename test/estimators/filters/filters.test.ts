@@ -74,7 +74,7 @@ describe('filters', () => {
     const d = 4;
     const rows = rowsOf(40_000, d, 'order', 0.05, (row) => row.map((value) => value + 2));
     const plan = planOf('prime', { scale: 1 }, factsOf(d, rows.length, 4));
-    const ticket = (i: number): Uint8Array => {
+    const assignmentHash = (i: number): Uint8Array => {
       const bytes = new Uint8Array(32);
       seededNoise(`ticket ${i}`).fill(bytes);
       return bytes;
@@ -82,12 +82,12 @@ describe('filters', () => {
     const means = () => ({
       mechanisms: createMechanisms(plan.events, seededNoise('order')), work: seededWork(utf8('order')),
     });
-    const tickets = rows.map((_, i) => ticket(i));
+    const assignmentHashes = rows.map((_, i) => assignmentHash(i));
     const forward = createGroups(plan, d);
-    rows.forEach((row, i) => forward.add(tickets[i]!, Float64Array.from(row)));
+    rows.forEach((row, i) => forward.add(assignmentHashes[i]!, Float64Array.from(row)));
     const first = await releaseGroups(plan, forward, means());
     const backward = createGroups(plan, d);
-    for (let i = rows.length - 1; i >= 0; i--) backward.add(tickets[i]!, Float64Array.from(rows[i]!));
+    for (let i = rows.length - 1; i >= 0; i--) backward.add(assignmentHashes[i]!, Float64Array.from(rows[i]!));
     expect(await releaseGroups(plan, decodeGroups(plan, d, backward.encode()), means())).toEqual(first);
     for (const threads of [1, 2]) {
       const pool = createComputePool(threads);
@@ -131,7 +131,7 @@ describe('filters', () => {
     const rows = rowsOf(13_000, 1, 'surplus');
     const outcome = await runOffline({
       plan, dimension: 1, rows, mechanisms: createMechanisms(plan.events, seededNoise('surplus')),
-      tickets: seededNoise('surplus tickets'), work: seededWork(utf8('surplus')),
+      assignmentHashes: seededNoise('surplus tickets'), work: seededWork(utf8('surplus')),
     });
     expect(outcome).toMatchObject({ kind: 'value' });
   });

@@ -63,7 +63,7 @@ describe('prime-heavy', () => {
     }
     const seats = new Set<string>();
     const data = dataSource('seats');
-    for (let i = 0; i < 2_000; i++) seats.add(plan.cohorts[assign(data.ticket(), plan.cohorts).cohort]!.name);
+    for (let i = 0; i < 2_000; i++) seats.add(plan.cohorts[assign(data.assignmentHash(), plan.cohorts).cohort]!.name);
     expect(seats.size).toBe(6);
   });
 

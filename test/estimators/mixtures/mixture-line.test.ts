@@ -30,7 +30,7 @@ async function estimated(value: (data: DataSource) => number, seed: string, raw:
   if (plan.kind === 'infeasible') throw new Error(plan.reason);
   const data = dataSource(seed);
   const groups = createGroups(plan, 1);
-  for (let i = 0; i < cohort; i++) groups.add(data.ticket(), Float64Array.of(value(data)));
+  for (let i = 0; i < cohort; i++) groups.add(data.assignmentHash(), Float64Array.of(value(data)));
   const mechanisms = createMechanisms(plan.events, seededNoise(seed));
   return releaseGroups(plan, groups, { mechanisms, work: seededWork(utf8('work')) });
 }

@@ -183,7 +183,7 @@ function rowsOf(parts: readonly Normal[], count: number, data: DataSource): Floa
 async function answered(plan: Plan, values: Float64Array, seed: string) {
   const data = dataSource(`${seed} tickets`);
   const groups = createGroups(plan, 2);
-  for (let at = 0; at < values.length; at += 2) groups.add(data.ticket(), values.subarray(at, at + 2));
+  for (let at = 0; at < values.length; at += 2) groups.add(data.assignmentHash(), values.subarray(at, at + 2));
   const mechanisms = createMechanisms(plan.events, seededNoise(seed));
   const outcome = await releaseGroups(plan, groups, { mechanisms, work: seededWork(utf8('work')) });
   if (outcome.kind === 'refused') throw new Error(outcome.text);

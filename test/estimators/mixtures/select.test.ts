@@ -41,7 +41,7 @@ function planOf(
 async function chosen(plan: Plan, rows: readonly Float64Array[], seed: string): Promise<number> {
   const data = dataSource(`${seed} tickets`);
   const groups = createGroups(plan, rows[0]!.length);
-  for (const row of rows) groups.add(data.ticket(), row);
+  for (const row of rows) groups.add(data.assignmentHash(), row);
   const mechanisms = createMechanisms(plan.events, seededNoise(seed));
   const outcome = await releaseGroups(plan, groups, { mechanisms, work: seededWork(utf8('work')) });
   if (outcome.kind !== 'value') throw new Error(outcome.text);

@@ -66,7 +66,7 @@ describe('robust-mean', () => {
     const { values } = makeRows('ones', { dimension, contributors, corruption: 0.05, seed: 9 });
     const rows = listOf(values, dimension);
     const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, rows.length));
-    const tickets = rows.map((_, i) => {
+    const assignmentHashes = rows.map((_, i) => {
       const bytes = new Uint8Array(32);
       seededNoise(`ticket ${i}`).fill(bytes);
       return bytes;
@@ -75,11 +75,11 @@ describe('robust-mean', () => {
       mechanisms: createMechanisms(plan.events, seededNoise('order')), work: seededWork(utf8('order')),
     });
     const forward = createGroups(plan, dimension);
-    rows.forEach((row, i) => forward.add(tickets[i]!, row));
+    rows.forEach((row, i) => forward.add(assignmentHashes[i]!, row));
     const first = await releaseGroups(plan, forward, means());
     expect(first.kind).toBe('value');
     const backward = createGroups(plan, dimension);
-    for (let i = rows.length - 1; i >= 0; i--) backward.add(tickets[i]!, rows[i]!);
+    for (let i = rows.length - 1; i >= 0; i--) backward.add(assignmentHashes[i]!, rows[i]!);
     expect(await releaseGroups(plan, decodeGroups(plan, dimension, backward.encode()), means())).toEqual(first);
     const pool = createComputePool(2);
     try {

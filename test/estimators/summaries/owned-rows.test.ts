@@ -51,7 +51,7 @@ describe('rows that a run takes over', () => {
     const plan = planOf(name, { ...parameters }, factsOf(4, count, 8));
     return runOffline({
       plan, dimension: 4, rows, mechanisms: createMechanisms(plan.events, seededNoise('owned')),
-      tickets: seededNoise('tickets'), work: work(),
+      assignmentHashes: seededNoise('tickets'), work: work(),
     });
   };
 
