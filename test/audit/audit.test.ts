@@ -56,7 +56,7 @@ describe('the audit', { tags: ['long'] }, () => {
     });
   }
 
-  it('has power: a fifth of what the final release of a mean may cost, from a second of trials', async () => {
+  it('proves a fifth of the cost of a mean\'s final release in a second of trials', async () => {
     const { bound, claim, pair } = await audited(findEstimator('mean'), { epsilon: 4, trials: 30_000, only: ['mean'] });
     expect(claim.epsilon).toBeGreaterThan(3);
     expect(claim.epsilon).toBeLessThan(4);
@@ -65,7 +65,7 @@ describe('the audit', { tags: ['long'] }, () => {
     expect(pair).toMatch(/across|far/);
   });
 
-  it('names the events of a plan when there is no such one', async () => {
+  it('names the events of a plan when the requested one does not exist', async () => {
     await expect(audited(findEstimator('mean'), { epsilon: 4, trials: 600, only: ['median'] }))
       .rejects.toThrow(/no event "median", only centre\/bins, centre\/median, mean\/sum, mean\/count/);
   });

@@ -17,12 +17,12 @@ describe('the crowd and the epoch of the demonstration', () => {
     expect(fitDemo(asked({ epsilon: 0.01 }), 100).contributors).toBe(6000);
   });
 
-  it('end within a minute, with five busy processes beside it on two cores of which one makes 3,500 handshakes', () => {
+  it('end within a minute on two cores with five busy processes', () => {
     const { epochMs, epochs } = fitDemo(asked(), 3500 / 3);
     expect(8000 + epochs * epochMs).toBeLessThan(50_000);
   });
 
-  it('follow what was asked for, and fit the rest to it', () => {
+  it('follow the request, and fit the rest to it', () => {
     const all = { contributors: 400, epochMs: 2000, epochs: 7 };
     expect(fitDemo(asked(all), 1)).toEqual(all);
     expect(fitDemo(asked({ contributors: 10_000 }), 1000)).toEqual({ contributors: 10_000, epochMs: 33_000, epochs: 2 });

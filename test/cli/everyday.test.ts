@@ -29,8 +29,8 @@ async function estimate(name: string, ...pairs: readonly string[]): Promise<Answ
   return JSON.parse(stdout) as Answer;
 }
 
-describe('keelson estimate: counting queries', () => {
-  it('count: everybody, and one side of a threshold', async () => {
+describe('keelson estimate: everyday queries', () => {
+  it('counts everybody, or the people on one side of a threshold', { tags: ['long'] }, async () => {
     const everybody = await estimate('count');
     expect(everybody.labels).toEqual(['contributors']);
     expect(Math.abs(everybody.estimate[0]! - 2_000)).toBeLessThan(15);
@@ -39,7 +39,7 @@ describe('keelson estimate: counting queries', () => {
     expect(Math.abs(late.estimate[0]! - 500)).toBeLessThan(15);
   });
 
-  it('histogram: public edges from the command line, or the fullest of all bins', async () => {
+  it('makes a histogram with public edges, or of the fullest bins', async () => {
     const bins = await estimate('histogram', 'column=0', 'edges=0,50,150');
     expect(bins.labels).toEqual(['delay below 0', 'delay 0 to 50', 'delay 50 to 150', 'delay from 150']);
     bins.estimate.forEach((count, i) => expect(Math.abs(count - [0, 500, 1_000, 500][i]!)).toBeLessThan(20));
@@ -49,7 +49,7 @@ describe('keelson estimate: counting queries', () => {
     expect(Math.abs(open.estimate[1]! - 2_000)).toBeLessThan(20);
   });
 
-  it('quantile: several at once', async () => {
+  it('finds several quantiles at once', async () => {
     const { estimate: found, labels } = await estimate(
       'quantile', 'column=0', 'low=0', 'high=200', 'resolution=1', 'probabilities=0.1,0.5,0.9');
     expect(labels).toEqual(['delay at 0.1', 'delay at 0.5', 'delay at 0.9']);

@@ -153,7 +153,7 @@ describe('npy', () => {
     expect(await rows(npyBytes([[7, 1], [7, 3]]), { contributor: '0' })).toEqual([[2]]);
   });
 
-  it('refuses what it cannot read, saying how to save it', async () => {
+  it('refuses files that it cannot read, and says how to save them', async () => {
     expect(await refusal(npyBytes(values, { fortran: true }))).toContain('Fortran order');
     expect(await refusal(npyBytes(values, { type: '<i8' }))).toContain('not float32 or float64');
     expect(await refusal(npyBytes(values, { type: '<f2' }))).toContain('numpy.save');

@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('did you mean', () => {
-  it('names what is near, whatever the case, and nothing for words that are too short', () => {
+  it('names similar words in upper or lower case, and nothing for words that are too short', () => {
     expect(nearest('robust-meen', ['mean', 'robust-mean'])).toBe('robust-mean');
     expect(nearest('RADIUS', ['radius'])).toBe('radius');
     expect(nearest('z', ['x', 'y'])).toBeUndefined();
@@ -46,7 +46,7 @@ describe('did you mean', () => {
     expect(didYouMean('zzz', ['epsilon', 'delta'])).toBe('');
   });
 
-  it('is said of estimators and parameters by every command that takes them', async () => {
+  it('is in the message of every command that takes estimators and parameters', async () => {
     const rows = write('rows.csv', 'x,y\n1,2\n');
     const asked = [
       ['estimators', 'robust-meen'],
@@ -67,7 +67,7 @@ describe('did you mean', () => {
     expect(await refusal('estimators', 'zzz')).toContain('choose one of mean, robust-mean');
   });
 
-  it('is said of attacks by every command that takes them', async () => {
+  it('is in the message of every command that takes attacks', async () => {
     const simulate = ['simulate', 'ws://127.0.0.1:9', '--study', 's', '--contributors', '1'];
     const asked = [['lab', '--epochs', '1'], ['demo'], simulate];
     for (const words of asked) {
@@ -80,7 +80,7 @@ describe('columns of a file', () => {
   const columns = (file: string, ...flags: string[]) =>
     refusal('estimate', 'mean', '--input', file, ...target, ...flags);
 
-  it('a name that a header does not hold is told with the names that it holds', async () => {
+  it('a name that is not in the header is reported with the names that are', async () => {
     const file = write('named.csv', 'delay,distance\n1,2\n');
     expect(await columns(file, '--columns', 'height'))
       .toContain('no column "height": there are delay, distance');
@@ -160,7 +160,7 @@ describe('files that commands take', () => {
     expect(set).toContain(`${folder}: it is a folder`);
   });
 
-  it('a folder in place of a key or an outbox is told as one', async () => {
+  it('a folder in place of a key or an outbox is reported as a folder', async () => {
     const words = ['contribute', 'ws://127.0.0.1:9', '--study', 's', '--withdraw', '--key'];
     expect(await refusal(...words, folder))
       .toContain(`${folder} is a folder or device: name a file`);
@@ -174,7 +174,7 @@ describe('files that commands take', () => {
       .toContain(`${other}: this file is not an outbox`);
   });
 
-  it('a file of a setting that holds nothing is not taken for the default', async () => {
+  it('an empty file of a setting does not mean the default', async () => {
     const words = ['estimate', 'mean', '--input', write('four.csv', 'x\n1\n'), ...target, '--set'];
     const file = write('nothing', '');
     expect(await refusal(...words, `scale=@${file}`)).toContain('nothing holds no value for scale');
@@ -184,7 +184,7 @@ describe('files that commands take', () => {
     expect(await refusal('plan', write('nothing.yaml', ''))).toContain('the file is empty');
   });
 
-  it('links in a circle and paths that are too long are told as such', async () => {
+  it('links in a circle and paths that are too long are reported', async () => {
     symlinkSync(at('circle'), at('circle'));
     const long = at('x'.repeat(300));
     for (const [path, why] of [[at('circle'), 'links lead back'], [long, 'path is too long']]) {
@@ -195,12 +195,12 @@ describe('files that commands take', () => {
     expect(await refusal('keygen', write('file', 'x') + '/key')).toContain('is not a folder');
   });
 
-  it('an argument without a text is refused as such', async () => {
+  it('an empty argument is refused', async () => {
     const asked = [['verify', ''], ['ledger', ''], ['backup', folder, ''], ['keygen', '']];
     for (const words of asked) expect(await refusal(...words)).toContain(' is empty: ');
   });
 
-  it('a data folder is told from other folders, files and databases', async () => {
+  it('a data folder is distinguished from other folders, files and databases', async () => {
     const held = (name: string, bytes: string): string => {
       mkdirSync(at(name));
       write(join(name, 'keelson.db'), bytes);
@@ -220,7 +220,7 @@ describe('files that commands take', () => {
     expect(existsSync(at('copy'))).toBe(false);
   });
 
-  it('a key is neither made nor changed before the rest is right', async () => {
+  it('a key is neither made nor changed before everything else was checked', async () => {
     const token = ['--key', 'ab'.repeat(32), '--expires', '9d'];
     expect(await refusal('enrol', at('new.key'), '--new', ...token, '--study', 'x'.repeat(100)))
       .toContain('--study is a name of 1 to 64 visible characters');
@@ -263,7 +263,7 @@ describe('lab', () => {
 });
 
 describe('numbers', () => {
-  it('a day that no calendar has is refused', async () => {
+  it('a day that does not exist is refused', async () => {
     const words = ['enrol', at('own.key'), '--key', 'ab'.repeat(32), '--expires'];
     for (const day of ['2040-02-31', '2041-02-29', '2040-04-31T12:00Z']) {
       expect(await refusal(...words, day)).toContain(`like 2030-01-31`);

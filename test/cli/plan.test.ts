@@ -211,7 +211,7 @@ describe('commands that serve others', () => {
     expect(refused.stderr).toContain('--epsilon is given with a study file');
   });
 
-  it('plans pure privacy where noise is pure, and says so where it is not', async () => {
+  it('plans pure privacy if the noise is pure, and refuses it otherwise', async () => {
     const pure = ['--cohort', '2000', '--dimension', '1', '--epsilon', '1', '--delta', '0'];
     const { privacy, budget } = await plan(['count', ...pure, '--budget-epsilon', '10']);
     expect(privacy).toMatchObject({ delta: 0 });

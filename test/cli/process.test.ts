@@ -27,7 +27,7 @@ describe('the built command', () => {
     expect(found.stderr).not.toContain('secret');
   });
 
-  it('finds its package: the version', () => {
+  it('finds the version of its package', () => {
     expect(run(['--version']).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 

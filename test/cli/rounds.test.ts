@@ -25,7 +25,7 @@ describe('the rounds of the demonstration', () => {
     expect(roundsOf(['b 1', 'b 2', 'a 1', 'a 2', 'a 3']).shown).toEqual(['a1 b1', 'a2 b2']);
   });
 
-  it('leave out an epoch that one of the studies had with nobody in time, and count it', () => {
+  it('leave out an epoch in which one study got no row in time, and count it', () => {
     const { shown, rounds } = roundsOf(['a 1 -', 'b 1 -', 'a 2', 'b 2 -', 'a 3', 'b 3']);
     expect(shown).toEqual(['a3 b3']);
     expect(rounds.lostEpochs).toBe(2);

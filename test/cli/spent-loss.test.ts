@@ -56,13 +56,13 @@ describe('the loss of what a ledger charged', () => {
     expect(lossOfBudget({ ...balanceOf(entries, rule), delta: 1e-9 }, entries)!).toBeCloseTo(1, 2);
   });
 
-  it('is not told when entries and totals differ, or an entry holds no events', () => {
+  it('is null when entries and totals differ, or an entry has no events', () => {
     const entries = [1, 2].map((epoch) => entryOf([left], epoch));
     expect(lossOfBudget(balanceOf(entries), entries.slice(1))).toBeNull();
     expect(lossOfBudget(balanceOf(entries), [entries[0]!, { ...entries[1]!, events: '' }])).toBeNull();
   });
 
-  it('is nothing before the first charge', () => {
+  it('is zero before the first charge', () => {
     expect(lossOfBudget(balanceOf([]), [])).toBe(0);
   });
 });

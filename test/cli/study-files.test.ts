@@ -40,7 +40,7 @@ describe('files of studies, keys and certificates', () => {
     expect(readStudies([one!, other!], undefined)).toHaveLength(2);
   });
 
-  it('are not waited for where they are pipes, and have an end where they are devices', () => {
+  it('are refused at once if they are pipes or devices', () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     for (const path of [pipe, '/dev/zero', '/dev/null']) {

@@ -13,7 +13,7 @@ it('loads in at most 120 KB in all, as it is sent', async () => {
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(120_000);
 });
 
-it('sends files as they are to whoever takes nothing else', async () => {
+it('sends files uncompressed to clients that accept nothing else', async () => {
   const rig = await startRig();
   const [plain, packed] = [await bytesSent(rig.url('/dashboard.js'), 'identity'), await bytesSent(rig.url('/dashboard.js'))];
   expect(plain).toBe(readFileSync(`${root}dist/dashboard/site/dashboard.js`).length);

@@ -19,7 +19,7 @@ const release = (number: number, outcome: ReleaseBody['outcome']): ReleaseBody =
   ({ ...releaseBody, epoch: BigInt(number), index: BigInt(number), outcome });
 
 describe('the address', () => {
-  it('asks for the list, for a study by its id, or for a page that there is not', () => {
+  it('asks for the list, for a study by its id, or for an unknown page', () => {
     for (const hash of ['', '#', '#/', '#content']) {
       expect(routeOf(hash), hash).toEqual({ kind: 'list' });
     }
@@ -88,7 +88,7 @@ describe('the budget', () => {
     expect(budgetOf(body(100n, 8n), false)).toMatchObject({ spentShare: 1, leftShare: 0, epochsLeft: 0 });
   });
 
-  it('goes by what runs out first', () => {
+  it('shows what runs out first', () => {
     expect(budgetOf(body(30n, 8n, 50n, 25n), false)).toMatchObject({ spentShare: 0.5, epochsLeft: 2 });
     expect(budgetOf(body(30n, 0n), false).epochsLeft).toBeNull();
   });
@@ -102,7 +102,7 @@ describe('the budget', () => {
 });
 
 describe('numbers for people', () => {
-  it('have as many digits as the noise leaves meaning in', () => {
+  it('have only the digits that the noise leaves meaningful', () => {
     expect([0.031, 0.99, 1, 16, 99.9, 100, 1600, 0, Infinity].map(decimalsFor)).toEqual([3, 2, 1, 0, 0, 0, 0, 0, 0]);
     expect(shown(8.256, 1.04)).toBe('8.3');
     expect(shown(731.5, 16.3)).toBe('732');
@@ -113,7 +113,7 @@ describe('numbers for people', () => {
     expect(shown(null)).toBe('none');
   });
 
-  it('are short for amounts, shares and times, and whole for what somebody chose', () => {
+  it('are short for amounts, shares and times, and complete for chosen numbers', () => {
     expect([8, 6.5727, 0.00001, 2980.96].map(amount)).toEqual(['8', '6.57', '1e−5', '2,980']);
     expect([0.05, 10_000_000, -15, 1e-12].map(exact)).toEqual(['0.05', '10,000,000', '−15', '1e−12']);
     expect([0, 0.0004, 0.025, 0.68, 1].map(percent).map((text) => text.replaceAll('\u00a0', ' ')))
@@ -208,14 +208,14 @@ describe('pictures', () => {
     expect(summaryOf(picture!, document.columns)).toEqual([['around 3, −4', '100\u00a0%']]);
   });
 
-  it('of bins without bounds leave out the places that nothing was found for', () => {
+  it('of bins without bounds leave out the bins that were not found', () => {
     const { picture } = of([20, 50, -10, 80, 0, 0], { shape: [3, 2] }, { width: 10 }, 'histogram');
     const bins = [{ from: -10, to: 0, count: 80 }, { from: 20, to: 30, count: 50 }];
     expect(picture).toMatchObject({ kind: 'bins', bins });
     expect(summaryOf(picture!, [])).toEqual([['−10 to 0', '80'], ['20 to 30', '50']]);
   });
 
-  it('are none where the numbers speak for themselves', () => {
+  it('are null if numbers over time show everything', () => {
     expect(of([1, 2], {})).toEqual({ picture: null, charts: 2 });
     expect(of([0], {}, { hypotheses: 'not a list' }, 'select').picture).toBeNull();
   });

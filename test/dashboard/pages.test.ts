@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('says that the server is gone, and goes on by itself when it is back', async () => {
+  it('says that the server is gone, and continues automatically when it is back', async () => {
     const stage = await Stage.start({});
     stage.publish('flight-delays', value);
     const { page } = await open(stage.address);
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     expect(await page.$$('tbody tr')).toHaveLength(1);
   });
 
-  it('says that there is no study, no such study, or no server, and finds what comes', async () => {
+  it('says that studies or the server are missing, and finds them when they come', async () => {
     const none = await Stage.start();
     const { page: empty } = await open(none.address);
     await says(empty, '.empty', 'No study yet');
@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     expect(asked).toBe(2);
   });
 
-  it('follows a dozen studies, and any other when it is looked at', async () => {
+  it('follows a dozen studies, and every other one while its page is shown', async () => {
     const stage = await Stage.start(...Array.from({ length: 14 }, (_, i) => ({ study: `study-${i}` })));
     stage.publish('study-13', value);
     const { page, wrong } = await open(stage.address);

@@ -35,7 +35,7 @@ describe('a chart of more releases than columns of pixels', () => {
     expect(place).toBe(wave.length);
   });
 
-  it('ends a run at each refusal, and keeps a release that stands between two', () => {
+  it('ends a run at each refusal, and keeps a release between two refusals', () => {
     const alone = marksOf(seriesOf([null, 1, 2, null, 3, null]), (epoch) => epoch);
     expect(alone.map((run) => run.map(({ x }) => x))).toEqual([[1, 2], [4]]);
     expect(marksOf(seriesOf([null, null]), (epoch) => epoch)).toEqual([]);

@@ -78,14 +78,14 @@ describe('keelson contribute', () => {
     expect(stderr).toMatch(/3 .*2/);
   });
 
-  it('refuses a cell that is no number, by line and column, without showing it', async () => {
+  it('refuses a cell that is not a number by line and column, and does not show it', async () => {
     const { status, stdout, stderr } = await contribute('delay,distance\n1,2\n3,secret\n');
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain('line 3, column 2');
     expect(stderr).not.toContain('secret');
   });
 
-  it('refuses a study that is not there, and names those that are', async () => {
+  it('refuses an unknown study, and names those of the server', async () => {
     const { status, stderr } = await contribute('1,2\n', [], 'sloth');
     expect(status).toBe(2);
     expect(stderr).toContain('slow');

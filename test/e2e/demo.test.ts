@@ -34,7 +34,7 @@ describe('keelson demo --json', () => {
     expect([second, third, fourth]).toEqual([first, first! + 1, first! + 1]);
   });
 
-  it('gives every release beside what only the demonstration knows', () => {
+  it('prints every release beside the facts that only the demonstration knows', () => {
     for (const line of lines.slice(0, 4)) {
       const { reason, ...facts } = line;
       const isValue = line['outcome'] === 'value';
@@ -116,7 +116,7 @@ it('prints a table that fits a terminal, and stops at once on an interrupt', asy
   expect(/[^\n\x20-\x7e]/.exec(stdout)).toBeNull();
 });
 
-it('holds the dashboard open when it is asked to, with people still sending', { tags: ['slow'] }, async () => {
+it('keeps the dashboard open with --keep while people send', { tags: ['slow'] }, async () => {
   const words = ['demo', '--contributors', '400', '--epochs', '1', '--every', '2', '--epsilon', '12', '--keep'];
   const run = stage.start([...words, '--logs', stage.path('kept')]);
   while (!run.stdout.includes('Ctrl-C ends it')) await run.next();

@@ -16,7 +16,7 @@ afterEach(async () => {
 const limited = spawnSync('prlimit', ['--version']).status === 0;
 
 describe.skipIf(!limited)(`few descriptors${limited ? '' : ' (skipped: there is no prlimit here)'}`, () => {
-  it('are not taken by strangers: files can be opened, epochs end, and others are served', async () => {
+  it('cannot be used up by strangers: the server still serves others', async () => {
     const study = stage.write('small.yaml', meanStudy('small', { cohort: '2000', epoch: '{ every: 1s }' }));
     const descriptors = 1_024;
     const { command, port, address } = await stage.serve([study], { descriptors });

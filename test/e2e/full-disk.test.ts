@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 describe.skipIf(!mountable)(`a small disk${mountable ? '' : ' (skipped: file systems cannot be mounted here)'}`, () => {
-  it('loses nothing when it is full, goes on when it is not, and is refused when it is read-only', async () => {
+  it('loses nothing when full, continues with new room, and is refused if read-only', async () => {
     const columns = 400;
     const names = Array.from({ length: columns }, (_, i) => `c${i}`);
     const study = stage.write('small.yaml', meanStudy('small', {

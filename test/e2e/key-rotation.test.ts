@@ -89,7 +89,7 @@ it('is followed by contributors, subscribers and logs that know the server by it
   expect((await keelson(['verify', log, '--server-key', toHex(newSigner().publicKey)])).status).toBe(1);
 });
 
-it('leaves batches good that were signed for an earlier key, and nobody else\'s', async () => {
+it('keeps batches valid that were signed for an earlier key, and no others', async () => {
   await serve();
   const first = await rotate();
   const client = await WireClient.open(aggregator.port);

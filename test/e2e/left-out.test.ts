@@ -13,7 +13,7 @@ const namesOf = async (served: Served): Promise<readonly string[]> => {
 
 const shared = meanStudy('shared', { budget: '{ population: everybody }' });
 
-it('serves the studies that can start, reports the others, and takes one of them up when its file is mended', async () => {
+it('serves the studies that can start, and another one after its file is repaired', async () => {
   const good = stage.write('good.yaml', meanStudy('good'));
   const broken = stage.write('broken.yaml', 'study: broken\nepsilonn: 3\n');
   const few = stage.write('few.yaml', meanStudy('few', { cohort: '10' }));

@@ -49,7 +49,7 @@ async function refused(...words: readonly string[]): Promise<string> {
 }
 
 describe('a study that the server does not have', () => {
-  it('is told with the one that was meant', async () => {
+  it('is reported with the most similar name', async () => {
     const meant = 'did you mean "flight-delays"?';
     const { url } = served;
     const token = ['--token-file', stage.path('data/operator.token')];
@@ -80,7 +80,7 @@ describe('an address that is not of an aggregator', () => {
 
   afterAll(() => Promise.all(others.map((server) => new Promise((resolve) => server.close(resolve)))));
 
-  it('is told as such by studies', async () => {
+  it('is reported by keelson studies', async () => {
     const page =
       createHttpServer((_, response) => response.setHeader('Connection', 'close').end('hello'));
     expect(await refused('studies', await listening(page)))
@@ -94,7 +94,7 @@ describe('an address that is not of an aggregator', () => {
       .toContain('it speaks no TLS');
   });
 
-  it('is told in one line by commands that go on trying', async () => {
+  it('is reported in one line by commands that retry', async () => {
     const page = createHttpServer((_, response) => response.writeHead(404).end('no'));
     page.on('upgrade', (_, socket) => socket.end('HTTP/1.1 404 Not Found\r\n\r\n'));
     const asked = [
@@ -112,7 +112,7 @@ describe('an address that is not of an aggregator', () => {
 });
 
 describe.runIf(platform() === 'linux')('standard output on a full disk', () => {
-  it('is told, with status 2', async () => {
+  it('is reported with status 2', async () => {
     const keelson = [process.execPath, `${root}bin/keelson.js`, 'estimators'];
     const { status, stderr } =
       await stage.run(['exec "$@" > /dev/full', 'sh', ...keelson], { program: '/bin/sh', command: '-c' });
@@ -143,7 +143,7 @@ describe('a server that says nothing', () => {
 
   afterAll(() => Promise.all(others.map((server) => new Promise((resolve) => server.close(resolve)))));
 
-  it('or never ends what it says does not hold studies', async () => {
+  it('or whose answer never ends does not block keelson studies', async () => {
     const mute = await listening(createServer((socket) => {
       socket.on('error', () => undefined).resume();
     }));
@@ -160,7 +160,7 @@ describe('a server that says nothing', () => {
     expect(await refused('studies', await listening(page))).toContain('is no aggregator');
   });
 
-  it('does not hold a watch that was interrupted', async () => {
+  it('does not block a watch that was interrupted', async () => {
     let greeted = (): void => undefined;
     const isGreeted = new Promise<void>((resolve) => { greeted = resolve; });
     const silent = createHttpServer();
@@ -215,7 +215,7 @@ describe('an interrupt', () => {
     expect(stderr).not.toContain('aborted');
   });
 
-  it('of demo --keep ends it well, also before the epochs to show are over', async () => {
+  it('of demo --keep ends it with status 0, even before all epochs were shown', async () => {
     const words = ['demo', '--keep', '--contributors', '200', '--epsilon', '12', '--every', '60'];
     const demo = stage.start([...words, '--logs', stage.path('logs')]);
     while (!demo.stdout.includes('dashboard at')) await demo.next();

@@ -36,7 +36,7 @@ async function contribute(served: Served, key: string, row: string): Promise<num
   return said.outcome === 'accepted' ? said.epoch! : String(said.code);
 }
 
-it('leaves a key that is far off out of the next epochs by itself, enters it in the ledger, and keeps to it after SIGKILL', async () => {
+it('excludes a key with far rows from the next epochs, also after SIGKILL', async () => {
   const file = stage.write('watched.yaml', meanStudy('watched', {
     epoch: '{ every: 2s }', quarantine: '{ beyond: 30, automatic: true }', late: 'drop',
   }));

@@ -64,7 +64,7 @@ describe('serve refuses, with status 2 and the remedy,', () => {
     expect(existsSync(stage.path('untouched'))).toBe(false);
   });
 
-  it('a certificate that is none, before anything is made', async () => {
+  it('a file that is not a certificate, before anything is made', async () => {
     const words = ['serve', good, '--data', stage.path('untouched'), '--port', '0'];
     await refused([...words, '--tls-cert', good, '--tls-key', good], 'TLS certificate and key');
     expect(existsSync(stage.path('untouched'))).toBe(false);
@@ -88,7 +88,7 @@ describe('serve refuses, with status 2 and the remedy,', () => {
     expect(stderr).toMatch(/cohort of \d+/);
   });
 
-  it('files that are not there', async () => {
+  it('files that do not exist', async () => {
     await refused(['serve', stage.path('none.yaml')], 'none.yaml', 'no such file');
     await refused(['ledger', stage.path('nowhere')], 'there is no store in');
   });

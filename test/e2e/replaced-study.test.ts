@@ -33,7 +33,7 @@ afterEach(async () => {
 const namesIn = async (client: WireClient): Promise<string[]> =>
   (await client.next('welcome')).studies.map(({ facts }) => decodeStudyDocument(facts).study);
 
-it('has who follows the older version connect again and read the newer one, and loses nothing of either', async () => {
+it('makes subscribers of the older version read the newer one, and loses nothing', async () => {
   const url = aggregator.address.replace('http', 'ws');
   const [older, other] = aggregator.hub.studies();
   const { name: study, studyId } = older!;

@@ -19,7 +19,7 @@ interface Ledger {
 const ledger = async (): Promise<Ledger> =>
   JSON.parse((await keelson(['ledger', stage.path('data'), '--entries', '1000', '--json'])).stdout) as Ledger;
 
-it('refuses an older copy of the database, and goes on with it only when told to', { tags: ['slow'], timeout: 240_000 }, async () => {
+it('refuses an older copy of the database unless --accept-rollback is given', { tags: ['slow'], timeout: 240_000 }, async () => {
   const study = stage.write('mean.yaml', meanStudy('older'));
   const first = await stage.serve([study]);
   const reader = stage.start(['watch', first.url, '--study', 'older', '--json']);

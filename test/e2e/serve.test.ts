@@ -57,7 +57,7 @@ describe('serve, simulate and watch', () => {
     spent.slice(1).forEach((now, i) => expect(now).toBeGreaterThan(spent[i]!));
   });
 
-  it('tells what the simulated contributors did', async () => {
+  it('reports what the simulated contributors did', async () => {
     const epoch = await simulated.line(({ type, accepted }) => type === 'epoch' && Number(accepted) >= 300);
     expect(epoch).toMatchObject({ refused: {}, abuses: 0, reconnections: 0 });
   });
@@ -140,7 +140,7 @@ describe('the release log', () => {
   });
 });
 
-it('ends well on an interrupt: every process with status 0, the server last', async () => {
+it('ends on an interrupt: every process with status 0, the server last', async () => {
   expect(await simulated.interrupt()).toMatchObject({ status: 0 });
   for (const watch of watched.values()) expect(await watch.interrupt()).toMatchObject({ status: 0 });
   const { status, stderr } = await served.command.interrupt();

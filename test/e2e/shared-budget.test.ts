@@ -80,7 +80,7 @@ describe('budgets of three scopes beside each other', () => {
     expect((await stage.run(words)).stdout).toMatch(/your own budget: \d+\.\d % spent/);
   });
 
-  it('never tell the public who or how many were left out', async () => {
+  it('never reveal who or how many were left out', async () => {
     const http = served.url.replace('ws', 'http');
     const open = await (await fetch(`${http}/v1/ledger`)).text();
     expect(open).toContain('study:own');

@@ -80,7 +80,7 @@ describe('keelson simulate', () => {
     expect(linesOf(again).at(-1)).toMatchObject({ type: 'summary', refused: {} });
   });
 
-  it('says who turned everybody away, and more rows or other columns than a study takes', async () => {
+  it('reports a server that refuses everybody, too many rows, and wrong columns', async () => {
     const { url } = await stage.serve(
       [sample('members-survey.yaml', '1h'), sample('monthly-survey.yaml', '1h')], { data: 'refusing' });
     const turned = await stage.run(['simulate', url, '--study', 'members-survey', '--contributors', '5']);

@@ -93,7 +93,7 @@ it('takes a withdrawal from the key alone, for the epoch that it signed', async 
   client.close();
 });
 
-it('is open to a key whose enrolment ended meanwhile, which gives nothing more', async () => {
+it('is possible for a key whose enrolment ended, which can send no more rows', async () => {
   const expiresAtMs = Date.now() + 3_600_000;
   const connect = (fill: number) => {
     const seed = new Uint8Array(32).fill(fill);

@@ -49,7 +49,7 @@ it('refuses a clock that cannot be right, and a new folder stays usable', async 
   expect((await again.command.interrupt()).status).toBe(0);
 });
 
-it('goes on with a folder that saw a clock ahead, once its operator confirms the time', async () => {
+it('continues with a folder that saw a clock ahead if the operator confirms', async () => {
   const wrong = stage.start(words('ahead'), { environment: shifted(400 * dayMs) });
   const { address, serverKey } = await wrong.line(({ type }) => type === 'listening') as Record<string, string>;
   const watched = stage.start(['watch', address!.replace('http', 'ws'), '--study', 'study', '--server-key', serverKey!, '--json']);
@@ -66,7 +66,7 @@ it('goes on with a folder that saw a clock ahead, once its operator confirms the
   expect((await plain.command.interrupt()).status).toBe(0);
 });
 
-it('goes on with a folder in which an earlier version noted times before 1970', async () => {
+it('continues with a folder in which an earlier version stored times before 1970', async () => {
   const first = await stage.serve([study], { data: 'old' });
   await released(first);
   await first.command.kill();

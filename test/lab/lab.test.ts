@@ -22,7 +22,7 @@ const round = (index: number, answers: readonly Answer[], change: Partial<Round>
 });
 
 describe('the lab\'s own reckoning', () => {
-  it('knows the honest mean, and the three answers of those who do not know who is hostile', () => {
+  it('knows the honest mean, and three answers that do not know who is hostile', () => {
     const rows = new EpochRows([1, 10]);
     for (let i = 0; i < 90; i++) rows.add(Float64Array.of((i % 3) - 1, 10 * ((i % 5) - 2)), false);
     for (let i = 0; i < 10; i++) rows.add(Float64Array.of(50, 500), true);
@@ -95,7 +95,7 @@ describe('the list that a person chooses from', () => {
 });
 
 describe('rounds of several studies', () => {
-  it('are told once every study has answered, whatever their epochs are called', () => {
+  it('are reported once every study has answered, with any numbers of epochs', () => {
     const told: Round[] = [];
     const rounds = new Rounds(['a', 'b'], [1], (one) => told.push(one));
     const reckoning = {
@@ -114,7 +114,7 @@ describe('rounds of several studies', () => {
     });
   });
 
-  it('go on without a round for which everybody was late, and count it once', () => {
+  it('skip a round for which everybody was late, and count it once', () => {
     const told: Round[] = [];
     const rounds = new Rounds(['a', 'b'], [1], (one) => told.push(one));
     const reckoning = {

@@ -30,7 +30,7 @@ describe.each([0, 1, 2, 203, 5_001])('counts of the columns of %d rows', (count)
   // The larger ones take several blocks, the last of them not full.
   const some = count > 1_000 ? [1, 39] : dimensions;
 
-  it('are those of every entry by itself: bins', () => {
+  it('count every entry in its bin', () => {
     for (const d of some) {
       const values = entriesOf(count * d, `bins ${d}`);
       const widths = Float64Array.from({ length: d }, (_, j) => 0.01 + j / 3);
@@ -41,7 +41,7 @@ describe.each([0, 1, 2, 203, 5_001])('counts of the columns of %d rows', (count)
     }
   });
 
-  it('are those of every entry by itself: cells, also too narrow ones', () => {
+  it('count every entry in its cell, even in cells that are too narrow', () => {
     for (const d of some) {
       const values = entriesOf(count * d, `cells ${d}`);
       const lows = Float64Array.from({ length: d }, (_, j) => -1 - j / 40);
@@ -56,7 +56,7 @@ describe.each([0, 1, 2, 203, 5_001])('counts of the columns of %d rows', (count)
     }
   });
 
-  it('are those of every entry by itself: pairs', () => {
+  it('count every pair in its bin', () => {
     for (const d of some) {
       const values = entriesOf(count * d, `pairs ${d}`);
       const pairs = Uint32Array.from({ length: count & ~1 }, (_, i) => (i * 5) % count);
@@ -68,7 +68,7 @@ describe.each([0, 1, 2, 203, 5_001])('counts of the columns of %d rows', (count)
   });
 });
 
-it('counts most rows the fast way wherever one row is, the first one too', async () => {
+it('counts most rows the fast way, wherever a single row is', async () => {
   const [count, dimension] = [4_000, 2];
   const random = seededWork(utf8('near bins'));
   const values = Float64Array.from({ length: count * dimension }, () => 6 * random.uniform() - 3);

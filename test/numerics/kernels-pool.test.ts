@@ -98,7 +98,7 @@ describe('compute pool', () => {
     expect(Math.max(...held)).toBeLessThan(36);
   });
 
-  it('does not wait for a thread that begins late, and takes the word of one that failed', async () => {
+  it('does not wait for a late thread, and rejects with the error of a failed one', async () => {
     const [one] = pools;
     const late: KernelRunner = {
       parallelism: 2, run: (kernel, input, thread) => (thread === 1 ? new Promise(() => undefined) : one!.run(kernel, input, 0)),
@@ -110,7 +110,7 @@ describe('compute pool', () => {
     await expect(momentsOfRows(failing, rows)).rejects.toThrow('gone');
   });
 
-  it('rejects, without telling of the input, what a kernel refuses or a closed pool is asked', async () => {
+  it('rejects refused inputs and requests to a closed pool without revealing them', async () => {
     const pool = createComputePool(1);
     await expect(pool.run('moments', { rows: 'secret' })).rejects.toThrow('a compute thread ended before its work was done');
     await expect(pool.run('unknown', 1)).rejects.toThrow(/compute thread/);

@@ -7,7 +7,7 @@ import { dot, norm } from '../../src/numerics/vector.js';
 import { dataSource } from '../support/data.js';
 
 describe('norm', () => {
-  it('survives sizes whose squares do not', () => {
+  it('has an answer for entries whose squares overflow', () => {
     expect(norm(Float64Array.of(3e200, 4e200))).toBeCloseTo(5e200, -190);
     expect(norm(Float64Array.of(3e-200, 4e-200)) / 5e-200).toBeCloseTo(1, 12);
     expect(norm(new Float64Array(0))).toBe(0);
@@ -92,7 +92,7 @@ describe('topEigenpair', () => {
     }
   });
 
-  it('is total: zero, diagonal and non-finite matrices', () => {
+  it('has an answer for zero, diagonal and non-finite matrices', () => {
     expect([...topEigenpair(new Float64Array(4), 2).vector]).toEqual([1, 0]);
     expect([...topEigenpair(Float64Array.of(1, 0, 0, 5), 2).vector]).toEqual([0, 1]);
     expect([...topEigenpair(Float64Array.of(5, 0, 0, 1), 2).vector]).toEqual([1, 0]);

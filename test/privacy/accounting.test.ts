@@ -73,7 +73,7 @@ describe('costOfEvents', () => {
     expect(costOf()).toEqual({ rho: 0n, delta: 0n, epsilon: 0n });
   });
 
-  it('refuses doubled names and numbers out of range, naming the event', () => {
+  it('refuses repeated names and numbers out of range, and names the event', () => {
     expect(() => costOf(every[0]!, every[0]!)).toThrow(/called a/);
     const bad: readonly [number, Readonly<Record<string, unknown>>][] = [
       [0, { sigma: 0 }], [0, { sigma: NaN }], [0, { sigma: Infinity }], [0, { grid: 3 }],
@@ -149,7 +149,7 @@ describe('targets', () => {
     expect(targetFromRho(target.rho, 1e-6).epsilon).toBeCloseTo(1, 9);
   });
 
-  it('refuses statements that mean nothing', () => {
+  it('refuses epsilons and deltas out of range', () => {
     for (const [epsilon, delta] of [
       [0, 1e-6], [-1, 1e-6], [NaN, 1e-6], [101, 1e-6], [5e-324, 1e-6], [9e-7, 1e-6], [1, 0], [1, 1], [1, NaN],
     ] as const) {

@@ -58,7 +58,7 @@ describe('zCDP to (epsilon, delta)', () => {
     }
   });
 
-  it('has the ends it should have', () => {
+  it('has the correct limits', () => {
     expect(epsilonOfZcdp(0, 1e-6)).toBe(0);
     expect(deltaOfZcdp(0, 0)).toBe(0);
     expect(deltaOfZcdp(5, 0)).toBeLessThanOrEqual(1);

@@ -166,7 +166,7 @@ describe('pieces of discrete noise', () => {
     return weights.map((weight) => weight / total);
   };
 
-  it.each([0.5, 0.8, 2, 5])('are never easier to hide than discrete Gaussian noise of %d steps is', (sigma) => {
+  it.each([0.5, 0.8, 2, 5])('are no harder to distinguish than Gaussian noise of %d steps', (sigma) => {
     const one = lossOf([{ events: [{ ...gaussianOf(1), sensitivity: 1, sigma, grid: 1 }] }]);
     const two = lossOf([{ events: [{ ...gaussianOf(2), sensitivity: Math.SQRT2, sigma, grid: 1 }] }]);
     const [p, q] = [gaussianMass(sigma, 1), gaussianMass(sigma, 0)];
@@ -177,7 +177,7 @@ describe('pieces of discrete noise', () => {
     }
   });
 
-  it('are never easier to hide than discrete Laplace noise', () => {
+  it('are no harder to distinguish than discrete Laplace noise', () => {
     for (const scale of [0.7, 1.5, 4]) {
       const event = { ...laplaceEvent({ ...place, name: 'l', dimension: 1, sensitivity: 2, epsilon: 1 }), scale, grid: 1 };
       const loss = lossOf([{ events: [event] }]);

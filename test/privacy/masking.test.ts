@@ -87,7 +87,7 @@ describe('divergences of masks', () => {
     expect(lossOfReleases([{ events: [wishart] }])).toBeNull();
   });
 
-  it('leave the statement that was asked for', () => {
+  it('stay within the requested epsilon and delta', () => {
     const target = resolveTarget({ epsilon: 1, delta: 1e-6 });
     const { order, divergence } = renyiAllowance(target);
     expect(order).toBeCloseTo(23.28, 1);
@@ -154,7 +154,7 @@ describe('masks', () => {
     }
   });
 
-  it('take what is not positive definite for the unit matrix', () => {
+  it('treat a matrix that is not positive definite as the identity matrix', () => {
     expect(draw(wishart, [1, 2, 2, 1], 'unit')).toEqual(draw(wishart, [1, 0, 0, 1], 'unit'));
     expect(() => draw({ ...wishart, name: 'another' }, matrix, 'x')).toThrow(/no event/);
   });

@@ -134,7 +134,7 @@ describe('draws', () => {
     expect(make().histogram('cells', counts([[5, 1], [6, 1]])).value).toEqual([[]]);
   });
 
-  it('choose far-off scores never, and compare scores of any size exactly', () => {
+  it('never choose scores that are far off, and compare scores of any size exactly', () => {
     for (let seed = 0; seed < 50; seed++) {
       expect(make(`${seed}`).exponential('choice', vector(-1e300, 0, -1e9)).value).toBe(1);
       expect(make(`${seed}`).exponential('choice', vector(1e308, -1e308, 1e308 - 1e293)).value).toBe(0);
@@ -143,7 +143,7 @@ describe('draws', () => {
 });
 
 describe('steps', () => {
-  it('round as they are asked to', () => {
+  it('round as requested', () => {
     expect([
       nearestSteps(0.5, 1), nearestSteps(-0.5, 1), nearestSteps(0.49999999999999994, 1), nearestSteps(2.6, 0.25),
     ]).toEqual([1, -0, 0, 10]);

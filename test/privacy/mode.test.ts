@@ -31,7 +31,7 @@ describe('mode', () => {
     expect(modeOf(labels({ b: 60, a: 10 }).reverse(), 'order')).toBe('b');
   });
 
-  it('passes a lead at the bar half of the time, and one below the floor with the charged probability at most', () => {
+  it('passes a lead at the threshold half of the time, one below it within delta', () => {
     const bar = passingValue(event);
     const at = passes(labels({ a: bar, b: 0 }), 400);
     // Noise of deviation 2 in whole steps: half, and half of the step at the bar itself.

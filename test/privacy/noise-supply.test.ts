@@ -82,7 +82,7 @@ describe('noise drawn ahead', () => {
     expect(mechanisms.histogram('stable', binsOf(128)).value[0]).toHaveLength(128);
   });
 
-  it('is topped up where a histogram has more bins than were drawn for', () => {
+  it('draws more if a histogram has more bins than values', () => {
     const source = switched('more');
     const mechanisms = createMechanisms(all, source);
     mechanisms.prepare(Infinity);

@@ -21,7 +21,7 @@ describe('a deviation from counts per doubling', () => {
     }
   });
 
-  it('is right to a tenth where small bins are lost', () => {
+  it('is correct to a tenth if small bins are lost', () => {
     for (const deviation of deviations) {
       for (const least of [30, 100]) {
         expect(Math.abs(deviationOf(binsOf(deviation, 1_000, least)) / deviation - 1)).toBeLessThan(0.12);

@@ -117,7 +117,7 @@ describe('RandomBits', () => {
     return new RandomBits(tapeNoise(tape));
   };
 
-  it('draws again what lies past the bound, instead of folding it', () => {
+  it('draws again for a value past the bound, instead of folding it', () => {
     // Two bits for a bound of 3: the top bits of each word. 3 is refused, then 2 is kept.
     expect(words(0xc0000000, 0x80000000).below(3)).toBe(2);
     expect(words(5).below(1)).toBe(0);

@@ -51,7 +51,7 @@ describe.each(filters)('$name', ({ name, run }) => {
     expect(distance(narrow.mean, new Float64Array(3))).toBeGreaterThan(0.001);
   });
 
-  it('finds the scale when it is not told', () => {
+  it('measures the scale when none is given', () => {
     const { values, truth } = makeRows('ones', { dimension: 5, contributors: 4_000, corruption, seed: 'scale' });
     const wide = values.map((entry) => 1e5 * entry);
     const answer = run({ count: 4_000, dimension: 5, values: wide }, { corruption });
@@ -79,7 +79,7 @@ describe.each(filters)('$name', ({ name, run }) => {
     expect(distance(far.mean, Float64Array.of(0.5, 0.5))).toBeLessThan(0.01);
   });
 
-  it('never lets go of more than about half of the rows', () => {
+  it('never removes more than about half of the rows', () => {
     const data = dataSource('wide');
     // Wider than it was told, and heavy-tailed: every tail looks hostile.
     const rows = Array.from({ length: 300 }, () => data.normals(3).map((entry) => entry / (0.05 + data.uniform())));
@@ -96,7 +96,7 @@ describe.each(filters)('$name', ({ name, run }) => {
     expect(run(pointSet(rows, 2), { scale: 1 }).isCertified).toBe(false);
   });
 
-  it('refuses options that cannot be', () => {
+  it('refuses options out of range', () => {
     expect(() => run(pointSet([[1]], 1), { corruption: 0.5 })).toThrow(/\[0, 0.45\]/);
     expect(() => run(pointSet([[1]], 1), { corruption: NaN })).toThrow(/\[0, 0.45\]/);
     expect(() => run(pointSet([[1]], 1), { scale: 0 })).toThrow(/positive/);

@@ -153,7 +153,7 @@ describe('twoCutMean', () => {
     return sum / groups;
   }
 
-  it('is moved less by a lump among the honest rows than a ball that stays at the median', { tags: ['long'] }, () => {
+  it('is moved less by a cluster than a ball at the median', { tags: ['long'] }, () => {
     for (const away of [3, 3.6]) {
       const ours = bias((points) => twoCutMean(points, 1), away, 4);
       const fixed = bias((points) => robustMean(points, { scale: 1, cut: 2.5 }), away, 4);
@@ -161,7 +161,7 @@ describe('twoCutMean', () => {
     }
   });
 
-  it('is moved by no more than the planner reckons with, up to three rows in ten', { tags: ['long'] }, () => {
+  it('is moved by no more than the planner assumes', { tags: ['long'] }, () => {
     for (const away of [1.5, 2.5, 4, 8]) {
       for (const hostile of [4, 8, 17, 25]) {
         const reach = robustLocal.reach(hostile / rows, dimension);
@@ -170,7 +170,7 @@ describe('twoCutMean', () => {
     }
   });
 
-  it('varies as the planner reckons with', { tags: ['slow'] }, () => {
+  it('varies as the planner assumes', { tags: ['long'] }, () => {
     for (const [count, columns] of [[40, 2], [83, 10], [400, 10]] as const) {
       const data = dataSource(`variance ${count}`);
       const rounds = Math.ceil(6000 / columns);

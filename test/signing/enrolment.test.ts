@@ -28,7 +28,7 @@ describe('an enrolment token', () => {
     expect(readEnrolment(all)).toMatchObject({ study: null, expiresAtMs });
   });
 
-  it('is worth nothing for another key, or of another issuer', () => {
+  it('is invalid for another key, or from another issuer', () => {
     expect(holds(token, signerOf(3).publicKey)).toBe(false);
     expect(holds(token, contributor.publicKey, signerOf(3).publicKey)).toBe(false);
     // Whoever holds a token cannot issue the next one with its own key.
@@ -66,7 +66,7 @@ describe('an enrolment token', () => {
     expect(readEnrolment(bytes)).toBeUndefined();
   });
 
-  it('is not issued for what it could not hold, or for a key that identifies nobody', () => {
+  it('is not issued for values that do not fit, or for a key that identifies nobody', () => {
     const issue = (study: string | null, atMs: number, key = contributor.publicKey) => () =>
       issueEnrolment(issuer, key, { study, expiresAtMs: atMs }, signing);
     expect(issue('', expiresAtMs)).toThrow('a name of 1 to 64');

@@ -89,7 +89,7 @@ describe.each(implementations)('signing with %s', (_, signing) => {
     expect(verifier.verify(concatBytes(message, message), good)).toBe(false);
   });
 
-  it('refuses everything under a key that is on no point', () => {
+  it('refuses everything under a key that is not a point of the curve', () => {
     let y = 2n;
     while (pointAt(y) !== null) y++;
     const verifier = signing.createVerifier(encodePoint(y, 0n));
