@@ -21,9 +21,10 @@ export const init = defineCommand({
     'In a terminal it asks for everything that has no flag. Elsewhere the flags are required. The '
     + 'study is named after the file. An existing file is never changed, and nothing is written '
     + 'unless "keelson plan" accepts the study.',
-    'Questions: the mean of each column; the share of people with at least some value; the '
-    + 'histogram of a column; a quantile of a column, such as the median; the covariance of '
-    + 'columns. Ranges are public guesses: do not take them from the data.',
+    'Questions: mean of each column; skewed-mean, the same where some honest values are far out '
+    + 'on one side, such as incomes, which needs ranges; share of people from some value on; '
+    + 'histogram of a column; quantile, such as the median, of a column; covariance of columns. '
+    + 'Ranges are public guesses: do not take them from the data.',
   ],
   args: {
     file: {

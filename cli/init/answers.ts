@@ -26,10 +26,14 @@ export interface InitFlags {
 /** Values that a plan may refuse as too small, so that a person is asked again. */
 export type Size = Pick<Answers, 'cohort' | 'epsilon'>;
 
+/** Columns that a message names at most. */
+const columnsShown = 8;
 /** Numbers that every estimator takes. */
 const valueRule = { atLeast: -1e12, atMost: 1e12 };
 
 const ofOneColumn: ReadonlySet<Question> = new Set<Question>(['share', 'histogram', 'quantile']);
+/** No estimator of these finds the scale by itself. */
+const needRanges: ReadonlySet<Question> = new Set<Question>([...ofOneColumn, 'skewed-mean']);
 
 /**
  * Asks for everything about a study except its size.
@@ -164,7 +168,7 @@ async function askRanges(
   flags: InitFlags, columns: readonly string[], question: Question, asker: Asker,
 ): Promise<readonly Range[] | null> {
   const given = rangesGiven(flags.ranges, columns);
-  const isNeeded = ofOneColumn.has(question);
+  const isNeeded = needRanges.has(question);
   const ranges: Range[] = [];
   for (const column of columns) {
     const range = await asker.ask<Range | null>({
@@ -194,7 +198,10 @@ function rangesGiven(
     for (const column of named) {
       if (!columns.includes(column)) {
         const near = didYouMean(column, columns);
-        throw new UsageError(`--range names "${column}", and the study has no such column${near}`);
+        const some = columns.slice(0, columnsShown).join(', ');
+        const more = columns.length > columnsShown ? ', ...' : '';
+        throw new UsageError(`--range names "${column}", and the study has no such column${near}; `
+          + `it has ${some}${more}`);
       }
       if (found.has(column)) {
         throw new UsageError(`--range is given twice for ${column}: give it once`);

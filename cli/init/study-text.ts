@@ -2,8 +2,10 @@ import { basename } from 'node:path';
 import { epsilonRange } from '../../src/privacy/accounting/target.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 
-/** The questions that a study can ask. */
-export const questions = ['mean', 'share', 'histogram', 'quantile', 'covariance'] as const;
+/** What one can want to know. */
+export const questions = [
+  'mean', 'skewed-mean', 'share', 'histogram', 'quantile', 'covariance',
+] as const;
 export type Question = typeof questions[number];
 
 /** Nearly all honest values lie between these two. */
@@ -50,7 +52,7 @@ export function studyText(answers: Answers, file: string, schema: string | undef
   const { estimator, remarks, parameters } = choiceFor(answers);
   const digits = deltaDigits(cohort);
   const whole = rounded(Math.min(8 * epsilon, epsilonRange.atMost), 6);
-  const reduce = question === 'mean' || question === 'covariance' ? 'mean' : 'one';
+  const reduce = /mean|covariance/.test(question) ? 'mean' : 'one';
   return `${schema === undefined ? '' : `# yaml-language-server: $schema=${schema}\n`}\
 # ${titles[question]} Made by keelson init.
 # All of this is public. After a change, check it without data: keelson plan ${basename(file)}
@@ -93,6 +95,7 @@ budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: study }
 
 const titles: Readonly<Record<Question, string>> = {
   mean: 'A mean of each column.',
+  'skewed-mean': 'A mean of each column, where some honest values are far out on one side.',
   share: 'The share of people from some value on.',
   histogram: 'How many people are in each bin of values.',
   quantile: 'Quantiles of a column.',
@@ -101,7 +104,8 @@ const titles: Readonly<Record<Question, string>> = {
 
 function choiceFor(answers: Answers): Choice {
   switch (answers.question) {
-    case 'mean': return meanChoice(answers);
+    case 'mean': return meanChoice('robust-mean', answers);
+    case 'skewed-mean': return meanChoice('prime-heavy', answers);
     case 'covariance': return covarianceChoice(answers);
     case 'share': return {
       estimator: 'histogram',
@@ -130,10 +134,10 @@ function choiceFor(answers: Answers): Choice {
 
 const corruptionRemark = 'corruption is the share of people who may send false rows.';
 
-function meanChoice({ ranges }: Answers): Choice {
+function meanChoice(estimator: string, { ranges }: Answers): Choice {
   const scale = scaleOf(ranges);
   return {
-    estimator: 'robust-mean',
+    estimator,
     remarks: [...scale.remarks, corruptionRemark],
     parameters: `scale: ${scale.text}, corruption: ${corruption}`,
   };
@@ -182,7 +186,8 @@ function scaleOf(ranges: readonly Range[] | null): Scale {
     text: `[${scales.join(', ')}]`,
     remarks: [
       'scale is a guess of the standard deviation of each column: here a third of its range.',
-      'A better guess gives less noise. Take it from public knowledge, not from the data.',
+      'A better guess gives less noise, but one that is far too small makes the answer wrong.',
+      'Take it from public knowledge, not from the data.',
     ],
   };
 }

@@ -63,6 +63,14 @@ describe('keelson init', () => {
     });
   });
 
+  it('asks for a mean of skewed columns', async () => {
+    const flags = ['--question', 'skewed-mean', '--columns', 'income', '--range', '0..240000'];
+    expect(await written('income.yaml', ...flags, '--cohort', '800')).toMatchObject({
+      estimator: 'prime-heavy', parameters: { scale: [80000], corruption: 0.05 },
+      contribution: { reduce: 'mean' },
+    });
+  });
+
   it('asks for a share, a histogram, quantiles and a covariance', async () => {
     const age = ['--columns', 'age', ...people];
     expect(await written('share.yaml', '--question', 'share', '--threshold', '65', ...age))
@@ -186,6 +194,7 @@ describe('the names of a CSV file', () => {
 describe('wrong flags of keelson init', () => {
   const mean = ['--question', 'mean', '--columns', 'a,b', ...people];
   const share = ['--question', 'share', '--columns', 'a'];
+  const skewed = ['--question', 'skewed-mean'];
   it.each([
     ['no question', [], '--question is missing: give it, or run the command in a terminal'],
     ['a wrong question', ['--question', 'meen'], 'did you mean "mean"?'],
@@ -201,12 +210,13 @@ describe('wrong flags of keelson init', () => {
     ['a huge threshold', [...share, '--threshold', '1e13'], '--threshold is a number from'],
     ['a range of a share', [...share, '--range', '0..1'], 'give --threshold'],
     ['no range for quantiles', ['--question', 'quantile', '--columns', 'a'], '--range is missing'],
+    ['no range for a skewed mean', [...skewed, '--columns', 'a'], '--range is missing'],
     ['half a range', [...mean, '--range', '0..'], '--range is a number'],
     ['a range backwards', [...mean, '--range', '2..1'], 'from a number to a larger one'],
     ['no range at all', [...mean, '--range', 'a=b'], 'a range is two numbers like 0..120'],
     ['ranges of some columns', [...mean, '--range', 'a=0..1'], '--range is missing for b'],
     ['a range twice', [...mean, '--range', '0..1', '--range', 'a=0..1'], 'given twice for a'],
-    ['a range of another column', [...mean, '--range', 'c=0..1'], 'the study has no such column'],
+    ['a range of another column', [...mean, '--range', 'c=0..1'], 'no such column; it has a, b'],
   ])('%s', async (_name, flags, words) => {
     expect(await refused([at('x.yaml'), ...flags])).toContain(words);
   });
