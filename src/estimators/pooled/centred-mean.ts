@@ -12,8 +12,8 @@ export function centreNotFound({ cohort }: StudyFacts, coordinates: readonly num
     reason: 'centre-not-found',
     text: 'no stretch of four scales held enough rows in column '
       + `${coordinates.map((j) => j + 1).join(', ')} (counted from 1). `
-      + `Planned for ${cohort} contributors whose rows vary by about one scale: `
-      + 'check both, then raise scale, or lower cohort.',
+      + `Either far fewer contributors came than the ${cohort} planned for: lower cohort, or wait `
+      + 'longer. Or their rows vary by more than one scale: raise scale.',
   };
 }
 

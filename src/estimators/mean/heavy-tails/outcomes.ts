@@ -9,9 +9,9 @@ export function placeNotFound({ cohort }: StudyFacts, columns: readonly number[]
     kind: 'refused',
     reason: 'centre-not-found',
     text: 'no stretch of four standard deviations held enough rows in column '
-      + `${columns.map((j) => j + 1).join(', ')} (counted from 1). Planned for ${cohort} `
-      + 'contributors whose rows vary by '
-      + 'about scale times moment-bound: check both, then raise scale, or lower cohort.',
+      + `${columns.map((j) => j + 1).join(', ')} (counted from 1). `
+      + `Either far fewer contributors came than the ${cohort} planned for: lower cohort, or wait `
+      + 'longer. Or their rows vary by more than scale times moment-bound: raise scale.',
   };
 }
 
