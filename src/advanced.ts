@@ -11,7 +11,7 @@ export { partsByName, type Nested } from './base/parts.js';
 
 export { parseParameters, type ParameterFacts } from './estimators/contract/parameters.js';
 export {
-  createGroups, decodeGroups, inlineCompute, mergeGroups, releaseGroups, runOffline, ticketBytes,
+  createGroups, decodeGroups, inlineCompute, mergeGroups, releaseGroups, runOffline, assignmentHashBytes,
   type ByteSource, type Groups, type GroupsProgress, type Kernels, type OfflineRun, type OwnedRows,
 } from './estimators/run.js';
 

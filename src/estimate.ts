@@ -60,7 +60,7 @@ export async function estimate(options: EstimateOptions): Promise<Estimate> {
   const seed = new Uint8Array(32);
   noise.fill(seed);
   return estimateTable({
-    rows, dimension, estimator, target, parameters, cohort, noise, tickets: noise, work: seededWork(seed),
+    rows, dimension, estimator, target, parameters, cohort, noise, assignmentHashes: noise, work: seededWork(seed),
   });
 }
 
@@ -76,14 +76,14 @@ export interface TableRun {
   readonly cohort: number | undefined;
   readonly noise: NoiseSource;
   /** They decide who shares a group with whom: secret, so from a noise source. */
-  readonly tickets: NoiseSource;
+  readonly assignmentHashes: NoiseSource;
   readonly work: WorkRandom;
   readonly compute?: Compute;
 }
 
 /** The release of `estimate`, with randomness and threads from the caller. Draws noise: each call is charged. */
 export async function estimateTable(
-  { rows, dimension, estimator, parameters, target, cohort, noise, tickets, work, compute }: TableRun,
+  { rows, dimension, estimator, parameters, target, cohort, noise, assignmentHashes, work, compute }: TableRun,
 ): Promise<Estimate> {
   const participation: Participation = cohort === undefined ? 'public' : 'secret';
   const facts = { dimension, cohort: cohort ?? rows.count, participation, target };
@@ -91,7 +91,7 @@ export async function estimateTable(
   if (plan.kind === 'infeasible') return plan;
   const mechanisms = createMechanisms(plan.events, noise);
   const outcome = await runOffline({
-    plan, dimension, rows, mechanisms, tickets, work, ...(compute === undefined ? {} : { compute }),
+    plan, dimension, rows, mechanisms, assignmentHashes, work, ...(compute === undefined ? {} : { compute }),
   });
   const statement = statementOf(plan, target);
   return { ...outcome, privacy: cohort === undefined ? { ...statement, neighbours: contentsOnly } : statement };

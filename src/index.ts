@@ -22,42 +22,16 @@ export type { Interval95, Outcome, RefusalReason, RefusedOutcome, Uncertainty, V
 export type { NamedPart } from './base/parts.js';
 export type { Released, Sensitive } from './base/brands.js';
 export type {
-  Citation, CohortPlan, Compute, Estimator, ExpectedError, Guarantee, Infeasible, ParameterSpec,
-  ParameterValue,
-  ParameterValues, Participation, Plan, PrivacyTarget, StudyFacts,
+  Citation, CohortPlan, Compute, Estimator, ExpectedError, Finished, FinishedSummaries, GroupStatistic, Guarantee,
+  Infeasible, ParameterSpec, ParameterValue, ParameterValues, Participation, Plan, PlannedWork, PooledRows,
+  PrivacyTarget, StudyFacts, Summary, SummaryTable,
 } from './estimators/contract/estimator.js';
-export { estimators, findEstimator } from './estimators/registry.js';
-export { parseParameters } from './estimators/contract/parameters.js';
-export {
-  createGroups, decodeGroups, inlineCompute, mergeGroups, releaseGroups, runOffline,
-  assignmentHashBytes,
-  type ByteSource, type Groups, type GroupsProgress, type OfflineRun,
-} from './estimators/run.js';
-
-export { pointSet, type PointSet } from './numerics/points.js';
-export { filteredMean } from './robust/filtered-mean.js';
-export type { Filtered, FilterOptions } from './robust/filtering.js';
-export { geometricMedian } from './robust/geometric-median.js';
-export { multiplicativeFilter } from './robust/multiplicative-filter.js';
-export { robustMean } from './robust/robust-mean.js';
-export { robustScatter } from './robust/robust-scatter.js';
-export type { SpectralPassOptions } from './robust/spectral-pass.js';
-export { trimmedMean } from './robust/trimmed-mean.js';
-
-export type { NoiseSource, WorkRandom } from './random/source.js';
-export { secureNoise } from './random/secure.js';
-export { seededWork } from './random/work.js';
-
-export { amountOf, amountToNumber, parseAmount, type Amount } from './privacy/accounting/amount.js';
-export type { BudgetRule, PrivacyCost } from './privacy/accounting/cost.js';
-export type { MechanismEvent } from './privacy/accounting/events.js';
-export type { Mechanisms } from './privacy/mechanisms/contract.js';
-export { createMechanisms, type PreparedMechanisms } from './privacy/mechanisms/index.js';
-export { costOfEvents, costWithin } from './privacy/accounting/composition.js';
-export { eventsFromJson, eventsToJson } from './privacy/accounting/event-codec.js';
-export { analyticGaussianDelta, analyticGaussianSigma } from './privacy/accounting/analytic-gaussian.js';
-export {
-  deltaOfZcdp, epsilonOfApproximateZcdp, epsilonOfZcdp, rhoForApproximateZcdp, rhoForZcdp,
-} from './privacy/accounting/conversion.js';
-export { lossOfReleases, type ChargedEvents, type StudyLoss } from './privacy/accounting/loss-distribution/index.js';
-export { capsOf, perReleaseTarget, resolveTarget, targetFromRho } from './privacy/accounting/target.js';
+export type { Amount } from './privacy/accounting/amount.js';
+export type { PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';
+export type {
+  AffineMaskEvent, ExponentialEvent, GaussianEvent, GaussianHistogramEvent, GaussianThresholdEvent, LaplaceEvent,
+  LaplaceHistogramEvent, LaplaceThresholdEvent, MechanismEvent, SymmetricGaussianEvent, TruncatedLaplaceEvent,
+  WishartMaskEvent,
+} from './privacy/accounting/events.js';
+export type { KeptBin, Mechanisms } from './privacy/mechanisms/contract.js';
+export type { WorkRandom } from './random/source.js';

@@ -69,11 +69,10 @@ export async function estimateRows(table: RowTable, request: EstimateRequest): P
   const startedMs = request.monotonicMs();
   const answer = await estimateTable({
     rows: { values: table.values, count: table.count, isWhole: table.isWhole ?? false },
-    mechanisms: createMechanisms(plan.events, request.randomness.noise(`${request.label}/release`)),
-    // Assignment hashes decide who shares a group with whom: secret, so from the noise source.
-    assignmentHashes: request.randomness.noise(`${request.label}/tickets`),
-    work: request.randomness.work(request.label),
-    compute: request.compute,
+    dimension, estimator, parameters, target, cohort, compute,
+    noise: randomness.noise(`${label}/release`),
+    assignmentHashes: randomness.noise(`${label}/tickets`),
+    work: randomness.work(label),
   });
   if (answer.kind === 'infeasible') {
     return { result: infeasible(answer, target, size), estimatorSeconds: undefined };

@@ -53,53 +53,8 @@ export function refusalOfFew(
 ): Released<Outcome | undefined> {
   const count = rows.map((pool) => Float64Array.of(pool.count));
   const { kind, name } = event;
-  const noisy = kind === 'gaussian' ? mechanisms.gaussian(name, count) : mechanisms.laplace(name, count);
-  return noisy.map(([present]): Outcome | undefined => present! >= cohort / 4 ? undefined : {
-    kind: 'refused',
-    reason: 'participation-below-plan',
-    text: `the noisy count is below a quarter of the ${cohort} contributors planned for: `
-      + 'plan for a smaller cohort or wait longer',
-  });
-}
-
-/** The refusal of a release that found no place with enough rows. */
-export function placeNotFound({ cohort }: StudyFacts, columns: readonly number[]): Outcome {
-  return {
-    kind: 'refused',
-    reason: 'centre-not-found',
-    text: 'no stretch of four scales held enough rows in column '
-      + `${columns.map((j) => j + 1).join(', ')} (counted from 1). `
-      + `Either far fewer contributors came than the ${cohort} planned for: lower cohort, or wait `
-      + 'longer. Or their rows vary by more than one scale: raise scale.',
-  };
-}
-
-export function onlyPool(summaries: FinishedSummaries): Sensitive<PooledRows> {
-  const finished = summaries.get(wholeCohort.name);
-  assert(finished !== undefined, 'a release gets the summaries of its plan');
-  return finished.map(([only]) => {
-    assert(only?.kind === 'pooled', 'the rows come in one pool');
-    return only.rows;
-  });
-}
-
-/** Dividing by a scale keeps one contributor one row; an entry that leaves the doubles makes it the null row. */
-export function rowsInScale({ count, dimension, values }: PooledRows, scale: Float64Array): RowBlock {
-  const scaled = new Float64Array(count * dimension);
-  for (let i = 0; i < scaled.length; i++) scaled[i] = values[i]! / scale[i % dimension]!;
-  return { count, dimension, values: scaled };
-}
-
-/** A chosen candidate in data units. */
-export function chosenPlace(place: Float64Array, scale: Float64Array, spacing: number): Outcome {
-  const estimate = Array.from(place, (entry, j) => entry * scale[j]!);
-  if (!estimate.every((entry) => Number.isFinite(entry))) {
-    return {
-      kind: 'refused', reason: 'numerical-failure', text: 'the chosen place times scale is beyond the range of doubles',
-    };
-  }
-  const widest = scale.reduce((left, right) => Math.max(left, right));
-  return {
-    kind: 'value', estimate, shape: [estimate.length], uncertainty: { kind: 'grid', spacing: spacing * widest },
-  };
+  const noisy = kind === 'gaussian'
+    ? mechanisms.gaussian(name, count) : mechanisms.laplace(name, count);
+  return noisy.map(([present]): Outcome | undefined =>
+    (present! >= facts.cohort / 4 ? undefined : participationBelowPlan(facts)));
 }
