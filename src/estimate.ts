@@ -107,7 +107,7 @@ function tableOf(
   rows: Iterable<ArrayLike<number>>, columns: number | undefined,
 ): { readonly rows: OwnedRows; readonly dimension: number } {
   checkList(rows, 'rows is a list of rows, each a list of numbers');
-  const list = Array.isArray(rows) ? rows : [...rows];
+  const list: readonly ArrayLike<number>[] = Array.isArray(rows) ? rows : [...rows];
   if (list.length === 0) throw new InvalidInputError('there are no rows: give one row per contributor');
   if (list.length > limits.cohortMax) {
     throw new InvalidInputError(`${list.length} rows: at most ${limits.cohortMax} contributors are supported`);
