@@ -8,19 +8,22 @@ import type { Output } from '../base/output.js';
 
 export const estimators = defineCommand({
   name: 'estimators',
-  summary: 'List the estimators: the recommended ones first, with parameters and guarantees.',
+  summary: 'List the estimators, or show one with its parameters and guarantees.',
   args: {
-    name: { type: 'positional', required: false, description: 'show only this estimator' },
+    name: { type: 'positional', required: false, description: 'show this estimator in full' },
   },
   examples: ['keelson estimators', 'keelson estimators populous-mean'],
   async run({ args, output }) {
-    const chosen = args.name === undefined ? registry : [findEstimator(args.name)];
-    if (args.name === undefined) printShelves(output);
-    for (const estimator of chosen) {
-      if (args.name === undefined) output.text();
-      describe(estimator, output);
+    if (args.name === undefined) {
+      printShelves(output);
+      output.text();
+      output.text('parameters and guarantees of one: keelson estimators NAME');
+      output.json(registry.map(facts));
+      return 0;
     }
-    output.json(args.name === undefined ? chosen.map(facts) : facts(chosen[0]!));
+    const chosen = findEstimator(args.name);
+    describe(chosen, output);
+    output.json(facts(chosen));
     return 0;
   },
 });

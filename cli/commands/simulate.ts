@@ -20,13 +20,11 @@ export const simulate = defineCommand({
   name: 'simulate',
   summary: 'Let simulated contributors, honest and hostile, take part in a running study.',
   details: [
-    'Every simulated person has a key, signs batches and contributes once per epoch, at some time '
-    + 'in the epoch. Each row of --input goes to one person only. Without a file, a study whose '
-    + 'columns are delay_minutes or distance_miles gets the built-in flights. Every other study '
-    + 'gets generated rows that fit it.',
-    'After a lost connection people reconnect and continue automatically. People of an earlier '
-    + 'run skip the epoch that is open when they connect; another --seed makes new people. Ctrl-C '
-    + 'ends it.',
+    'Every contributor has its own key, signs its own batches and contributes once per epoch, spread over the epoch. '
+    + 'Rows come from a file. Nobody shares one unless the file has too few. Without a file a study whose columns are '
+    + 'delay_minutes or distance_miles gets the built-in flights, and any other made-up rows that fit it.',
+    'After a lost connection the contributors come back and go on by themselves. Contributors that an earlier run used '
+    + 'leave out the epoch that is open when they come; another --seed makes new ones. Ctrl-C ends it.',
   ],
   args: {
     url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },

@@ -53,7 +53,7 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     load: async () => erase((await import('./backup.js')).backup),
   },
   estimators: {
-    summary: 'List the estimators: the recommended ones first, with parameters and guarantees.',
+    summary: 'List the estimators, or show one with its parameters and guarantees.',
     load: async () => erase((await import('./estimators.js')).estimators),
   },
   estimate: {
