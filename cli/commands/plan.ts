@@ -284,6 +284,7 @@ function print(plan: Described, output: Output): void {
     errorRow('nobody hostile', plan.expectedError.clean),
     errorRow(`${formatNumber(100 * plan.corruption)} % hostile`, plan.expectedError.corrupted),
   ]);
+  if (plan.facts['errorsAreIn'] === undefined) output.text('errors are in scales');
 }
 
 function privacyText({ epsilon, delta, rho }: PrivacyStatement): string {

@@ -151,6 +151,17 @@ describe('smallestCohort', () => {
   });
 });
 
+describe('the unit of expected errors', () => {
+  it('is always said', async () => {
+    const size = ['--cohort', '3000', '--dimension', '1', '--epsilon', '1', '--delta', '1e-6'];
+    const mean = await keelson(['plan', 'mean', ...size, '--set', 'scale=1']);
+    expect(mean.stdout).toMatch(/errors are in scales\n$/);
+    const count = await keelson(['plan', 'count', ...size]);
+    expect(count.stdout).toContain('errorsAreIn');
+    expect(count.stdout).not.toContain('errors are in scales');
+  });
+});
+
 describe('keelson estimators', () => {
   it('shows one with its parameters, guarantee, assumption and source', async () => {
     for (const { name, parameters, citations, assumption } of estimators) {
