@@ -8,6 +8,7 @@ export const systemTests: readonly string[] = [
   'test/cli/{messages,npy-table,process}.test.ts',
   'test/client/bundle.test.ts',
   'test/estimators/{filters/filters,robust/robust-mean}.test.ts',
+  'test/listener/large-releases.test.ts',
   'test/numerics/kernels-{module,pool}.test.ts',
   'test/privacy/centre-threads.test.ts',
   'test/server/{aggregator,epoch-company,epochs,stand-back}.test.ts',

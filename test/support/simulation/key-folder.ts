@@ -52,7 +52,7 @@ export class Fuse {
 }
 
 /** What a change of the key takes, two of them in the store: every shorter fuse ends within it. */
-export const stepsOfChange = 19;
+export const stepsOfChange = 29;
 /** What a start takes at most that finishes a change. */
 export const stepsOfStart = 10;
 
