@@ -7,13 +7,13 @@ import { parseParameters } from '../dist/src/estimators/contract/parameters.js';
 import { runOffline } from '../dist/src/estimators/run.js';
 import { createKernels } from '../dist/src/numerics/kernels/index.js';
 import { createMechanisms } from '../dist/src/privacy/mechanisms/index.js';
-import { resolveTarget } from '../dist/src/privacy/accounting/target.js';
+import { privacyTarget } from '../dist/src/privacy/accounting/target.js';
 import { seededNoise } from '../dist/src/random/insecure.js';
-import { seededWork } from '../dist/src/random/work.js';
+import { seededRandom } from '../dist/src/random/work.js';
 import { optionsOf } from './options.js';
 
 const kernels = createKernels();
-const target = resolveTarget({ epsilon: 1, delta: 1e-6 });
+const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
 const { part: which, seeds, dimensions } = optionsOf('Total variation of gaussian at the cohorts that its plans propose.', {
   part: { usual: 'all', tiny: 'robust', means: 'whole, plane, robust or all' },
   seeds: { usual: 3, tiny: 1, means: 'data sets for each line' },
@@ -30,7 +30,7 @@ function planned(dimension, raw) {
 }
 
 function normals(seed) {
-  const work = seededWork(utf8(seed));
+  const work = seededRandom(utf8(seed));
   return () => Math.sqrt(-2 * Math.log(1 - work.uniform())) * Math.cos(2 * Math.PI * work.uniform());
 }
 
@@ -75,7 +75,7 @@ async function measure(label, dimension, raw, truthOf, hostile = null) {
     const { truth, row } = truthOf(normal);
     const rows = Array.from({ length: cohort }, (_, i) => (hostile !== null && i < 0.02 * cohort ? hostile(truth) : row()));
     const outcome = await runOffline({
-      plan, dimension, rows, work: seededWork(utf8(name)), mechanisms: createMechanisms(plan.events, seededNoise(`${name} noise`)),
+      plan, dimension, rows, work: seededRandom(utf8(name)), mechanisms: createMechanisms(plan.events, seededNoise(`${name} noise`)),
       assignmentHashes: seededNoise(`${name} tickets`),
     });
     if (outcome.kind === 'refused') throw new Error(outcome.text);

@@ -8,10 +8,10 @@ import { findEstimator } from '../dist/src/estimators/registry.js';
 import { parseParameters } from '../dist/src/estimators/contract/parameters.js';
 import { scatterSummary } from '../dist/src/estimators/summaries/scatter.js';
 import { covarianceOf } from '../dist/src/numerics/scatter.js';
-import { resolveTarget } from '../dist/src/privacy/accounting/target.js';
+import { privacyTarget } from '../dist/src/privacy/accounting/target.js';
 import { createMechanisms } from '../dist/src/privacy/mechanisms/index.js';
 import { secureNoise } from '../dist/src/random/secure.js';
-import { seededWork } from '../dist/src/random/work.js';
+import { seededRandom } from '../dist/src/random/work.js';
 import { releaseGroups } from '../dist/src/estimators/run.js';
 import { optionsOf } from './options.js';
 
@@ -21,12 +21,12 @@ const { contributors: people, columns: dimension, rounds } = optionsOf('Group su
   rounds: { usual: 7, tiny: 1, means: 'passes for each figure' },
 });
 const covarianceGroups = 2_000;
-/** Rows and tickets are made in blocks, so that the benchmark itself needs little memory. */
+/** Rows and assignment hashes are made in blocks, so that the benchmark itself needs little memory. */
 const block = 1 << 14;
-const target = resolveTarget({ epsilon: 1, delta: 1e-6 });
+const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
 const facts = { dimension, cohort: people, participation: 'secret', target };
 
-const random = seededWork(new Uint8Array(8));
+const random = seededRandom(new Uint8Array(8));
 const normal = () => Math.sqrt(-2 * Math.log(1 - random.uniform())) * Math.cos(2 * Math.PI * random.uniform());
 const rows = Array.from({ length: block }, () => Float64Array.from({ length: dimension }, normal));
 const assignmentHashes = new Uint8Array(block * 32);
@@ -99,9 +99,9 @@ function plainScatter(groups) {
 
 /**
  * Nanoseconds per row that each of `adds` takes over all people: CPU time of this process, and
- * wall-clock time. Each folds the same blocks of rows with the same tickets, in turns within a
+ * wall-clock time. Each folds the same blocks of rows with the same assignment hashes, in turns within a
  * block, so that other load affects all of them. The order changes from block to block. The time
- * for making tickets does not count.
+ * for making assignment hashes does not count.
  */
 function timed(...adds) {
   const spent = adds.map(() => ({ cpu: 0, wall: 0 }));
@@ -159,7 +159,7 @@ console.log(`both in one pass: ${both.cpu.toFixed(0)} ns/row, ${(after.held - be
   + `${(after.resident - before.resident).toFixed(0)} MiB more resident`);
 const start = performance.now();
 const outcome = await releaseGroups(robust, together[0].groups, {
-  mechanisms: createMechanisms(robust.events, secureNoise()), work: seededWork(new Uint8Array(4)),
+  mechanisms: createMechanisms(robust.events, secureNoise()), work: seededRandom(new Uint8Array(4)),
 });
 const error = outcome.kind === 'value' ? Math.hypot(...outcome.estimate).toFixed(4) : outcome.reason;
 console.log(`release of populous-mean: ${((performance.now() - start) / 1000).toFixed(1)} s, error ${error} scales, `

@@ -6,9 +6,9 @@ import { findEstimator } from '../dist/src/estimators/registry.js';
 import { parseParameters } from '../dist/src/estimators/contract/parameters.js';
 import { runOffline } from '../dist/src/estimators/run.js';
 import { createMechanisms } from '../dist/src/privacy/mechanisms/index.js';
-import { resolvePureTarget, resolveTarget } from '../dist/src/privacy/accounting/target.js';
+import { resolvePureTarget, privacyTarget } from '../dist/src/privacy/accounting/target.js';
 import { seededNoise } from '../dist/src/random/insecure.js';
-import { seededWork } from '../dist/src/random/work.js';
+import { seededRandom } from '../dist/src/random/work.js';
 import { optionsOf } from './options.js';
 
 const { part, runs: repeats, contributors } = optionsOf('Errors of the heavy-tailed estimators beside their plans.', {
@@ -18,7 +18,7 @@ const { part, runs: repeats, contributors } = optionsOf('Errors of the heavy-tai
 });
 /** At least two, so that there is a spread. */
 const repeated = (usual) => Math.max(2, Math.round(repeats * usual));
-const epsilonOne = resolveTarget({ epsilon: 1, delta: 1e-6 });
+const epsilonOne = privacyTarget({ epsilon: 1, delta: 1e-6 });
 
 function planOf(name, raw, { dimension, cohort, target }) {
   const estimator = findEstimator(name);
@@ -30,7 +30,7 @@ function planOf(name, raw, { dimension, cohort, target }) {
 
 async function release(plan, dimension, rows, seed) {
   const outcome = await runOffline({
-    plan, dimension, rows, work: seededWork(utf8(seed)),
+    plan, dimension, rows, work: seededRandom(utf8(seed)),
     mechanisms: createMechanisms(plan.events, seededNoise(`${seed} noise`)), assignmentHashes: seededNoise(`${seed} tickets`),
   });
   if (outcome.kind === 'refused') throw new Error(outcome.text);
@@ -38,7 +38,7 @@ async function release(plan, dimension, rows, seed) {
 }
 
 function source(seed) {
-  const work = seededWork(utf8(seed));
+  const work = seededRandom(utf8(seed));
   const uniform = () => 1 - work.uniform();
   const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
   // The sum of three squared normals: an exponential of mean 2 and one square more.

@@ -2,7 +2,7 @@ import { signing } from '#signing';
 import { openTransport as platformTransport } from '#websocket';
 import { concatBytes, utf8 } from '../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../src/base/errors.js';
-import { seededWork } from '../src/random/work.js';
+import { seededRandom } from '../src/random/work.js';
 import type { Signer } from '../src/signing/index.js';
 import { systemRuntime } from '../client/base/defaults.js';
 import type { ClientRuntime } from '../client/base/runtime.js';
@@ -88,7 +88,7 @@ class NetworkFleet implements Fleet {
   }
 
   private addRuns(runtime: ClientRuntime): void {
-    const random = seededWork(this.options.seed);
+    const random = seededRandom(this.options.seed);
     for (const study of this.options.studies) {
       const run = new StudyRun({
         study,
@@ -103,7 +103,7 @@ class NetworkFleet implements Fleet {
   }
 
   private addAbusers(connection: ConnectionOptions, count: number, attack: ProtocolAttack): void {
-    const random = seededWork(this.options.seed).fork('abuse');
+    const random = seededRandom(this.options.seed).fork('abuse');
     for (const [study, run] of this.runs) {
       for (let start = 0; start < count; start += abusersPerSocket) {
         const indexes = range(start, Math.min(start + abusersPerSocket, count));

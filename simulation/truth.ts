@@ -1,4 +1,4 @@
-import { limits } from '../src/base/limits.js';
+import { protocolLimits } from '../src/base/limits.js';
 
 /**
  * The answers of an epoch without noise and without defence. Simulations compare releases with
@@ -20,7 +20,7 @@ export function reduceRows(rows: Float64Array, columns: number): Float64Array {
   const mean = new Float64Array(columns);
   const count = rows.length / columns;
   rows.forEach((value, i) => {
-    mean[i % columns]! += Math.min(limits.coarseBox, Math.max(-limits.coarseBox, value));
+    mean[i % columns]! += Math.min(protocolLimits.coarseBox, Math.max(-protocolLimits.coarseBox, value));
   });
   return mean.map((sum) => sum / count);
 }

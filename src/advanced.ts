@@ -5,7 +5,7 @@
  * @module keelson/advanced
  */
 export * from './index.js';
-export { limits, type Limits } from './base/limits.js';
+export { protocolLimits, type Limits } from './base/limits.js';
 export { refusalReasons } from './base/outcome.js';
 export { partsByName, type Nested } from './base/parts.js';
 
@@ -17,12 +17,12 @@ export {
 
 export type { NoiseSource } from './random/source.js';
 export { secureNoise } from './random/secure.js';
-export { seededWork } from './random/work.js';
+export { seededRandom } from './random/work.js';
 
 export { amountOf, amountToNumber, parseAmount } from './privacy/accounting/amount.js';
 export type { BudgetRule, CohortComposition } from './privacy/accounting/cost.js';
 export { createMechanisms, type PreparedMechanisms } from './privacy/mechanisms/index.js';
-export { costOfEvents, costWithin } from './privacy/accounting/composition.js';
+export { costOfEvents, chargeFits } from './privacy/accounting/composition.js';
 export { eventsFromJson, eventsToJson } from './privacy/accounting/event-codec.js';
 export { analyticGaussianDelta, analyticGaussianSigma } from './privacy/accounting/analytic-gaussian.js';
 export {
@@ -32,5 +32,5 @@ export {
   lossOfReleases, type ChargedEvents, type StudyLoss,
 } from './privacy/accounting/loss-distribution/index.js';
 export {
-  capsOf, perReleaseTarget, resolveTarget, targetFromRho, type BudgetCaps, type Statement,
+  capsOf, perReleaseTarget, privacyTarget, targetFromRho, type BudgetCaps, type Statement,
 } from './privacy/accounting/target.js';

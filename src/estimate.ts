@@ -1,6 +1,6 @@
 import { InvalidInputError } from './base/errors.js';
 import { checkList, checkOptions } from './base/given.js';
-import { limits } from './base/limits.js';
+import { protocolLimits } from './base/limits.js';
 import type { Outcome } from './base/outcome.js';
 import type {
   Compute, Estimator, Infeasible, ParameterValues, Participation, PrivacyTarget,
@@ -12,7 +12,7 @@ import { statementOf, type PrivacyStatement } from './privacy-statement.js';
 import { createMechanisms } from './privacy/mechanisms/index.js';
 import { secureNoise } from './random/secure.js';
 import type { NoiseSource, WorkRandom } from './random/source.js';
-import { seededWork } from './random/work.js';
+import { seededRandom } from './random/work.js';
 
 /** What `estimate` takes. */
 export interface EstimateOptions extends Pick<PlanOptions, 'estimator' | 'epsilon' | 'delta' | 'parameters'> {
@@ -60,7 +60,7 @@ export async function estimate(options: EstimateOptions): Promise<Estimate> {
   const seed = new Uint8Array(32);
   noise.fill(seed);
   return estimateTable({
-    rows, dimension, estimator, target, parameters, cohort, noise, assignmentHashes: noise, work: seededWork(seed),
+    rows, dimension, estimator, target, parameters, cohort, noise, assignmentHashes: noise, work: seededRandom(seed),
   });
 }
 
@@ -109,8 +109,8 @@ function tableOf(
   checkList(rows, 'rows is a list of rows, each a list of numbers');
   const list: readonly ArrayLike<number>[] = Array.isArray(rows) ? rows : [...rows];
   if (list.length === 0) throw new InvalidInputError('there are no rows: give one row per contributor');
-  if (list.length > limits.cohortMax) {
-    throw new InvalidInputError(`${list.length} rows: at most ${limits.cohortMax} contributors are supported`);
+  if (list.length > protocolLimits.cohortMax) {
+    throw new InvalidInputError(`${list.length} rows: at most ${protocolLimits.cohortMax} contributors are supported`);
   }
   const dimension = columns ?? list[0]?.length ?? 0;
   const values = new Float64Array(list.length * dimension);

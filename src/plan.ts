@@ -1,13 +1,13 @@
 import { InvalidParameterError } from './base/errors.js';
 import { checkObject, checkOptions } from './base/given.js';
-import { limits } from './base/limits.js';
+import { protocolLimits } from './base/limits.js';
 import type {
   Estimator, Infeasible, ParameterValues, Participation, Plan, PrivacyTarget, StudyFacts,
 } from './estimators/contract/estimator.js';
 import { checkDimension } from './estimators/contract/given.js';
 import { parseParameters } from './estimators/contract/parameters.js';
 import { amountToNumber } from './privacy/accounting/amount.js';
-import { lessFor, resolvePureTarget, resolveTarget } from './privacy/accounting/target.js';
+import { lessFor, resolvePureTarget, privacyTarget } from './privacy/accounting/target.js';
 
 /** What `plan` takes. All of it is public. */
 export interface PlanOptions {
@@ -58,7 +58,7 @@ export function checkedPlan(
       'estimator has no method "plan": give one that keelson/estimators exports, or what findEstimator(name) returns',
     );
   }
-  const target = delta === 0 ? resolvePureTarget({ epsilon, delta }) : resolveTarget({ epsilon, delta });
+  const target = delta === 0 ? resolvePureTarget({ epsilon, delta }) : privacyTarget({ epsilon, delta });
   return { target, parameters: parseParameters(estimator.parameters, parameters, { dimension }) };
 }
 
@@ -127,9 +127,9 @@ function notPure({ name }: Estimator, { epsilon }: PrivacyTarget): Infeasible {
  * @param guess - a cohort near the answer makes few calls of `passes`.
  */
 export function smallestCohort(passes: (cohort: number) => boolean, guess = 1): number | null {
-  const start = Math.min(Math.max(1, Math.floor(guess)), limits.cohortMax);
+  const start = Math.min(Math.max(1, Math.floor(guess)), protocolLimits.cohortMax);
   let fails = 0;
-  let works = limits.cohortMax + 1;
+  let works = protocolLimits.cohortMax + 1;
   const look = (cohort: number): boolean => {
     const passed = passes(cohort);
     if (passed) works = cohort;
@@ -142,7 +142,7 @@ export function smallestCohort(passes: (cohort: number) => boolean, guess = 1): 
     if (next <= fails || next >= works || look(next) !== goesDown) break;
   }
   while (works - fails > 1) look(Math.floor((works + fails) / 2));
-  return works > limits.cohortMax ? null : works;
+  return works > protocolLimits.cohortMax ? null : works;
 }
 
 /** The smallest cohort with a plan; an infeasible plan's own advice is where the search starts. */

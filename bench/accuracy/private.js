@@ -6,15 +6,15 @@ import { parseParameters } from '../../dist/src/estimators/contract/parameters.j
 import { estimators, findEstimator } from '../../dist/src/estimators/registry.js';
 import { runOffline } from '../../dist/src/estimators/run.js';
 import { createMechanisms } from '../../dist/src/privacy/mechanisms/index.js';
-import { resolveTarget } from '../../dist/src/privacy/accounting/target.js';
+import { privacyTarget } from '../../dist/src/privacy/accounting/target.js';
 import { seededNoise } from '../../dist/src/random/insecure.js';
 import { secureNoise } from '../../dist/src/random/secure.js';
-import { seededWork } from '../../dist/src/random/work.js';
+import { seededRandom } from '../../dist/src/random/work.js';
 
 /** Estimators of the centre of rows with scale 1, one number per column. */
 export function locationEstimators(asked) {
   if (asked !== undefined) return [...new Set(['mean', ...asked])].map((name) => findEstimator(name).name);
-  const target = resolveTarget({ epsilon: 10, delta: 1e-6 });
+  const target = privacyTarget({ epsilon: 10, delta: 1e-6 });
   const facts = { dimension: 3, cohort: 1e6, participation: 'public', target };
   return estimators.filter((estimator) => {
     try {
@@ -37,7 +37,7 @@ function parametersOf(estimator, extra, dimension, corruption) {
 /** @returns a plan, or the reason why there is none. */
 export function planOf(name, { dimension, contributors, corruption }, { epsilon, delta }, extra) {
   const estimator = findEstimator(name);
-  const target = resolveTarget({ epsilon, delta });
+  const target = privacyTarget({ epsilon, delta });
   try {
     const parameters = parametersOf(estimator, extra, dimension, corruption);
     const plan = estimator.plan(parameters, { dimension, cohort: contributors, participation: 'public', target });
@@ -56,7 +56,7 @@ export async function release(plan, values, dimension, { seed, noise }) {
   const bytes = (label) => (noise === 'secure' ? secureNoise() : seededNoise(`${seed} ${label}`));
   const outcome = await runOffline({
     plan, dimension, rows: rowsOf(values, dimension), mechanisms: createMechanisms(plan.events, bytes('noise')),
-    assignmentHashes: seededNoise(`${seed} tickets`), work: seededWork(utf8(seed)), compute: pool,
+    assignmentHashes: seededNoise(`${seed} tickets`), work: seededRandom(utf8(seed)), compute: pool,
   });
   return outcome.kind === 'value' ? outcome.estimate : null;
 }

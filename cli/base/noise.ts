@@ -2,7 +2,7 @@ import { utf8 } from '../../src/base/bytes.js';
 import type { NoiseSource, WorkRandom } from '../../src/random/source.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { secureNoise } from '../../src/random/secure.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { signing } from '#signing';
 import { UsageError } from './errors.js';
 import type { Io } from './io.js';
@@ -45,13 +45,13 @@ export function openRandomness(io: Io): Randomness {
     return {
       insecure: false,
       noise: () => secureNoise(),
-      work: () => seededWork(signing.randomBytes(32)),
+      work: () => seededRandom(signing.randomBytes(32)),
     };
   }
   return {
     insecure: true,
     noise: (label) => seededNoise(`${seed}:noise:${label}`),
-    work: (label) => seededWork(signing.sha512(utf8(`${seed}:work:${label}`)).subarray(0, 32)),
+    work: (label) => seededRandom(signing.sha512(utf8(`${seed}:work:${label}`)).subarray(0, 32)),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { PrivacyTarget } from '../../src/estimators/contract/estimator.js';
 import {
-  epsilonRange, resolvePureTarget, resolveTarget, rhoRange, targetFromRho,
+  epsilonRange, resolvePureTarget, privacyTarget, rhoRange, targetFromRho,
 } from '../../src/privacy/accounting/target.js';
 import { UsageError } from './errors.js';
 import { numberFlag } from './numbers.js';
@@ -23,7 +23,7 @@ export interface PrivacyFlags {
 }
 
 /** @throws UsageError if flags are missing, contradict each other or are out of range. */
-export function privacyTarget(flags: PrivacyFlags): PrivacyTarget {
+export function targetOfFlags(flags: PrivacyFlags): PrivacyTarget {
   if (flags.delta === undefined) throw new UsageError('--delta is missing: give for example --delta 1e-6');
   const isPure = Number(flags.delta) === 0 && flags.delta.trim() !== '';
   const delta = isPure ? 0 : numberFlag(flags.delta, '--delta', { atLeast: 1e-100, below: 0.5 });
@@ -38,5 +38,5 @@ export function privacyTarget(flags: PrivacyFlags): PrivacyTarget {
     return targetFromRho(numberFlag(flags.rho, '--rho', rhoRange), delta);
   }
   const epsilon = numberFlag(flags.epsilon!, '--epsilon', epsilonRange);
-  return isPure ? resolvePureTarget({ epsilon, delta }) : resolveTarget({ epsilon, delta });
+  return isPure ? resolvePureTarget({ epsilon, delta }) : privacyTarget({ epsilon, delta });
 }

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import {
   audit as runAudit, auditTrialsMin, searchPairs, type AuditResult, type PairFacts,
 } from '../../src/audit/index.js';
@@ -19,7 +19,7 @@ import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { plannerOf, smallestPlan } from '../../src/plan.js';
-import { privacyArguments, privacyTarget } from '../base/privacy-flags.js';
+import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
 import { startProgress } from '../base/progress.js';
 
 const defaultSeconds = 30;
@@ -66,15 +66,15 @@ export const audit = defineCommand({
   async run({ args, repeated, io, output }) {
     const startedMs = io.monotonicMs();
     const estimator = findEstimator(args.name);
-    const target = privacyTarget(args);
-    const dimension = numberFlag(args.dimension ?? '1', '--dimension', { atLeast: 1, atMost: limits.columns, whole: true });
-    const given = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: limits.cohortMax, whole: true });
+    const target = targetOfFlags(args);
+    const dimension = numberFlag(args.dimension ?? '1', '--dimension', { atLeast: 1, atMost: protocolLimits.columns, whole: true });
+    const given = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true });
     const trials = numberFlag(args.trials, '--trials', { atLeast: auditTrialsMin, atMost: 1e10, whole: true });
     const seconds = numberFlag(args.seconds, '--seconds', { atLeast: 1, atMost: 1e6 });
     const parameters = parseParameters(estimator.parameters, settingsFlag(repeated['set'] ?? []), { dimension });
     const participation = args.participation === 'public' ? 'public' : 'secret';
     const planFor = plannerOf(estimator, parameters, { dimension, target, participation });
-    const cohort = given ?? smallestPlan(planFor) ?? limits.cohortMax;
+    const cohort = given ?? smallestPlan(planFor) ?? protocolLimits.cohortMax;
     const plan = planFor(cohort);
     if (plan.kind === 'infeasible') return infeasible(estimator, cohort, plan, output);
     const facts: StudyFacts = { dimension, cohort, participation, target };

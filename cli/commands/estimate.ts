@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { ArgsDef } from 'citty';
 import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { defineCommand } from '../base/command.js';
@@ -17,7 +17,7 @@ import { openRandomness } from '../base/noise.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
-import { privacyArguments, privacyTarget } from '../base/privacy-flags.js';
+import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
 import { startProgress } from '../base/progress.js';
 
 const rowsArePublic = 'no --cohort was given, so the number of rows is taken for the size and is treated as public; '
@@ -84,8 +84,8 @@ export const estimate = defineCommand({
   async run({ args, repeated, io, output }) {
     const startedMs = io.monotonicMs();
     const estimator = findEstimator(args.name);
-    const target = privacyTarget(args);
-    const cohort = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: limits.cohortMax, whole: true });
+    const target = targetOfFlags(args);
+    const cohort = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true });
     const raw = settingsFlag(repeated['set'] ?? []);
     const request = tableRequest(args);
     const randomness = openRandomness(io);
@@ -178,8 +178,8 @@ function checkSizes(tables: readonly RowTable[], cohort: number | undefined, pat
   for (const { count, group } of tables) {
     const where = group === null ? path : `${path}, group "${group}"`;
     if (count === 0) throw new InvalidInputError(`${where}: there are no rows`);
-    if (count > limits.cohortMax) {
-      throw new InvalidInputError(`${where}: ${count} rows, at most ${limits.cohortMax} contributors are supported`);
+    if (count > protocolLimits.cohortMax) {
+      throw new InvalidInputError(`${where}: ${count} rows, at most ${protocolLimits.cohortMax} contributors are supported`);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import type { Estimator, ParameterSpec } from '../../src/estimators/contract/estimator.js';
 import { estimators as registry, findEstimator } from '../../src/estimators/registry.js';
 import { defineCommand } from '../base/command.js';
@@ -80,7 +80,7 @@ export function rangeOf(spec: ParameterSpec): string {
       return `ascending list a,b,c${minimum === undefined || maximum === undefined ? '' : `, ${minimum} to ${maximum}`}`;
     }
     case 'list':
-      return `list in JSON or YAML, at most ${spec.lengthMaximum ?? limits.columns} entries`;
+      return `list in JSON or YAML, at most ${spec.lengthMaximum ?? protocolLimits.columns} entries`;
     case 'number':
     case 'integer': {
       const kind = spec.type === 'integer' ? 'whole ' : '';

@@ -14,7 +14,7 @@ import type { Round } from '../lab/rounds.js';
 import { runLab, type LabOptions } from '../lab/run.js';
 import { Script, type Setting } from '../lab/setting.js';
 import { labStudies, type LabFacts } from '../lab/studies.js';
-import { Theatre } from '../lab/theatre.js';
+import { LabSession } from '../lab/session.js';
 import { serveLab } from '../lab/web.js';
 import { refuseInsecureSeed } from '../base/noise.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
@@ -118,17 +118,17 @@ async function playWithPage(typed: Typed, io: Io, output: Output): Promise<0> {
   const { data, ...facts } = factsFrom(typed, io);
   const [attack] = attacksOf(typed.attack);
   const [hostileShare = 0.1] = sharesOf(typed.hostile) ?? [];
-  const theatre = new Theatre({
+  const session = new LabSession({
     ...facts,
     scene: { data: data.name, estimators: estimatorsOf(typed.estimators) },
     setting: { attack: attack!, hostileShare },
     ...placeFrom(typed, io),
   });
   const port = numberFlag(typed.page, '--page', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.page;
-  const web = await serveLab(theatre, labFiles(), '127.0.0.1', port);
+  const web = await serveLab(session, labFiles(), '127.0.0.1', port);
   output.text(`the laboratory is at ${web.address} until you press Ctrl-C`);
   try {
-    await theatre.play();
+    await session.play();
   } finally {
     await web.close();
   }

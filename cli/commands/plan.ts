@@ -1,4 +1,4 @@
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import type { ExpectedError, Infeasible, Plan, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
@@ -9,7 +9,7 @@ import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { plannerOf, smallestCohort, smallestPlan, type PlanFor } from '../../src/plan.js';
-import { privacyArguments, privacyTarget } from '../base/privacy-flags.js';
+import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import { readStudies } from '../base/study-files.js';
 
@@ -72,9 +72,9 @@ export const plan = defineCommand({
     if (args.dimension === undefined) {
       throw new UsageError('--dimension is missing: give the number of columns');
     }
-    const dimension = numberFlag(args.dimension, '--dimension', { atLeast: 1, atMost: limits.columns, whole: true });
+    const dimension = numberFlag(args.dimension, '--dimension', { atLeast: 1, atMost: protocolLimits.columns, whole: true });
     const error = numberFlag(args.error, '--error', { above: 0 });
-    const given = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: limits.cohortMax, whole: true });
+    const given = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true });
     if (given === undefined && error === undefined) {
       throw new UsageError('--cohort is missing: give it, or --error to solve for it');
     }
@@ -99,7 +99,7 @@ export const plan = defineCommand({
     const minimumCohort = smallestPlan(planFor);
     const cohort = given ?? solve(planFor, corruption, error!, minimumCohort);
     const header = { estimator: estimator.name, parameters, dimension, corruption, minimumCohort };
-    if (cohort === null) return unreachable(planFor(limits.cohortMax), corruption, error!, header, output);
+    if (cohort === null) return unreachable(planFor(protocolLimits.cohortMax), corruption, error!, header, output);
     const found = planFor(cohort);
     if (found.kind === 'infeasible') return infeasible(found, { ...header, cohort }, output);
     const shown = hostile ?? Math.min(corruption, found.guarantee.corruptionMax);
@@ -190,7 +190,7 @@ function tooSmall(budget: BudgetFacts, target: PrivacyTarget): Infeasible {
 
 /** What one release may cost. With a budget, the budget also limits the chargeable delta. */
 function targets(args: TargetFlags): { target: PrivacyTarget; budget?: BudgetFacts } {
-  const alone = privacyTarget(args);
+  const alone = targetOfFlags(args);
   const epsilon = numberFlag(args['budget-epsilon'], '--budget-epsilon', epsilonRange);
   const delta = numberFlag(args['budget-delta'], '--budget-delta', { atLeast: 1e-100, below: 0.5 });
   if (epsilon === undefined) {
@@ -247,7 +247,7 @@ function unreachable(
 ): 1 {
   if (largest.kind === 'infeasible') return infeasible(largest, header, output);
   const reached = largest.expectedError(corruption).total;
-  const reason = `no cohort up to ${limits.cohortMax} brings the expected error to ${formatNumber(error)} with `
+  const reason = `no cohort up to ${protocolLimits.cohortMax} brings the expected error to ${formatNumber(error)} with `
     + `${formatNumber(100 * corruption)} % hostile; the largest reaches ${formatNumber(reached)}`;
   return infeasible(
     { kind: 'infeasible', reason, remedy: 'allow a larger error, a larger epsilon or a smaller hostile share' },

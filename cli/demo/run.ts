@@ -43,7 +43,7 @@ export interface DemoResult {
   readonly isComplete: boolean;
 }
 
-interface Scene {
+interface DemoConfig {
   readonly options: DemoOptions;
   readonly studies: readonly StudyDefinition[];
   readonly aggregator: Aggregator;
@@ -88,15 +88,15 @@ export async function runDemo(
   }
 }
 
-async function perform(scene: Scene): Promise<DemoResult> {
-  const { options, studies, aggregator, report, stop } = scene;
-  const fleet = startFleet(scene);
+async function perform(config: DemoConfig): Promise<DemoResult> {
+  const { options, studies, aggregator, report, stop } = config;
+  const fleet = startFleet(config);
   const scores: Score[] = [];
   const rounds = new Rounds(studies.map(({ document }) => document.study), options.epochs, (round) => {
     scores.push(...round);
     report.round(round);
   });
-  await Promise.race([Promise.all([gather(fleet, scene), collect(scene, fleet, rounds)]), aggregator.failed]);
+  await Promise.race([Promise.all([gather(fleet, config), collect(config, fleet, rounds)]), aggregator.failed]);
   if (!options.keep) fleet.abort();
   const logs = await saveLogs(aggregator, studies, options.logDirectory);
   const summaries = studies.map(({ document }) =>
@@ -145,7 +145,7 @@ function peopleFor({ seed: text, contributors }: DemoOptions): People {
   return { seed, rows: datasetSource({ values, columns: 2, rows: flightsPerContribution, contributors, seed }) };
 }
 
-function startFleet({ options, studies, aggregator, stop, people }: Scene): Fleet {
+function startFleet({ options, studies, aggregator, stop, people }: DemoConfig): Fleet {
   return createFleet({
     ...people,
     url: aggregator.address.replace('http', 'ws'),
@@ -161,7 +161,7 @@ function startFleet({ options, studies, aggregator, stop, people }: Scene): Flee
 }
 
 /** Waits for the fleet, then opens the first epoch. An interrupt in between is not an error. */
-async function gather(fleet: Fleet, { options, studies, aggregator, report, stop, io }: Scene): Promise<void> {
+async function gather(fleet: Fleet, { options, studies, aggregator, report, stop, io }: DemoConfig): Promise<void> {
   try {
     report.ready((await connected(fleet, options.contributors, studies.length, io)) / 1000);
   } catch (error) {
@@ -173,7 +173,7 @@ async function gather(fleet: Fleet, { options, studies, aggregator, report, stop
 }
 
 /** Follows both studies until there are enough rounds, or no more come. */
-async function collect({ studies, aggregator, stop }: Scene, fleet: Fleet, rounds: Rounds): Promise<void> {
+async function collect({ studies, aggregator, stop }: DemoConfig, fleet: Fleet, rounds: Rounds): Promise<void> {
   const enough = new AbortController();
   const signal = AbortSignal.any([enough.signal, stop.signal]);
   const follow = async ({ document }: StudyDefinition): Promise<void> => {

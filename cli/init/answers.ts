@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path';
 import { durationForm, epochLength, parseDuration } from '../../server/study-file/durations.js';
 import { isName, nameRule } from '../../src/base/facts-limits.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { didYouMean } from '../../src/base/suggest.js';
 import { epsilonRange } from '../../src/privacy/accounting/target.js';
 import { UsageError } from '../base/errors.js';
@@ -70,7 +70,7 @@ export async function askStudy(
 export async function askSize(
   flags: Pick<InitFlags, 'cohort' | 'epsilon'>, asker: Asker,
 ): Promise<Size> {
-  const people = { atLeast: 1, atMost: limits.cohortMax, whole: true };
+  const people = { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true };
   const cohort = await asker.ask({
     flag: 'cohort', given: flags.cohort,
     question: 'About how many people take part in each epoch?',
@@ -148,8 +148,8 @@ async function askColumns(
 }
 
 function checkedNames(names: readonly string[], whose: string): readonly string[] {
-  if (names.length > limits.columns) {
-    const most = `a study has at most ${limits.columns}`;
+  if (names.length > protocolLimits.columns) {
+    const most = `a study has at most ${protocolLimits.columns}`;
     throw new UsageError(`${whose}: ${names.length} columns, and ${most}: name fewer`);
   }
   const wrong = names.findIndex((name) => !isName(name)) + 1;

@@ -1,4 +1,4 @@
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { didYouMean } from '../../src/base/suggest.js';
 import { adviceOn, type RowOptions } from './rows.js';
@@ -55,11 +55,11 @@ function checkData(options: RowOptions, data: readonly number[], contributor: nu
     const advice = adviceOn(options, 'columns', ': name some with --columns');
     throw new InvalidInputError(`${source}: no column is left for the numbers${advice}`);
   }
-  if (data.length > limits.columns) {
+  if (data.length > protocolLimits.columns) {
     throw new InvalidInputError(
-      `${source}: ${data.length} columns, at most ${limits.columns} are supported`
+      `${source}: ${data.length} columns, at most ${protocolLimits.columns} are supported`
       + adviceOn(options, 'columns', ': choose some with --columns'),
-      { columns: data.length, limit: limits.columns },
+      { columns: data.length, limit: protocolLimits.columns },
     );
   }
   if (new Set(data).size < data.length) throw new InvalidInputError(`${source}: --columns names a column twice`);

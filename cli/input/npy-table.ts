@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { isLittleEndian } from '../../src/base/byte-order.js';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { sharedDoubles } from '../../src/numerics/kernels/shards.js';
 import { asInputError } from '../base/errors.js';
 import { selectColumns } from './columns.js';
@@ -90,7 +90,7 @@ class Decoder {
     } else {
       this.#convert(bytes, rows, start);
     }
-    const box = limits.coarseBox;
+    const box = protocolLimits.coarseBox;
     for (let at = start; at < end; at++) {
       const value = into[at]!;
       if (value >= -box && value <= box) continue;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { readNpyTable } from './npy-table.js';
 import { readRows, type InputRequest } from './open.js';
 import type { RowBatch } from './rows.js';
@@ -69,7 +69,7 @@ class GroupRows {
     const target = index * this.dimension;
     const from = row * this.dimension;
     for (let i = 0; i < this.dimension; i++) {
-      this.sums[target + i]! += Math.max(-limits.coarseBox, Math.min(limits.coarseBox, batch.values[from + i]!));
+      this.sums[target + i]! += Math.max(-protocolLimits.coarseBox, Math.min(protocolLimits.coarseBox, batch.values[from + i]!));
     }
     this.counts[index] = Math.max(0, this.counts[index]!) + 1;
   }

@@ -1,5 +1,5 @@
 import { formatNumber } from '../base/output.js';
-import { baselines, type Baseline } from './reckoning.js';
+import { baselines, type Baseline } from './baselines.js';
 import type { Round } from './rounds.js';
 
 /**

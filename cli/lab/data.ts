@@ -2,7 +2,7 @@ import { signing } from '#signing';
 import { datasetSource, type RowSource } from '../../simulation/index.js';
 import { utf8 } from '../../src/base/bytes.js';
 import type { WorkRandom } from '../../src/random/source.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { gaussianVector } from '../../simulation/data/gaussian.js';
 import { loadFlights } from '../data/flights.js';
 
@@ -56,7 +56,7 @@ function drawn(name: string, title: string, columns: number, draw: (random: Work
     scale: Array<number>(columns).fill(10),
     rows: 1,
     source: (_, seed) => {
-      const random = seededWork(signing.sha512(utf8(`lab ${name} ${seed.join()}`)).subarray(0, 32));
+      const random = seededRandom(signing.sha512(utf8(`lab ${name} ${seed.join()}`)).subarray(0, 32));
       return (contributor, epoch) =>
         draw(random.fork(`${epoch} ${contributor}`)).map((value, j) => 100 * (j + 1) + 10 * value);
     },

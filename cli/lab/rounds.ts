@@ -1,6 +1,6 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import type { ReleaseBody } from '../../src/wire/messages.js';
-import { baselines, scaledDistance, type Baseline, type Reckoning } from './reckoning.js';
+import { baselines, scaledDistance, type Baseline, type Baselines } from './baselines.js';
 import type { Setting } from './setting.js';
 
 /** A private answer compared with the truth of its own study's epoch. */
@@ -40,13 +40,13 @@ export interface Round {
 /** One study's part of a round. */
 export interface Part {
   readonly setting: Setting;
-  readonly reckoning: Reckoning;
+  readonly roundBaselines: Baselines;
   readonly answer: Answer;
 }
 
 /** Compares a release with what the lab knows about its epoch. */
 export function answerOf(
-  { document, plan }: StudyDefinition, release: ReleaseBody, { truth }: Reckoning, { hostileShare }: Setting,
+  { document, plan }: StudyDefinition, release: ReleaseBody, { truth }: Baselines, { hostileShare }: Setting,
   scale: readonly number[],
 ): Answer {
   const { outcome } = release;
@@ -91,9 +91,9 @@ export class Rounds {
     if (own.size < this.studies.length) return;
     this.parts.delete(index);
     const parts = this.studies.map((name) => own.get(name)!);
-    const { setting, reckoning } = parts[0]!;
-    const { truth, honest, hostile } = reckoning;
-    const honestFewest = Math.min(...parts.map((part) => part.reckoning.honest));
+    const { setting, roundBaselines } = parts[0]!;
+    const { truth, honest, hostile } = roundBaselines;
+    const honestFewest = Math.min(...parts.map((part) => part.roundBaselines.honest));
     this.onRound({
       index,
       setting,
@@ -102,8 +102,8 @@ export class Rounds {
       hostile,
       honestFewest,
       baselines: Object.fromEntries(baselines.map((name) =>
-        [name, scaledDistance(reckoning.baselines[name], truth, this.scale)])) as Record<Baseline, number>,
-      baselineEstimates: reckoning.baselines,
+        [name, scaledDistance(roundBaselines.baselines[name], truth, this.scale)])) as Record<Baseline, number>,
+      baselineEstimates: roundBaselines.baselines,
       answers: parts.map(({ answer }) => answer),
     });
   }

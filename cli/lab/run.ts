@@ -9,7 +9,7 @@ import { createLogger } from '../../server/base/logger.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { issueEnrolment } from '../../src/signing/index.js';
-import { EpochRows } from './reckoning.js';
+import { EpochRows } from './baselines.js';
 import { answerOf, Rounds, type Round } from './rounds.js';
 import type { Director, Setting } from './setting.js';
 import type { LabFacts } from './studies.js';
@@ -262,9 +262,9 @@ class Laboratory {
     const { scale } = this.options.data;
     for await (const { release } of subscribe({ url, study, serverKey, signal: this.stop.signal })) {
       const played = this.played.get(study)!.get(release.epoch);
-      const reckoning = played?.rows.reckon() ?? null;
+      const roundBaselines = played?.rows.compute() ?? null;
       if (played === undefined) continue;
-      if (reckoning === null) {
+      if (roundBaselines === null) {
         // Everybody was late for this study's epoch. Waiting for it would never end.
         if (this.rounds.lose(played.index)) {
           this.isPlayedAgain(played.setting, 0);
@@ -273,8 +273,8 @@ class Laboratory {
         continue;
       }
       const { index, setting } = played;
-      const answer = answerOf(definition, release, reckoning, setting, scale);
-      this.rounds.add(study, index, { setting, reckoning, answer });
+      const answer = answerOf(definition, release, roundBaselines, setting, scale);
+      this.rounds.add(study, index, { setting, roundBaselines, answer });
       // The rows are no longer needed. The entry stays, because rounds are counted by it.
       this.played.get(study)!.set(release.epoch, { index, setting, rows: new EpochRows(scale) });
     }

@@ -50,7 +50,7 @@ export class Script implements Director {
 }
 
 /** Follows a person. The setting at the start of a round holds for that round, in all studies. */
-export class Hands implements Director {
+export class LabController implements Director {
   private readonly used = new Map<number, Setting>();
 
   constructor(public current: Setting) {}

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIP, type AddressInfo } from 'node:net';
 import { KeelsonError } from '../../src/base/errors.js';
 import { toJson } from '../base/output.js';
-import type { Scene, Theatre, TheatreNews } from './theatre.js';
+import type { LabConfig, LabSession, LabNews } from './session.js';
 import type { Setting } from './setting.js';
 
 /** A file of the page, in the form in which it is sent. */
@@ -39,12 +39,12 @@ const headers = {
  * @param files of the page by path, such as `/lab`.
  */
 export async function serveLab(
-  theatre: Theatre, files: ReadonlyMap<string, PageFile>, host: string, port: number,
+  session: LabSession, files: ReadonlyMap<string, PageFile>, host: string, port: number,
 ): Promise<LabWeb> {
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.on('error', () => response.destroy());
-    answer(theatre, files, request, response).catch((error: unknown) => {
+    answer(session, files, request, response).catch((error: unknown) => {
       const known = error instanceof KeelsonError;
       send(response, known ? 400 : 500, { error: known ? error.message : 'the laboratory failed at this' });
     });
@@ -72,7 +72,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 }
 
 async function answer(
-  theatre: Theatre, files: ReadonlyMap<string, PageFile>, request: IncomingMessage, response: ServerResponse,
+  session: LabSession, files: ReadonlyMap<string, PageFile>, request: IncomingMessage, response: ServerResponse,
 ): Promise<void> {
   const path = (request.url ?? '/').split('?')[0]!;
   if (!isOwn(request)) return send(response, 403, { error: 'the laboratory answers its own page only' });
@@ -80,16 +80,16 @@ async function answer(
     const file = files.get(path === '/' ? '/lab' : path);
     if (file !== undefined) return sendFile(response, file);
     if (path === '/favicon.ico') return void response.writeHead(204).end();
-    if (path === '/lab/events') return follow(theatre, response);
-    if (path === '/lab/programme') return send(response, 200, theatre.programme());
+    if (path === '/lab/events') return follow(session, response);
+    if (path === '/lab/programme') return send(response, 200, session.programme());
   }
   if (request.method === 'POST' && path === '/lab/setting') {
-    theatre.set((await bodyOf(request)) as Setting);
-    return send(response, 200, theatre.state);
+    session.set((await bodyOf(request)) as Setting);
+    return send(response, 200, session.state);
   }
   if (request.method === 'POST' && path === '/lab/scene') {
-    theatre.show(sceneOf(await bodyOf(request)));
-    return send(response, 200, theatre.state);
+    session.show(configOf(await bodyOf(request)));
+    return send(response, 200, session.state);
   }
   send(response, 404, { error: 'there is nothing here: the page is at /lab' });
 }
@@ -121,7 +121,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   throw new KeelsonError('invalid-input', 'an order is a JSON object');
 }
 
-function sceneOf(order: unknown): Scene {
+function configOf(order: unknown): LabConfig {
   const { data, estimators: names } = order as Readonly<Record<string, unknown>>;
   const isList = Array.isArray(names) && names.length > 0 && names.length <= 8
     && names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
@@ -132,15 +132,15 @@ function sceneOf(order: unknown): Scene {
 }
 
 /** Sends all events so far, then each new one. */
-function follow(theatre: Theatre, response: ServerResponse): void {
+function follow(session: LabSession, response: ServerResponse): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
-  const tell = (news: TheatreNews): void => {
+  const tell = (news: LabNews): void => {
     const { kind, ...rest } = news;
     response.write(`event: ${kind}\ndata: ${toJson(rest)}\n\n`);
   };
-  tell({ kind: 'state', state: theatre.state });
-  for (const round of theatre.rounds) tell({ kind: 'round', round });
-  response.on('close', theatre.listen(tell));
+  tell({ kind: 'state', state: session.state });
+  for (const round of session.rounds) tell({ kind: 'round', round });
+  response.on('close', session.listen(tell));
 }
 
 function sendFile(response: ServerResponse, { type, body }: PageFile): void {

@@ -1,6 +1,6 @@
 import { datasetSource, syntheticSource, type RowSource } from '../../simulation/index.js';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { loadFlights, type Flights } from '../data/flights.js';
 import { UsageError } from '../base/errors.js';
@@ -56,7 +56,7 @@ export function rowsOfStudies(
     const { contributors } = request;
     // The order of the data must not follow the order of the keys.
     const seed = new Uint8Array(32);
-    seededWork(request.seed).fork('dataset').fill(seed);
+    seededRandom(request.seed).fork('dataset').fill(seed);
     const deal = (data: Dataset): RowSource => datasetSource({ ...data, rows, contributors, seed });
     if (file !== undefined) {
       checkColumns(file, document);

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { html } from '../base/html.js';
 import { percent, type Programme, type State } from './model.js';
-import { programme, sendScene, sendSetting, state } from './session.js';
+import { programme, sendConfig, sendSetting, state } from './session.js';
 
 /** The value of the slider while a person holds it; null: the setting that the lab plays. */
 const held = signal<number | null>(null);
@@ -68,7 +68,7 @@ function Restart({ now, all }: { readonly now: State; readonly all: Programme })
     ticked.value = chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name];
   };
   const start = (data: string): void => {
-    void sendScene({ data, estimators: chosen }).then(() => { ticked.value = null; });
+    void sendConfig({ data, estimators: chosen }).then(() => { ticked.value = null; });
   };
   const isFine = chosen.length > 0 && chosen.length <= estimatorsMax;
   return html`<section aria-label="with a new start">

@@ -1,4 +1,4 @@
-/** What the lab's own server sends: see cli/lab/theatre.ts and cli/lab/rounds.ts. */
+/** What the lab's own server sends: see cli/lab/session.ts and cli/lab/rounds.ts. */
 export interface Setting {
   readonly attack: string;
   readonly hostileShare: number;

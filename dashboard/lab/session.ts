@@ -39,7 +39,7 @@ export function sendSetting(setting: Setting): Promise<void> {
   return order('/lab/setting', setting);
 }
 
-export function sendScene(scene: Scene): Promise<void> {
+export function sendConfig(scene: Scene): Promise<void> {
   return order('/lab/scene', scene);
 }
 

@@ -1,5 +1,5 @@
 import { studySchema } from '../../dist/server/study-file/schema.js';
-import { limits } from '../../dist/src/base/limits.js';
+import { protocolLimits } from '../../dist/src/base/limits.js';
 import { estimators } from '../../dist/src/estimators/registry.js';
 import { facetsOf } from './facets.js';
 import { sentence } from './markdown.js';
@@ -107,7 +107,7 @@ const numberText = '^[-+0-9.eE ]+$';
 const numbersText = '^[-+0-9.eE, ]+$';
 
 function parameterType(spec) {
-  const { minimum, maximum, lengthMaximum = limits.columns } = spec;
+  const { minimum, maximum, lengthMaximum = protocolLimits.columns } = spec;
   const range = {
     ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }),
   };

@@ -5,11 +5,11 @@ import type { Compute, Estimator, Plan } from '../../src/estimators/contract/est
 import { createGroups, type Groups } from '../../src/estimators/run.js';
 import { createMechanisms, type PreparedMechanisms } from '../../src/privacy/mechanisms/index.js';
 import type { NoiseSource, WorkRandom } from '../../src/random/source.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import type { EpochProgress, EpochSetup, RowPart } from './contract.js';
 import { publishable } from './outcome.js';
 import { OpenContributions } from './reduction.js';
-import { assignmentHashOf } from './tickets.js';
+import { assignmentHashOf } from './assignment-hashes.js';
 
 /** Finds an estimator by the name in a study's facts. */
 export type FindEstimator = (name: string) => Estimator;
@@ -53,7 +53,7 @@ export class EpochEngine {
     this.#plan = planOf(setup, findEstimator);
     this.#groups = createGroups(this.#plan, setup.document.columns.length);
     this.#contributions = new OpenContributions(setup.document.contribution.reduce);
-    this.#work = seededWork(setup.workSeed);
+    this.#work = seededRandom(setup.workSeed);
     this.#mechanisms = createMechanisms(this.#plan.events, noise);
     this.#mechanisms.prepare(noiseAtOpen);
     this.#assignmentKey = setup.assignmentKey.slice();

@@ -1,9 +1,9 @@
 import { assert } from '../../src/base/assert.js';
-import { limits } from '../../src/base/limits.js';
-import { seededWork } from '../../src/random/work.js';
+import { protocolLimits } from '../../src/base/limits.js';
+import { seededRandom } from '../../src/random/work.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { RowPart } from './contract.js';
-import { recordSeedOf } from './tickets.js';
+import { recordSeedOf } from './assignment-hashes.js';
 
 /** One accepted batch, in journal order. */
 export interface AcceptedBatch {
@@ -36,7 +36,7 @@ export function reduceBatch(
   const { contributor, values, rows, complete } = batch;
   assert(values.length === rows * dimension && rows > 0, 'an accepted batch has rows of the study\'s dimension');
   if (reduce === 'mean') return { contributor, values: sumOf(values, rows, dimension), rows, rank: 0n, complete };
-  const random = seededWork(recordSeedOf(assignmentKey, contributor, batch.sequence));
+  const random = seededRandom(recordSeedOf(assignmentKey, contributor, batch.sequence));
   let best = 0;
   let smallest = Infinity;
   for (let row = 0; row < rows; row++) {
@@ -58,7 +58,7 @@ function sumOf(values: Float64Array, rows: number, dimension: number): Float64Ar
 
 /** A contributor's number, clipped so that sums of such numbers stay finite. */
 export function clipped(value: number): number {
-  return Math.min(Math.max(value, -limits.coarseBox), limits.coarseBox);
+  return Math.min(Math.max(value, -protocolLimits.coarseBox), protocolLimits.coarseBox);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { signing } from '#signing';
 import { equalBytes, toHex } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { keysOfRotation, signRotation, type KeyRotation } from '../../src/signing/index.js';
 import { keyOfReleases } from './release-key.js';
 import { createSecret, eraseSecret, isSecretThere, replaceSecret, seedIn } from '../base/secret-files.js';
@@ -36,9 +36,9 @@ export async function rotateServerKey(path: string, store: RotationStore, nowMs:
     throw new InvalidInputError(`${path} is missing: there is no key to change; "keelson serve" makes the first`, { path });
   }
   settleRotation(path, before, before.length === 0 ? await keyOfReleases(store) : null);
-  if (before.length >= limits.keyRotations) {
+  if (before.length >= protocolLimits.keyRotations) {
     throw new InvalidInputError(
-      `this server has changed its key ${limits.keyRotations} times, which is all that it can show to clients: `
+      `this server has changed its key ${protocolLimits.keyRotations} times, which is all that it can show to clients: `
       + 'start a new data folder', { path },
     );
   }

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.js';
 import type { StudyHub } from '../studies/contract.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import type { AddressCounts } from '../network/address-counts.js';
-import type { Audience } from './audience.js';
+import type { SubscriberRegistry } from './subscriber-registry.js';
 import type { ClientAddress } from '../network/client-address.js';
 import type { LogReads } from '../network/log-reads.js';
 import type { ListenerLimits, ListenerLogger } from '../network/options.js';
@@ -16,7 +16,7 @@ export interface ListenerContext {
   readonly logger: ListenerLogger;
   readonly limits: ListenerLimits;
   readonly metrics: ServerMetrics;
-  readonly audience: Audience;
+  readonly subscribers: SubscriberRegistry;
   readonly clientAddress: ClientAddress;
   /** Whether a connection comes from a reverse proxy. It then counts for no address. */
   readonly isTrustedProxy: (address: string | undefined) => boolean;

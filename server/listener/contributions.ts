@@ -9,7 +9,7 @@ import type { ListenerContext, SessionSocket } from './context.js';
 import { noticeOf } from './event-frames.js';
 import { judgeHello, readyFrom, type Admitted, type NotAdmitted } from './hello.js';
 import { rejection } from './refusal-texts.js';
-import type { Voice } from './voice.js';
+import type { SessionOutput } from './session-output.js';
 
 /** The contributors of one socket: their channels, the batches in flight, the acks. */
 export class Contributions {
@@ -22,7 +22,7 @@ export class Contributions {
   constructor(
     private readonly context: ListenerContext,
     private readonly socket: SessionSocket,
-    private readonly voice: Voice,
+    private readonly output: SessionOutput,
     private readonly serverNonce: Uint8Array,
   ) {}
 
@@ -43,21 +43,21 @@ export class Contributions {
   }
 
   hello(hello: Hello): void {
-    const { context, voice } = this;
+    const { context, output } = this;
     const subject = { studyId: hello.studyId, publicKey: hello.publicKey };
-    if (context.stopping) return voice.refuse('shutting-down', subject);
+    if (context.stopping) return output.refuse('shutting-down', subject);
     const judged = this.#judge(hello);
     if ('code' in judged) {
-      voice.refuse(judged.code, subject);
-      voice.rest();
-      if (judged.forged) voice.strike('badSignature');
+      output.refuse(judged.code, subject);
+      output.rest();
+      if (judged.forged) output.strike('badSignature');
       return;
     }
     this.#pendingHellos += 1;
     this.#open(hello, judged)
       .catch((error: unknown) => {
         context.logger.error({ err: error }, 'a channel could not be opened');
-        voice.refuse('internal', subject);
+        output.refuse('internal', subject);
       })
       .finally(() => {
         this.#pendingHellos -= 1;
@@ -76,46 +76,46 @@ export class Contributions {
   }
 
   batch(frame: SignedBatch): void {
-    const { context, voice } = this;
+    const { context, output } = this;
     const channel = this.#channelOf(frame);
     if (channel === undefined) return;
     const { setup } = channel;
     const subject = { channel: setup.id, studyId: setup.signatures.studyId, facts: setup.facts };
     // The study ended and was removed. No verdict on one batch could free the credit of the
     // channel's others.
-    if (context.hub.study(setup.studyId) === undefined) return voice.refuse('unknown-study', subject);
-    if (context.clock.nowMs() >= setup.enrolledUntilMs) return voice.refuse('enrolment-expired', subject);
+    if (context.hub.study(setup.studyId) === undefined) return output.refuse('unknown-study', subject);
+    if (context.clock.nowMs() >= setup.enrolledUntilMs) return output.refuse('enrolment-expired', subject);
     if (channel.inFlight >= context.limits.creditBatches) {
-      voice.refuse('credit-exceeded', subject);
-      return voice.strike('stray');
+      output.refuse('credit-exceeded', subject);
+      return output.strike('stray');
     }
     if (context.stopping) return this.#later(channel, frame, 'shutting-down');
     if (context.hub.overloaded()) return this.#later(channel, frame, 'overloaded');
     const startedMs = context.clock.monotonicMs();
     const judged = judgeBatch(setup, frame, context.limits.rowsPerBatch);
     if (judged.kind === 'refused') {
-      voice.refuse(judged.code, subject);
-      return voice.strike(judged.code === 'malformed' ? 'malformed' : 'badSignature');
+      output.refuse(judged.code, subject);
+      return output.strike(judged.code === 'malformed' ? 'malformed' : 'badSignature');
     }
     this.#submit(channel, judged.batch, startedMs);
   }
 
   withdraw(frame: Withdraw): void {
-    const { context, voice } = this;
+    const { context, output } = this;
     const channel = this.#channelOf(frame);
     if (channel === undefined) return;
     const { setup } = channel;
     const { studyId } = setup.signatures;
     const subject = { channel: setup.id, studyId, facts: setup.facts };
-    if (context.stopping) return voice.refuse('shutting-down', subject);
+    if (context.stopping) return output.refuse('shutting-down', subject);
     if (channel.withdrawing) {
-      voice.refuse('credit-exceeded', subject);
-      return voice.strike('stray');
+      output.refuse('credit-exceeded', subject);
+      return output.strike('stray');
     }
     const contexts = [setup.signatures, ...setup.earlier];
     if (!contexts.some((signed) => verifyWithdrawal(setup.verifier, signed, frame.epoch, frame.signature))) {
-      voice.refuse('bad-signature', subject);
-      return voice.strike('badSignature');
+      output.refuse('bad-signature', subject);
+      return output.strike('badSignature');
     }
     channel.withdrawing = true;
     // The listener closes when the queue is empty. So this request counts, and gets its answer
@@ -125,12 +125,12 @@ export class Contributions {
       studyId: setup.studyId, contributor: toHex(setup.verifier.publicKey), epoch: frame.epoch, signature: frame.signature,
     };
     context.hub.withdraw(request).then((result) => {
-      if (result.kind === 'refused') return voice.refuse(result.code, subject);
+      if (result.kind === 'refused') return output.refuse(result.code, subject);
       channel.withdrew(frame.epoch);
       this.#scheduleAck(channel);
     }).catch((error: unknown) => {
       context.logger.error({ err: error }, 'a withdrawal could not be stored');
-      voice.refuse('internal', subject);
+      output.refuse('internal', subject);
     }).finally(() => {
       channel.withdrawing = false;
       context.metrics.totals.queuedBatches -= 1;
@@ -144,31 +144,31 @@ export class Contributions {
   #channelOf({ channel }: SignedBatch | Withdraw): Channel | undefined {
     const found = this.#channels.get(channel);
     if (found === undefined) {
-      this.voice.refuse('unknown-channel', { channel });
-      this.voice.strike('stray');
+      this.output.refuse('unknown-channel', { channel });
+      this.output.strike('stray');
     }
     return found;
   }
 
   async #open(hello: Hello, admitted: Admitted): Promise<void> {
-    const { context, voice } = this;
+    const { context, output } = this;
     const { view, setup } = admitted;
     const state = await context.hub.contributorState(view.studyId, hello.publicKey);
     // A contributor whose token has ended may still take back what it gave to the open epoch. The
     // server's clock decides, without tolerance. The channel takes no batch.
     if (context.clock.nowMs() >= setup.enrolledUntilMs && !state.inOpenEpoch) {
-      return voice.refuse('enrolment-expired', { studyId: hello.studyId, publicKey: hello.publicKey });
+      return output.refuse('enrolment-expired', { studyId: hello.studyId, publicKey: hello.publicKey });
     }
     const id = ++this.#lastChannel;
     const ready = await readyFrom(context, hello, this.serverNonce, id, state);
-    if (voice.closed) return;
+    if (output.closed) return;
     this.#channels.set(id, new Channel({ ...setup, id }));
     this.#count(1);
-    voice.send(ready);
-    voice.follow(view.studyId);
+    output.send(ready);
+    output.follow(view.studyId);
     // The study may have stopped since Welcome. No later event would report it.
     const now = context.hub.study(view.studyId);
-    if (now !== undefined && now.state !== 'open') voice.send(noticeOf(now, context.clock.nowMs()));
+    if (now !== undefined && now.state !== 'open') output.send(noticeOf(now, context.clock.nowMs()));
   }
 
   #full(): boolean {
@@ -228,7 +228,7 @@ export class Contributions {
   #later(channel: Channel, frame: SignedBatch, code: WireCode): void {
     const { facts, studyName: study, signatures, id } = channel.setup;
     const sequence = claimedSequence(frame);
-    if (sequence === undefined) return this.voice.refuse(code, { channel: id, studyId: signatures.studyId, facts });
+    if (sequence === undefined) return this.output.refuse(code, { channel: id, studyId: signatures.studyId, facts });
     this.context.metrics.refused.add(1, { study, code });
     channel.inFlight += 1;
     channel.reject(rejection(sequence, code, facts));

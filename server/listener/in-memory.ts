@@ -3,7 +3,7 @@ import { contextOf, followHub, type ContextOptions } from './new-context.js';
 import { Sessions } from './sessions.js';
 
 /** One connection to the listener. Whoever carries its messages calls these methods. */
-export interface CarriedSession {
+export interface InMemorySession {
   /** One complete message has arrived. */
   receive(bytes: Uint8Array, isBinary: boolean): void;
   /** Something else arrived that shows that the other side is alive. */
@@ -13,9 +13,9 @@ export interface CarriedSession {
 }
 
 /** Sessions over connections that the caller brings. There is no port and no HTTP. */
-export interface CarriedListener {
+export interface InMemoryListener {
   /** Accepts a connection and sends Welcome. Null when there is no room, or the listener stops. */
-  connect(socket: SessionSocket): CarriedSession | null;
+  connect(socket: SessionSocket): InMemorySession | null;
   /** Lets batches in flight settle, then closes the sessions. Not graceful: cuts them at once. */
   close(graceful?: boolean): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface CarriedListener {
 /**
  * The listener's sessions without its sockets. The simulation carries messages in memory with it.
  */
-export function createCarriedListener(options: ContextOptions): CarriedListener {
+export function createInMemoryListener(options: ContextOptions): InMemoryListener {
   const context = contextOf(options);
   const sessions = new Sessions(context);
   const unfollow = followHub(context);

@@ -3,7 +3,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { limits as defaultLimits } from '../../src/base/limits.js';
+import { protocolLimits as defaultLimits } from '../../src/base/limits.js';
 import { createHttpHandler } from '../operator/http.js';
 import { observeServer } from '../metrics/server-metrics.js';
 import { boundArrivals } from './arrivals.js';

@@ -1,7 +1,7 @@
-import { limits as defaultLimits } from '../../src/base/limits.js';
+import { protocolLimits as defaultLimits } from '../../src/base/limits.js';
 import { createServerMetrics } from '../metrics/server-metrics.js';
 import { AddressCounts } from '../network/address-counts.js';
-import { Audience } from './audience.js';
+import { SubscriberRegistry } from './subscriber-registry.js';
 import { clientAddressOf, trustedProxyCheck } from '../network/client-address.js';
 import type { ListenerContext } from './context.js';
 import { eventFrame } from './event-frames.js';
@@ -26,7 +26,7 @@ export function contextOf(options: ContextOptions): ListenerContext {
     logger: options.logger,
     limits,
     metrics,
-    audience: new Audience(),
+    subscribers: new SubscriberRegistry(),
     clientAddress: clientAddressOf(options.trustedProxies ?? []),
     isTrustedProxy: trustedProxyCheck(options.trustedProxies ?? []),
     channelsOf: new AddressCounts(),
@@ -41,8 +41,8 @@ export function contextOf(options: ContextOptions): ListenerContext {
 }
 
 /** Passes the hub's events to the subscribers. @returns a function that stops it. */
-export function followHub({ audience, hub, clock, logger }: ListenerContext): () => void {
-  return audience.follow(
+export function followHub({ subscribers, hub, clock, logger }: ListenerContext): () => void {
+  return subscribers.follow(
     hub,
     (event) => eventFrame(event, hub, clock.nowMs()),
     (error) => logger.error({ err: error }, 'an event could not be sent to a subscriber'),

@@ -4,7 +4,7 @@ import { toHex } from '../../src/base/bytes.js';
 import { WireError } from '../../src/base/errors.js';
 import { decodeClientFrame, encodeServerFrame, type ClientFrame, type ServerFrame } from '../../src/wire/index.js';
 import type { HubEvent } from '../studies/contract.js';
-import type { Member } from './audience.js';
+import type { Subscriber } from './subscriber-registry.js';
 import type { ListenerContext, SessionSocket } from './context.js';
 import { Contributions } from './contributions.js';
 import { noticeOf } from './event-frames.js';
@@ -12,8 +12,8 @@ import { Rate } from '../network/rates.js';
 import { refusalText } from './refusal-texts.js';
 import { Strikes, type StrikeKind } from './strikes.js';
 import { Subscriptions } from './subscriptions.js';
-import type { Subject, Voice } from './voice.js';
-import { Wakefulness } from './wakefulness.js';
+import type { Subject, SessionOutput } from './session-output.js';
+import { Liveness } from './liveness.js';
 
 const noBytes = new Uint8Array(0);
 
@@ -23,13 +23,13 @@ const noBytes = new Uint8Array(0);
  * its channels, each with at most its credit of batches in flight; a small object per subscription;
  * a bounded write buffer.
  */
-export class Session implements Voice, Member {
+export class Session implements SessionOutput, Subscriber {
   readonly #contributions: Contributions;
   readonly #subscriptions: Subscriptions;
   readonly #serverNonce = signing.randomBytes(32);
   readonly #studies = new Set<string>();
   readonly #strikes: Strikes;
-  readonly #wakefulness: Wakefulness;
+  readonly #liveness: Liveness;
   readonly #controlFrames: Rate;
   /** For each study, the newest event that came while the other side did not read. */
   readonly #untold = new Map<string, () => Uint8Array>();
@@ -42,7 +42,7 @@ export class Session implements Voice, Member {
   constructor(private readonly context: ListenerContext, private readonly socket: SessionSocket) {
     this.#strikes = new Strikes(context.limits);
     const { clock, limits } = context;
-    this.#wakefulness = new Wakefulness(clock, limits);
+    this.#liveness = new Liveness(clock, limits);
     this.#controlFrames = new Rate(clock, limits.controlFramesPerSecond, limits.controlFramesBurst);
     this.#contributions = new Contributions(context, socket, this, this.#serverNonce);
     this.#subscriptions = new Subscriptions(context, socket, this);
@@ -72,19 +72,19 @@ export class Session implements Voice, Member {
     // A client that was sent a close frame sends on until it has read it. Each of its frames is
     // unpacked before this point.
     if (this.#closed) return this.rest();
-    this.#wakefulness.heard();
+    this.#liveness.heard();
     if (!isBinary) return this.#close(1003, 'text', 'keelson.v1 has binary messages only');
     try {
       this.#handle(decodeClientFrame(bytes));
     } catch (error) {
       this.#failed(error);
     }
-    this.#brake();
+    this.#applyBackpressure();
   }
 
   /** A ping or a pong came. Too many of them cut the socket, even after its close frame. */
   heard(): void {
-    this.#wakefulness.heard();
+    this.#liveness.heard();
     if (!this.#controlFrames.take()) this.#cut('control-frames');
   }
 
@@ -94,7 +94,7 @@ export class Session implements Voice, Member {
    */
   check(): void {
     if (this.#closed) return;
-    const verdict = this.#wakefulness.check({
+    const verdict = this.#liveness.check({
       useful: this.#contributions.size + this.#subscriptions.size > 0,
       waitingBytes: this.socket.bufferedBytes,
       paused: this.#paused || this.#resting,
@@ -108,7 +108,7 @@ export class Session implements Voice, Member {
 
   /** An event of a study that this socket follows. */
   hear(event: HubEvent, frame: () => Uint8Array): void {
-    if (event.kind === 'study-replaced') this.#wakefulness.outdated();
+    if (event.kind === 'study-replaced') this.#liveness.outdated();
     if (event.kind !== 'release' && !this.#closed) this.#tell(event.studyId, frame);
     this.#subscriptions.hear(event, frame);
   }
@@ -124,7 +124,7 @@ export class Session implements Voice, Member {
   ended(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const studyId of this.#studies) this.context.audience.leave(studyId, this);
+    for (const studyId of this.#studies) this.context.subscribers.leave(studyId, this);
     this.#contributions.close();
     this.#subscriptions.close();
   }
@@ -165,8 +165,8 @@ export class Session implements Voice, Member {
   }
 
   follow(studyId: string): void {
-    const { audience, clock, hub } = this.context;
-    if (this.#closed || !audience.join(studyId, this)) return;
+    const { subscribers, clock, hub } = this.context;
+    if (this.#closed || !subscribers.join(studyId, this)) return;
     this.#studies.add(studyId);
     const view = hub.study(studyId);
     if (view !== undefined) this.send(noticeOf(view, clock.nowMs()));
@@ -200,7 +200,7 @@ export class Session implements Voice, Member {
   /**
    * Pauses reading while the journal is behind, or while the other side does not read its answers.
    */
-  #brake(): void {
+  #applyBackpressure(): void {
     if (this.#paused || this.#closed || !this.#mustWait()) return;
     this.#paused = true;
     this.socket.pause();
@@ -212,7 +212,7 @@ export class Session implements Voice, Member {
    * so only the newest is kept.
    */
   #tell(studyId: string, frame: () => Uint8Array): void {
-    if (this.#stuffed()) {
+    if (this.#backpressured()) {
       this.#untold.set(studyId, frame);
       return this.#lookAgain();
     }
@@ -227,7 +227,7 @@ export class Session implements Voice, Member {
     this.context.clock.after(this.context.limits.pauseMs, () => {
       this.#looking = false;
       if (this.#closed) return;
-      if (!this.#stuffed()) this.#tellMissed();
+      if (!this.#backpressured()) this.#tellMissed();
       if (this.#paused && !this.#mustWait()) {
         this.#paused = false;
         if (!this.#resting) this.socket.resume();
@@ -248,10 +248,10 @@ export class Session implements Voice, Member {
   }
 
   #mustWait(): boolean {
-    return this.context.hub.overloaded() || this.#stuffed();
+    return this.context.hub.overloaded() || this.#backpressured();
   }
 
-  #stuffed(): boolean {
+  #backpressured(): boolean {
     return this.socket.bufferedBytes > this.context.limits.subscriberBufferBytes;
   }
 

@@ -3,7 +3,7 @@ import type { Subscribe, Unsubscribe } from '../../src/wire/messages.js';
 import type { HubEvent } from '../studies/contract.js';
 import type { ListenerContext, SessionSocket } from './context.js';
 import { Subscription } from './subscription.js';
-import type { Voice } from './voice.js';
+import type { SessionOutput } from './session-output.js';
 
 /** The subscriptions of one socket: at most one for each study that the server runs. */
 export class Subscriptions {
@@ -14,7 +14,7 @@ export class Subscriptions {
   constructor(
     private readonly context: ListenerContext,
     private readonly socket: SessionSocket,
-    private readonly voice: Voice,
+    private readonly output: SessionOutput,
   ) {
     socket.onDrain(() => {
       context.logReads.note(socket);
@@ -39,26 +39,26 @@ export class Subscriptions {
    * these.
    */
   subscribe(frame: Subscribe): void {
-    const { context, voice } = this;
+    const { context, output } = this;
     const subject = { studyId: frame.studyId };
     const view = context.hub.study(toHex(frame.studyId));
-    if (context.stopping) return voice.refuse('shutting-down', subject);
+    if (context.stopping) return output.refuse('shutting-down', subject);
     if (!this.#isWithinRate(frame.studyId)) return;
-    if (view === undefined) return voice.refuse('unknown-study', subject);
+    if (view === undefined) return output.refuse('unknown-study', subject);
     // An index above the exact range of a number is past the end of any log.
     const from = Number(frame.fromRelease > indexMax ? indexMax : frame.fromRelease);
-    if (this.#byStudy.get(view.studyId)?.catchesUp === true) voice.strike('hastySubscribe');
-    if (voice.closed) return;
+    if (this.#byStudy.get(view.studyId)?.catchesUp === true) output.strike('hastySubscribe');
+    if (output.closed) return;
     this.#drop(view.studyId);
     const subscription = new Subscription(context, this.socket, view.studyId, from);
     this.#byStudy.set(view.studyId, subscription);
     context.metrics.totals.subscriptions += 1;
-    voice.follow(view.studyId);
+    output.follow(view.studyId);
     const before = this.#reads.get(view.studyId) ?? Promise.resolve();
     const read = before.then(() => subscription.catchUp()).catch((error: unknown) => {
       context.logger.error({ study: view.name, err: error }, 'releases could not be read for a subscriber');
       if (this.#byStudy.get(view.studyId) === subscription) this.#drop(view.studyId);
-      voice.refuse('internal', subject);
+      output.refuse('internal', subject);
     }).finally(() => {
       if (this.#reads.get(view.studyId) === read) this.#reads.delete(view.studyId);
     });
@@ -73,8 +73,8 @@ export class Subscriptions {
     if (!this.#isWithinRate(frame.studyId)) return;
     const studyId = toHex(frame.studyId);
     if (this.context.hub.study(studyId) === undefined) {
-      this.voice.refuse('unknown-study', { studyId: frame.studyId });
-      return this.voice.rest();
+      this.output.refuse('unknown-study', { studyId: frame.studyId });
+      return this.output.rest();
     }
     this.#drop(studyId);
   }
@@ -88,8 +88,8 @@ export class Subscriptions {
   #isWithinRate(studyId: Uint8Array): boolean {
     const { limits, subscribeRates } = this.context;
     if (subscribeRates.take(this.socket.address)) return true;
-    this.voice.refuse('rate-limited', { studyId, facts: { limits, perSecond: limits.subscribePerSecond } });
-    this.voice.strike('hastySubscribe');
+    this.output.refuse('rate-limited', { studyId, facts: { limits, perSecond: limits.subscribePerSecond } });
+    this.output.strike('hastySubscribe');
     return false;
   }
 

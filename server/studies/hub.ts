@@ -1,6 +1,6 @@
 import { fromHex } from '../../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/errors.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { signReady, type KeyRotation } from '../../src/signing/index.js';
 import type { EpochProgress, EpochRunner } from '../epochs/contract.js';
@@ -134,9 +134,9 @@ class Hub implements RunningHub {
   }
 
   overloaded(): boolean {
-    return this.#queue.batches >= limits.journalQueueBatches
-      || this.#queue.bytes >= limits.journalQueueBytes
-      || this.#runner.backlogBytes >= limits.journalQueueBytes;
+    return this.#queue.batches >= protocolLimits.journalQueueBatches
+      || this.#queue.bytes >= protocolLimits.journalQueueBytes
+      || this.#runner.backlogBytes >= protocolLimits.journalQueueBytes;
   }
 
   admits(studyId: string, contributor: Uint8Array): boolean {

@@ -1,7 +1,7 @@
 import { signing } from '#signing';
 import { fromHex, fromUtf8, utf8 } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { signStatement } from '../../src/signing/index.js';
 import { decodeStudyDocument, encodeStudyDocument, studyId as idOfFacts } from '../../src/wire/index.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
@@ -132,9 +132,9 @@ export class StudySet {
     if (running !== undefined) return running;
     // Two instances must not release the same epochs.
     await this.#abandoned.get(studyId);
-    if (this.#live.size >= limits.studies) {
+    if (this.#live.size >= protocolLimits.studies) {
       throw new KeelsonError(
-        'invalid-study', `a server runs at most ${limits.studies} studies: start another one for the rest`,
+        'invalid-study', `a server runs at most ${protocolLimits.studies} studies: start another one for the rest`,
       );
     }
     const { study: name } = definition.document;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isName, nameRule } from '../../src/base/facts-limits.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { durationForm, durationPattern, epochLength, parseDuration } from './durations.js';
 
 /**
@@ -11,7 +11,7 @@ import { durationForm, durationPattern, epochLength, parseDuration } from './dur
  */
 const named = `${nameRule} (64 hexadecimal digits), with single spaces only`;
 const name = ruled(named, v.pipe(
-  v.string(named), v.minLength(1, named), v.maxLength(limits.nameLength, named),
+  v.string(named), v.minLength(1, named), v.maxLength(protocolLimits.nameLength, named),
   v.check(isName, named),
 ));
 
@@ -64,9 +64,9 @@ function duration(lowMs: number, low: string, highMs: number, high: string) {
   ));
 }
 
-const columnsRule = `a list of 1 to ${limits.columns} different names`;
+const columnsRule = `a list of 1 to ${protocolLimits.columns} different names`;
 const columns = ruled(columnsRule, v.pipe(
-  v.array(name, columnsRule), v.minLength(1, columnsRule), v.maxLength(limits.columns, columnsRule),
+  v.array(name, columnsRule), v.minLength(1, columnsRule), v.maxLength(protocolLimits.columns, columnsRule),
   v.check((names) => new Set(names).size === names.length, columnsRule),
 ));
 
@@ -78,7 +78,7 @@ const epoch = ruled(epochRule, v.pipe(
     every: key(v.optional(duration(leastMs, least, mostMs, most)),
       'An epoch ends after this time, and its release is published.', '1d',
       'must be given, unless contributors is'),
-    contributors: key(v.optional(whole(1, limits.cohortMax)),
+    contributors: key(v.optional(whole(1, protocolLimits.cohortMax)),
       'An epoch ends when this many people have contributed. Everybody can then see when people '
       + 'come, so it needs participation: public.', 3000, 'must be given, unless every is'),
   }, epochRule),
@@ -159,7 +159,7 @@ const admission = ruled(admissionRule, v.union([
   })), 'A key may contribute when it shows a token that the issuer signed.',
   { issuer: exampleKey }) }),
   v.strictObject({ rate: key(ruled('keys: a count, and per: a duration', v.strictObject({
-    keys: key(whole(1, limits.cohortMax), 'So many new keys are admitted in each period.', 100),
+    keys: key(whole(1, protocolLimits.cohortMax), 'So many new keys are admitted in each period.', 100),
     per: key(duration(1_000, '1s', 366 * 86_400_000, '366d'), 'The length of a period.', '1h'),
   })), 'Anybody may contribute, but only so many new keys are admitted in each period. '
     + 'It needs participation: public.', { keys: 100, per: '1h' }) }),
@@ -192,7 +192,7 @@ export const studySchema = v.strictObject({
   columns: key(columns,
     'The names of the numbers in a row, in their order. Every row has one number for each.',
     ['minutes', 'kilometres']),
-  cohort: key(whole(1, limits.cohortMax),
+  cohort: key(whole(1, protocolLimits.cohortMax),
     'About how many people you expect in each epoch. It is a public guess and never a count: the '
     + 'noise and the promised error are planned for it.', 3000),
   participation: key(v.optional(oneOf('secret', 'public'), 'secret'),

@@ -1,5 +1,5 @@
 import { InvalidParameterError } from '../../src/base/errors.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { gaussianVector } from './gaussian.js';
 
 /**
@@ -27,7 +27,7 @@ export function gaussianSource(options: GaussianSourceOptions): RowSource {
     throw new InvalidParameterError('give one mean and one standard deviation per column');
   }
   checkRows(rows);
-  const random = seededWork(seed);
+  const random = seededRandom(seed);
   return (contributor, epoch, study) =>
     gaussianVector(rows * columns, random.fork(`${study} ${epoch} ${contributor}`)).map(
       (value, i) => mean[i % columns]! + standardDeviation[i % columns]! * value,
@@ -58,7 +58,7 @@ export function datasetSource(options: DatasetSourceOptions): RowSource {
   if (!Number.isInteger(count) || count < 1) {
     throw new InvalidParameterError(`${values.length} values do not make whole rows of ${columns} columns`);
   }
-  const random = seededWork(seed);
+  const random = seededRandom(seed);
   const stride = coprimeNear(Math.floor((0.25 + 0.5 * random.uniform()) * count), count);
   const offset = Math.floor(random.uniform() * count);
   return (contributor, epoch) => {

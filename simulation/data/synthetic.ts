@@ -1,5 +1,5 @@
 import { InvalidParameterError } from '../../src/base/errors.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { gaussianVector } from './gaussian.js';
 import type { RowSource } from './sources.js';
@@ -25,7 +25,7 @@ export function syntheticSource(document: StudyDocument, rows: number, seed: Uin
   if (!Number.isInteger(rows) || rows < 1) {
     throw new InvalidParameterError(`rows per contribution is ${rows}: give an integer of at least 1`);
   }
-  const random = seededWork(seed);
+  const random = seededRandom(seed);
   const { length } = document.columns;
   const { components = 1 } = document.parameters;
   const columns = document.columns.map((_, index) => columnOf(document, index));

@@ -7,7 +7,7 @@ import {
 } from './events.js';
 
 /** What to audit, and how many releases to spend on it. */
-export interface AuditAsked {
+export interface AuditOptions {
   readonly claim: Claim;
   /** At least one. The most promising pairs come first. */
   readonly pairs: readonly NeighbourPair[];
@@ -55,7 +55,7 @@ const eventsCounted = 2;
  *
  * @throws InvalidParameterError on fewer trials than `auditTrialsMin`, or on no pairs.
  */
-export async function audit(asked: AuditAsked): Promise<AuditResult> {
+export async function audit(asked: AuditOptions): Promise<AuditResult> {
   const { claim, pairs, trials } = asked;
   if (!(trials >= auditTrialsMin && Number.isSafeInteger(trials))) {
     throw new InvalidParameterError(`an audit needs at least ${auditTrialsMin} trials`, { trials });
@@ -124,7 +124,7 @@ class Search {
   counted = 0;
   pairsTried = 0;
 
-  constructor(private readonly asked: AuditAsked) {}
+  constructor(private readonly asked: AuditOptions) {}
 
   /** The pair that looks worst for the claim, and the events to count on it. */
   async chosen(): Promise<{ readonly pair: NeighbourPair; readonly events: readonly Candidate[] }> {

@@ -79,7 +79,7 @@ export interface Candidate {
   readonly expected: number;
 }
 
-export interface ChoiceAsked {
+export interface ChoiceOptions {
   readonly delta: number;
   /** Failure probability of each event's bound in the later count. */
   readonly failure: number;
@@ -91,7 +91,7 @@ export interface ChoiceAsked {
  * Learns statistics from outputs. For each statistic and each order of the sides, picks the event
  * with the largest expected bound in a count of `trials` fresh outputs per side. Largest first.
  */
-export function chooseEvents(outputs: Outputs, asked: ChoiceAsked): readonly Candidate[] {
+export function chooseEvents(outputs: Outputs, asked: ChoiceOptions): readonly Candidate[] {
   // Different outputs choose the thresholds. Otherwise overfitted statistics would look best.
   const lessons: Outputs = { left: everySecond(outputs.left, 0), right: everySecond(outputs.right, 0) };
   const tests: Outputs = { left: everySecond(outputs.left, 1), right: everySecond(outputs.right, 1) };
@@ -111,7 +111,7 @@ function everySecond({ count, width, values }: OutputBlock, from: number): Outpu
   return { count: half, width, values: chosen };
 }
 
-function bestEvent(outputs: Outputs, statistic: Statistic | null, over: Side, asked: ChoiceAsked): Candidate | null {
+function bestEvent(outputs: Outputs, statistic: Statistic | null, over: Side, asked: ChoiceOptions): Candidate | null {
   const under = other(over);
   const refused = { over: refusalCounts(outputs[over]), under: refusalCounts(outputs[under]) };
   const favoured = new Set([...refused.over]
@@ -214,7 +214,7 @@ function darker({ over, under }: Hits): Hits {
 }
 
 /** The bound that a fresh count should prove, with Wilson's bound for the proportion. */
-function expectedBound(hits: Hits, sizes: Hits, { delta, failure, trials }: ChoiceAsked): number {
+function expectedBound(hits: Hits, sizes: Hits, { delta, failure, trials }: ChoiceOptions): number {
   const more = (hits.under / sizes.under) * trials;
   const less = (hits.over / sizes.over) * trials;
   const both = more + less;

@@ -4,7 +4,7 @@ import {
 } from '../estimators/summaries/assignment.js';
 import type { ParameterValues, Plan, StudyFacts } from '../estimators/contract/estimator.js';
 import { normalQuantile } from '../numerics/normal.js';
-import { seededWork } from '../random/work.js';
+import { seededRandom } from '../random/work.js';
 import type { Contributors, NeighbourPair } from './contract.js';
 
 /** What the search needs to know. Public facts only. */
@@ -41,7 +41,7 @@ interface Change {
 export function crowds(facts: PairFacts): readonly Crowd[] {
   const { cohort, dimension } = facts.facts;
   const units = unitsOf(facts);
-  const draw = seededWork(utf8('audit crowd'));
+  const draw = seededRandom(utf8('audit crowd'));
   const count = cohort - 1;
   const normal = (): number => normalQuantile((draw.uniform() * 2 ** 53 + 0.5) / (2 ** 53 + 1));
   const spread = new Float64Array(count * dimension).map((_, i) =>
@@ -166,7 +166,7 @@ interface Seat {
   readonly assignmentHashes: Uint8Array;
 }
 
-/** How many tickets to try until one leads to the wanted place. */
+/** How many assignment hashes to try until one leads to the wanted place. */
 const candidates = 2000;
 
 /**
@@ -233,6 +233,6 @@ function pairOf(
  */
 function assignmentHashesOf(count: number, label: string): Uint8Array {
   const assignmentHashes = new Uint8Array(count * assignmentHashBytes);
-  seededWork(utf8(label)).fill(assignmentHashes);
+  seededRandom(utf8(label)).fill(assignmentHashes);
   return assignmentHashes;
 }

@@ -26,12 +26,12 @@ const trainedOn = 12_000;
  */
 class Standardiser {
   readonly columns: readonly number[];
-  readonly #middle: Float64Array;
+  readonly #medians: Float64Array;
   readonly #width: Float64Array;
 
   constructor(blocks: readonly OutputBlock[]) {
     const width = blocks[0]!.width;
-    this.#middle = new Float64Array(width);
+    this.#medians = new Float64Array(width);
     this.#width = new Float64Array(width);
     const kept: number[] = [];
     for (let column = 1; column < width; column++) {
@@ -39,7 +39,7 @@ class Standardiser {
       if (entries.length === 0) continue;
       const sorted = Float64Array.from(entries).sort();
       const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))]!;
-      this.#middle[column] = at(0.5);
+      this.#medians[column] = at(0.5);
       const central = (at(0.84) - at(0.16)) / 2;
       // It changes, but rarely. Any unit works that keeps the rare values distinct.
       this.#width[column] = central > 0 ? central : Math.max(at(1) - at(0.5), at(0.5) - at(0)) / 4;
@@ -51,7 +51,7 @@ class Standardiser {
   /** Writes one output's columns, in standard units. */
   write(block: OutputBlock, row: number, target: Float64Array): void {
     this.columns.forEach((column, i) => {
-      const value = (block.values[row * block.width + column]! - this.#middle[column]!) / this.#width[column]!;
+      const value = (block.values[row * block.width + column]! - this.#medians[column]!) / this.#width[column]!;
       target[i] = Math.min(cut, Math.max(-cut, value));
     });
   }

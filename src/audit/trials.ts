@@ -6,7 +6,7 @@ import type { MechanismEvent } from '../privacy/accounting/events.js';
 import type { Mechanisms } from '../privacy/mechanisms/contract.js';
 import { createMechanisms } from '../privacy/mechanisms/index.js';
 import type { NoiseSource } from '../random/source.js';
-import { seededWork } from '../random/work.js';
+import { seededRandom } from '../random/work.js';
 import type {
   Contributors, NeighbourPair, OutputBlock, Side, TrialPool, TrialRequest,
 } from './contract.js';
@@ -102,7 +102,7 @@ function summariesOf(
     );
     groups.add(assignmentHash, rows.subarray(i * dimension, (i + 1) * dimension));
   }
-  return groups.finish(seededWork(utf8('audit')));
+  return groups.finish(seededRandom(utf8('audit')));
 }
 
 /** Trials on the calling thread. @param noiseOf - the noise of one request, by its label. */

@@ -5,7 +5,7 @@ import { keyRotationsMax } from './key-rotations-max.js';
  * Every limit in one place, each with its reason. Welcome tells clients the limits that they must
  * know.
  */
-export const limits = {
+export const protocolLimits = {
   ...factsLimits,
   /**
    * A frame holds 256 rows of 1,024 f64 columns and some overhead. ws closes a larger one with
@@ -156,4 +156,4 @@ export const limits = {
 } as const;
 
 /** The names and types of `limits`. */
-export type Limits = typeof limits;
+export type Limits = typeof protocolLimits;

@@ -67,7 +67,7 @@ function checkRun(run: OfflineRun): void {
     rows: 'a list of rows, each a list of numbers',
     mechanisms: 'createMechanisms(plan.events, secureNoise())',
     assignmentHashes: 'secureNoise()',
-    work: 'seededWork(seed)',
+    work: 'seededRandom(seed)',
   };
   for (const name of ['rows', 'mechanisms', 'assignmentHashes', 'work'] as const) {
     if (typeof given[name] === 'object' && given[name] !== null) continue;

@@ -1,6 +1,6 @@
 import { equalBytes, fromHex, toHex } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
-import { limits } from '../base/limits.js';
+import { protocolLimits } from '../base/limits.js';
 import { keyFingerprint } from '../signing/fingerprint.js';
 import { verifyStatement } from '../signing/message.js';
 import type { Signing, Verifier } from '../signing/contract.js';
@@ -117,8 +117,8 @@ function takeRotation(progress: Progress, line: RotationLine, { signing }: LogVe
   if (progress.chain !== undefined) {
     throw new LogError('rotation-invalid', 'a change of the server\'s key comes after releases: all come before them');
   }
-  if (progress.rotations.length >= limits.keyRotations) {
-    throw new LogError('rotation-invalid', `a log has at most ${limits.keyRotations} changes of the server's key`);
+  if (progress.rotations.length >= protocolLimits.keyRotations) {
+    throw new LogError('rotation-invalid', `a log has at most ${protocolLimits.keyRotations} changes of the server's key`);
   }
   const before = progress.rotations.slice(-1);
   keysOf([...before, line.record], keysOfRotation(line.record).nextKey, signing);

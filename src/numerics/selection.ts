@@ -12,7 +12,7 @@ export function selectInPlace(entries: Float64Array, rank: number): number {
   let rounds = 2 * Math.ceil(Math.log2(entries.length + 1)) + 4;
   while (high - low > 24) {
     if (rounds-- === 0) break;
-    const pivot = middleOfThree(entries[low]!, entries[(low + high) >> 1]!, entries[high]!);
+    const pivot = medianOfThree(entries[low]!, entries[(low + high) >> 1]!, entries[high]!);
     let left = low;
     let right = high;
     while (left <= right) {
@@ -34,7 +34,7 @@ export function selectInPlace(entries: Float64Array, rank: number): number {
   return entries[rank]!;
 }
 
-function middleOfThree(a: number, b: number, c: number): number {
+function medianOfThree(a: number, b: number, c: number): number {
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
 }
 

@@ -7,7 +7,7 @@ import type { WorkRandom } from './source.js';
 const streamLabel = utf8('keelson work stream');
 const forkLabel = utf8('keelson work fork');
 
-class SeededWork implements WorkRandom {
+class SeededRandom implements WorkRandom {
   readonly kind = 'work';
   readonly #root: Uint8Array;
   readonly #stream: ChachaStream;
@@ -31,7 +31,7 @@ class SeededWork implements WorkRandom {
   }
 
   fork(label: string): WorkRandom {
-    return new SeededWork(foldKey(forkLabel, this.#root, utf8(label)));
+    return new SeededRandom(foldKey(forkLabel, this.#root, utf8(label)));
   }
 }
 
@@ -40,9 +40,9 @@ class SeededWork implements WorkRandom {
  * the same stream on every platform. A fork depends on the seed and its label only, not on earlier
  * draws. Two forks with one label are the same stream.
  */
-export function seededWork(seed: Uint8Array): WorkRandom {
+export function seededRandom(seed: Uint8Array): WorkRandom {
   if (!(seed instanceof Uint8Array)) {
     throw new InvalidParameterError(`seed is ${kindOf(seed)}: give the bytes of a Uint8Array`);
   }
-  return new SeededWork(foldKey(seed));
+  return new SeededRandom(foldKey(seed));
 }

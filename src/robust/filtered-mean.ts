@@ -52,12 +52,12 @@ export function filteredMean(given: PointSet, options: FilterOptions = {}): Filt
       for (let j = 0; j < dimension; j++) sum += values[i * dimension + j]! * vector[j]!;
       projections[i] = sum;
     }
-    if (!cutTails(projections, weights)) return endFiltering(filtering, moments, value);
+    if (!trimTails(projections, weights)) return endFiltering(filtering, moments, value);
   }
 }
 
 /** Sets the weights in tails heavier than normal to 0. Returns false if there are none. */
-function cutTails(projections: Float64Array, weights: Float64Array): boolean {
+function trimTails(projections: Float64Array, weights: Float64Array): boolean {
   const kept = projections.filter((_, i) => weights[i]! > 0);
   const middle = median(kept);
   const rightward = kept.map((entry) => entry - middle).sort();

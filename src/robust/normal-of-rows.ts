@@ -42,7 +42,7 @@ export function normalOfRows(given: PointSet): RobustNormal | null {
   const { count, dimension } = points;
   if (count < rowsPerColumn * dimension + 1) return null;
   const mean = Float64Array.from({ length: dimension }, (_, j) => median(columnOf(points, j)));
-  const spread = mean.map((middle, j) => spreadOf(columnOf(points, j), middle));
+  const spread = mean.map((middle, j) => scaleOf(columnOf(points, j), middle));
   // Rows without an answer take as long as others.
   let isFlat = !spread.every((entry) => entry > 0 && Number.isFinite(entry));
   if (isFlat) spread.fill(1);
@@ -104,7 +104,7 @@ function lengthsOf(images: Float64Array, dimension: number): Float64Array {
 }
 
 /** Median distance from the median; the mean distance if most entries coincide. */
-function spreadOf(column: Float64Array, middle: number): number {
+function scaleOf(column: Float64Array, middle: number): number {
   const distances = column.map((entry) => Math.abs(entry - middle));
   const typical = median(distances);
   return typical > 0 ? typical : distances.reduce((sum, entry) => sum + entry / distances.length, 0);

@@ -6,7 +6,7 @@ import { epsilonBound } from '../../src/audit/events.js';
 import type { Estimator, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
-import { resolveTarget } from '../../src/privacy/accounting/target.js';
+import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import { RandomBits } from '../../src/random/bits.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { sampleParameters } from '../support/sample-parameters.js';
@@ -19,7 +19,7 @@ async function audited(
   },
 ): Promise<AuditResult> {
   const dimension = 2;
-  const target = resolveTarget({ epsilon, delta: 1e-6 });
+  const target = privacyTarget({ epsilon, delta: 1e-6 });
   const parameters = parseParameters(estimator.parameters, sampleParameters(estimator.name), { dimension });
   let facts: StudyFacts = { dimension, cohort: 1, participation: 'secret', target };
   let plan = estimator.plan(parameters, facts);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { refuseInsecureSeed } from '../../cli/base/noise.js';
 import { plannerOf, smallestCohort, smallestPlan } from '../../src/plan.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import type { Io } from '../../cli/base/io.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
-import { resolveTarget } from '../../src/privacy/accounting/target.js';
+import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import { keelson } from '../support/command.js';
 import { sampleParameters, sampleSettings } from '../support/sample-parameters.js';
 
@@ -46,7 +46,7 @@ describe('keelson plan', () => {
     '%s: has a plan at its minimum cohort and none below',
     (name, estimator) => {
       const parameters = parseParameters(estimator.parameters, sampleParameters(name), { dimension: 2 });
-      const target = resolveTarget({ epsilon: 1, delta: 1e-6 });
+      const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
       const planFor = plannerOf(estimator, parameters, { dimension: 2, participation: 'secret', target });
       const minimum = smallestPlan(planFor)!;
       expect(planFor(minimum).kind).toBe('plan');
@@ -141,7 +141,7 @@ describe('keelson plan', () => {
 
 describe('smallestCohort', () => {
   it('finds the threshold wherever it is', () => {
-    for (const threshold of [1, 2, 3, 7, 8, 9, 4097, limits.cohortMax]) {
+    for (const threshold of [1, 2, 3, 7, 8, 9, 4097, protocolLimits.cohortMax]) {
       for (const guess of [undefined, 1, 5, threshold - 1, threshold, threshold + 1, 1e6, 1e9, 4097.5]) {
         expect(smallestCohort((size) => size >= threshold, guess)).toBe(threshold);
       }

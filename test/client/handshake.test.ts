@@ -4,7 +4,7 @@ import { signing } from '../../src/signing/node.js';
 import { signRotation, signStatement, type Signer } from '../../src/signing/index.js';
 import { encodeStudyDocument, studyId, type SignedStudy, type Welcome } from '../../src/wire/index.js';
 import { fromHex } from '../../src/base/bytes.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { document } from '../support/wire-samples.js';
 
 /** Signatures that were checked, whoever asked. */
@@ -80,10 +80,10 @@ describe('a server that changed its key', () => {
 
   it('is refused unread where it shows more changes than a server makes', async () => {
     const back = signRotation(second, first, signing);
-    const many = Array.from({ length: limits.keyRotations + 1 }, (_, i) => (i % 2 === 0 ? rotations[0]! : back));
+    const many = Array.from({ length: protocolLimits.keyRotations + 1 }, (_, i) => (i % 2 === 0 ? rotations[0]! : back));
     await expect(verifyWelcome(shown(second.publicKey, many), [])).rejects.toMatchObject({ code: 'bad-signature' });
     expect(checked).toBe(0);
-    expect((await verifyWelcome(shown(first.publicKey, many.slice(0, -1)), [])).keys.length).toBe(limits.keyRotations + 1);
+    expect((await verifyWelcome(shown(first.publicKey, many.slice(0, -1)), [])).keys.length).toBe(protocolLimits.keyRotations + 1);
   });
 
   it('is refused where a link is forged, missing, out of order, or older than what is known', async () => {

@@ -1,4 +1,4 @@
-import { countsSamples } from './everyday-samples.js';
+import { countsSamples } from './counts-samples.js';
 import { locationSample, type ComplianceSample } from './suite.js';
 
 /** One entry for each estimator, so that a new one cannot be forgotten. */

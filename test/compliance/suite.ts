@@ -8,12 +8,12 @@ import type {
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { createGroups, decodeGroups, releaseGroups, type Groups } from '../../src/estimators/run.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
-import { costOfEvents, costWithin } from '../../src/privacy/accounting/composition.js';
+import { costOfEvents, chargeFits } from '../../src/privacy/accounting/composition.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
-import { resolveTarget } from '../../src/privacy/accounting/target.js';
+import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { dataSource, shuffled, type DataSource } from '../support/data.js';
 import { opened } from '../support/opened.js';
 
@@ -55,7 +55,7 @@ interface Entry {
   readonly row: Float64Array;
 }
 
-const target: PrivacyTarget = resolveTarget({ epsilon: 2, delta: 1e-6 });
+const target: PrivacyTarget = privacyTarget({ epsilon: 2, delta: 1e-6 });
 
 /** Everything a plan says that is not a function, as text. */
 function written(plan: unknown): string {
@@ -109,7 +109,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
   const release = (plan: Plan, groups: Groups, seed: string, names = new Set<string>()): Promise<Outcome> =>
     releaseGroups(plan, groups, {
       mechanisms: recording(createMechanisms(plan.events, seededNoise(seed)), names),
-      work: seededWork(utf8('work')),
+      work: seededRandom(utf8('work')),
     });
 
   /** Euclidean error in units of scale; undefined when refused. */
@@ -150,7 +150,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       const plan = planWith();
       const disjoint = plan.cohorts.length > 1 ? plan.cohorts.map(({ name }) => name) : [];
       expect(plan.cost).toEqual(costOfEvents(plan.events, { disjoint }));
-      expect(costWithin(plan.cost, target)).toBe(true);
+      expect(chargeFits(plan.cost, target)).toBe(true);
       expect(amountToNumber(plan.cost.rho)).toBeGreaterThan(0.99 * target.rho);
       expect(new Set(plan.events.map(({ name }) => name)).size).toBe(plan.events.length);
       const cohorts = new Set(plan.cohorts.map(({ name }) => name));
@@ -226,7 +226,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
           if (i % 3 === 0) left = summary.add(left, row, BigInt(i));
           else right = summary.add(right, row, BigInt(i));
         }
-        const work = seededWork(utf8('merge'));
+        const work = seededRandom(utf8('merge'));
         const [merged, direct] = [summary.finish(summary.merge(left, right), work), summary.finish(whole, work)];
         expect(merged.kind === 'pooled').toBe(mode === 'pooled');
         if (merged.kind === 'label' || direct.kind === 'label') {
@@ -248,7 +248,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
     it('change in one place when one contributor is replaced, or absent', () => {
       const data = dataSource(`${estimator.name} neighbours`);
       const list = entries(data, 400);
-      const work = seededWork(utf8('neighbours'));
+      const work = seededRandom(utf8('neighbours'));
       const before = opened(filled(plan, list).finish(work));
       for (let round = 0; round < 10; round++) {
         const index = data.below(list.length);

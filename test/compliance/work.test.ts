@@ -4,7 +4,7 @@ import type { Plan } from '../../src/estimators/contract/estimator.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { createGroups, releaseGroups } from '../../src/estimators/run.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { countedCompute, countingMath, mechanismsByEvent, type Pass } from '../support/counted-work.js';
 import { dataSource, type DataSource } from '../support/data.js';
 import { factsOf } from '../support/offline.js';
@@ -52,7 +52,7 @@ async function workOf(plan: Plan, rows: readonly Row[], seed: string): Promise<W
   const { compute, passes } = countedCompute();
   const mechanisms = mechanismsByEvent(plan.events, seed);
   const { calls } = await countingMath(() =>
-    releaseGroups(plan, groups, { mechanisms, work: seededWork(utf8(seed)), compute }));
+    releaseGroups(plan, groups, { mechanisms, work: seededRandom(utf8(seed)), compute }));
   return { passes, calls };
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import * as estimators from '../../src/estimators/index.js';
 import { allEstimators, estimate, findEstimator, plan } from '../../src/index.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 
-const random = seededWork(new Uint8Array(32));
+const random = seededRandom(new Uint8Array(32));
 /** Near (100, -5), with deviations of about .6 and .06. */
 const rows = Array.from({ length: 4_000 }, () => [100 + 2 * (random.uniform() - 0.5), -5 + 0.2 * (random.uniform() - 0.5)]);
 const asked = { estimator: estimators.mean, rows, epsilon: 2, delta: 1e-6, parameters: { scale: [1, 0.1] } };

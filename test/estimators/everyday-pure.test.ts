@@ -10,7 +10,7 @@ import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { resolvePureTarget } from '../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { Bench, everyMs, studyDocument } from '../support/hub-bench.js';
 import { sensitivityFaults } from '../support/sensitivity-check.js';
 
@@ -34,7 +34,7 @@ function planned(name: string, raw: Readonly<Record<string, unknown>>, epsilon: 
   return { plan, facts };
 }
 
-const work = () => seededWork(new Uint8Array([1]));
+const work = () => seededRandom(new Uint8Array([1]));
 
 describe.each(queries)('%s under pure privacy', (name, raw, deviation) => {
   it('costs the epsilon that was asked and nothing else, with no Gaussian noise', () => {

@@ -9,7 +9,7 @@ import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import { keepingCount } from '../../src/privacy/mechanisms/bounds.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
-import { costOfEvents, costWithin } from '../../src/privacy/accounting/composition.js';
+import { costOfEvents, chargeFits } from '../../src/privacy/accounting/composition.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { dataSource, type DataSource } from '../support/data.js';
 import { factsOf, planOf, releaseOf } from '../support/offline.js';
@@ -214,7 +214,7 @@ describe.each(['mean', 'populous-mean'])('%s with scale: auto', (name) => {
   it('needs no number from anybody, and says that its units are found', () => {
     expect(plan.facts['scale']).toBe('found privately');
     expect(plan.noise).toEqual([]);
-    expect(costWithin(plan.cost, facts.target)).toBe(true);
+    expect(chargeFits(plan.cost, facts.target)).toBe(true);
     expect(amountToNumber(plan.cost.rho)).toBeGreaterThan(0.99 * facts.target.rho);
   });
 

@@ -12,7 +12,7 @@ import { statesTable } from '../../src/estimators/summaries/table.js';
 import { covarianceOf } from '../../src/numerics/scatter.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { dataSource, shuffled, type DataSource } from '../support/data.js';
 import { factsOf, planOf } from '../support/offline.js';
 
@@ -35,7 +35,7 @@ function covarianceByHand(rows: readonly Float64Array[]): number[] {
 
 describe('the scatter of a group', () => {
   const summary = scatterSummary(dimension, covarianceOf);
-  const work = seededWork(utf8('scatter'));
+  const work = seededRandom(utf8('scatter'));
   const covariance = (state: ReturnType<typeof summary.empty>): Float64Array => {
     const finished = summary.finish(state, work);
     if (finished.kind !== 'group') throw new Error('a scatter is a group statistic');
@@ -168,7 +168,7 @@ describe('groups that are summarised in several places', () => {
     const merged = shipped.reduce((left, right) => mergeGroups(plan, 2, left, right));
     expect(merged.progress()).toEqual(whole.progress());
     const release = (groups: Groups) => releaseGroups(plan, groups, {
-      mechanisms: createMechanisms(plan.events, seededNoise('places')), work: seededWork(utf8('places')),
+      mechanisms: createMechanisms(plan.events, seededNoise('places')), work: seededRandom(utf8('places')),
     });
     const [one, many] = [await release(whole), await release(merged)];
     expect(one.kind).toBe('value');

@@ -4,7 +4,7 @@ import { filteredMean, multiplicativeFilter, pointSet, robustMean } from '../../
 import { KeelsonError } from '../../src/base/errors.js';
 
 const {
-  createGroups, createMechanisms, findEstimator, parseParameters, resolveTarget, runOffline, secureNoise, seededWork,
+  createGroups, createMechanisms, findEstimator, parseParameters, privacyTarget, runOffline, secureNoise, seededRandom,
 } = library;
 
 type Call = (...args: unknown[]) => unknown;
@@ -22,7 +22,7 @@ async function refusal(call: () => unknown): Promise<string> {
   throw new Error('it was accepted');
 }
 
-const target = resolveTarget({ epsilon: 2, delta: 1e-6 });
+const target = privacyTarget({ epsilon: 2, delta: 1e-6 });
 const facts = { dimension: 2, cohort: 5_000, participation: 'secret', target } as const;
 const mean = findEstimator('mean');
 const parameters = parseParameters(mean.parameters, { scale: 1 }, facts);
@@ -33,7 +33,7 @@ const run = () => {
   if (plan.kind === 'infeasible') throw new Error(plan.reason);
   return {
     plan, dimension: 2, rows: [[1, 2], [3, 4]], mechanisms: createMechanisms(plan.events, secureNoise()),
-    assignmentHashes: secureNoise(), work: seededWork(new Uint8Array(32)),
+    assignmentHashes: secureNoise(), work: seededRandom(new Uint8Array(32)),
   };
 };
 
@@ -97,7 +97,7 @@ describe('plans and offline runs', () => {
     ['rows', undefined, 'rows is missing: give a list of rows'],
     ['mechanisms', undefined, 'mechanisms is missing: give createMechanisms(plan.events, secureNoise())'],
     ['assignmentHashes', null, 'assignmentHashes is null: give secureNoise()'],
-    ['work', 'seed', 'work is a string: give seededWork(seed)'],
+    ['work', 'seed', 'work is a string: give seededRandom(seed)'],
     ['plan', { kind: 'infeasible', reason: 'few', remedy: 'more' }, 'the plan is infeasible: few; more'],
     ['rows', [[1, 2, 3]], 'a row has 3 entries, and dimension is 2'],
     ['rows', [5], 'a row is a number, and dimension is 2'],
@@ -110,7 +110,7 @@ describe('plans and offline runs', () => {
     ['cohort', NaN, 'is NaN: give a whole number from 1 to 10000000'],
     ['cohort', 1e9, 'give a whole number from 1 to 10000000'],
     ['participation', 'all', 'neither "secret" nor "public"'],
-    ['target', { epsilon: 1, delta: 1e-6 }, 'make it with resolveTarget({ epsilon, delta })'],
+    ['target', { epsilon: 1, delta: 1e-6 }, 'make it with privacyTarget({ epsilon, delta })'],
   ])('every plan with %s %s is refused by name', async (name, value, text) => {
     for (const estimator of library.allEstimators) {
       const call = () => planOf(estimator)(parameters, { ...facts, [name]: value });

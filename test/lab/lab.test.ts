@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { breakdown, breakdownTable } from '../../cli/lab/breakdown.js';
 import { labData } from '../../cli/lab/data.js';
-import { EpochRows, scaledDistance } from '../../cli/lab/reckoning.js';
+import { EpochRows, scaledDistance } from '../../cli/lab/baselines.js';
 import { Rounds, type Answer, type Round } from '../../cli/lab/rounds.js';
 import { labStudies } from '../../cli/lab/studies.js';
-import { Theatre } from '../../cli/lab/theatre.js';
+import { LabSession } from '../../cli/lab/session.js';
 import { estimators } from '../../src/estimators/registry.js';
-import { Hands, Script, type Setting } from '../../cli/lab/setting.js';
+import { LabController, Script, type Setting } from '../../cli/lab/setting.js';
 
 const setting: Setting = { attack: 'shift', hostileShare: 0.1 };
 
@@ -26,14 +26,14 @@ describe('the lab\'s own reckoning', () => {
     const rows = new EpochRows([1, 10]);
     for (let i = 0; i < 90; i++) rows.add(Float64Array.of((i % 3) - 1, 10 * ((i % 5) - 2)), false);
     for (let i = 0; i < 10; i++) rows.add(Float64Array.of(50, 500), true);
-    const { truth, honest, hostile, baselines } = rows.reckon()!;
+    const { truth, honest, hostile, baselines } = rows.compute()!;
     expect([honest, hostile]).toEqual([90, 10]);
     truth.forEach((value) => expect(value).toBeCloseTo(0, 9));
     expect(baselines['naive-mean'][0]).toBeCloseTo(5, 9);
     expect(baselines['naive-mean'][1]).toBeCloseTo(50, 9);
     expect(Math.abs(baselines['coordinate-median'][0]!)).toBeLessThan(1.01);
     expect(scaledDistance(baselines['robust-filter'], truth, [1, 10])).toBeLessThan(0.1);
-    expect(new EpochRows([1]).reckon()).toBeNull();
+    expect(new EpochRows([1]).compute()).toBeNull();
   });
 
   it('has people whose rows are the same in every study, and of about one scale', () => {
@@ -80,12 +80,12 @@ describe('the studies of a lab', () => {
 
 describe('the list that a person chooses from', () => {
   it('has the recommended means first, each with its shelf and what it assumes', () => {
-    const theatre = new Theatre({
+    const session = new LabSession({
       contributors: 4000, epochMs: 5000, epsilon: 4, promise: 0.1, setting,
       scene: { data: 'flights', estimators: ['mean'] },
       seed: 'list', host: '127.0.0.1', port: 0, signal: new AbortController().signal,
     });
-    const listed = theatre.programme().estimators;
+    const listed = session.programme().estimators;
     expect(listed.slice(0, 3).map(({ name }) => name)).toEqual(['mean', 'robust-mean', 'prime-heavy']);
     const firstOfResearch = listed.findIndex(({ shelf }) => shelf === 'research');
     expect(firstOfResearch).toBe(3);
@@ -98,11 +98,11 @@ describe('rounds of several studies', () => {
   it('are reported once every study has answered, with any numbers of epochs', () => {
     const told: Round[] = [];
     const rounds = new Rounds(['a', 'b'], [1], (one) => told.push(one));
-    const reckoning = {
+    const roundBaselines = {
       truth: [1], honest: 9, hostile: 1,
       baselines: { 'naive-mean': [3], 'coordinate-median': [1], 'robust-filter': [0] },
     };
-    const part = (error: number) => ({ setting, reckoning, answer: answer(error) });
+    const part = (error: number) => ({ setting, roundBaselines, answer: answer(error) });
     rounds.add('a', 0, part(0.1));
     rounds.add('a', 1, part(0.3));
     expect(told).toEqual([]);
@@ -117,11 +117,11 @@ describe('rounds of several studies', () => {
   it('skip a round for which everybody was late, and count it once', () => {
     const told: Round[] = [];
     const rounds = new Rounds(['a', 'b'], [1], (one) => told.push(one));
-    const reckoning = {
+    const roundBaselines = {
       truth: [1], honest: 9, hostile: 1,
       baselines: { 'naive-mean': [3], 'coordinate-median': [1], 'robust-filter': [0] },
     };
-    const part = { setting, reckoning, answer: answer(0.1) };
+    const part = { setting, roundBaselines, answer: answer(0.1) };
     rounds.add('a', 0, part);
     expect([rounds.lose(0), rounds.lose(0)]).toEqual([true, false]);
     rounds.add('b', 0, part);
@@ -137,11 +137,11 @@ describe('rounds of several studies', () => {
     expect([script.again(far), script.settingOf(1), script.rounds]).toEqual([true, far, 2]);
     // A machine that spoils every round must not play for ever.
     expect([script.again(far), script.settingOf(2)]).toEqual([false, null]);
-    const hands = new Hands(setting);
-    expect(hands.settingOf(0)).toEqual(setting);
-    hands.current = { attack: 'far', hostileShare: 0.2 };
-    expect(hands.settingOf(0)).toEqual(setting);
-    expect(hands.settingOf(1)).toEqual({ attack: 'far', hostileShare: 0.2 });
+    const controller = new LabController(setting);
+    expect(controller.settingOf(0)).toEqual(setting);
+    controller.current = { attack: 'far', hostileShare: 0.2 };
+    expect(controller.settingOf(0)).toEqual(setting);
+    expect(controller.settingOf(1)).toEqual({ attack: 'far', hostileShare: 0.2 });
   });
 });
 

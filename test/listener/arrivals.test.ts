@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { descriptorLimit, withinDescriptors } from '../../server/listener/descriptors.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { subprotocol } from '../../src/wire/index.js';
 import { tlsIdentity } from '../support/tls/identity.js';
 import { HandClock } from './hand-clock.js';
@@ -124,11 +124,11 @@ describe('descriptors', () => {
   });
 
   it.each([1, 64, 512, 1_024, 4_096, 20_000, 65_536, 1_048_576])('%i of them always leave room for files', (descriptors) => {
-    const bounded = withinDescriptors(limits, descriptors);
+    const bounded = withinDescriptors(protocolLimits, descriptors);
     const connections = bounded.sockets + bounded.httpConnections;
     expect(connections).toBeLessThanOrEqual(Math.max(2, descriptors - 512, descriptors / 4));
     expect(bounded.socketsPerAddress + bounded.httpConnections / 2).toBeLessThanOrEqual(Math.max(2, connections));
     expect(bounded.socketsPerAddress).toBeGreaterThan(0);
-    if (descriptors >= 21_512) expect(bounded).toEqual(limits);
+    if (descriptors >= 21_512) expect(bounded).toEqual(protocolLimits);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { toHex } from '../../src/base/bytes.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { issueEnrolment, type Signer } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import { newSigner, WireContributor } from '../support/wire-client.js';
@@ -95,10 +95,10 @@ it('checks no signature for a Hello whose token cannot do, and closes sockets th
     await client.sendHello(key, rig.study, { signature: new Uint8Array(64) });
     expect(await client.next('refusal')).toMatchObject({ code: 'not-enrolled' });
     // A refused Hello makes the server read on a little later.
-    clock.advance(limits.pauseMs);
+    clock.advance(protocolLimits.pauseMs);
   }
   for (let i = 0; i < 3; i++) await client.sendHello(key, rig.study, { enrolment: tokenFor(key, null, newSigner()) });
-  await clock.pass(limits.pauseMs, () => client.closeCode !== undefined);
+  await clock.pass(protocolLimits.pauseMs, () => client.closeCode !== undefined);
   expect(client.closeCode).toBe(1008);
 });
 

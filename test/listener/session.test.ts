@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromHex } from '../../src/base/bytes.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { decodeReleaseBody, decodeServerFrame, encodeClientFrame, type ServerFrame } from '../../src/wire/index.js';
 import type { ListenerContext, SessionSocket } from '../../server/listener/context.js';
 import { eventFrame } from '../../server/listener/event-frames.js';
@@ -49,7 +49,7 @@ async function bench(change: Partial<ListenerLimits> = {}): Promise<Bench> {
   const quiet = (): void => undefined;
   const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
   const context = contextOf({ hub, clock, logger, limits: change });
-  context.audience.follow(hub, (event) => eventFrame(event, hub, clock.nowMs()), (error) => {
+  context.subscribers.follow(hub, (event) => eventFrame(event, hub, clock.nowMs()), (error) => {
     throw error;
   });
   const session = new Session(context, socket);
@@ -71,7 +71,7 @@ const publish = (rig: Bench): void => void rig.hub.publish(rig.study);
 /** Lets promises that are ready run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const full = limits.subscriberBufferBytes + 1;
+const full = protocolLimits.subscriberBufferBytes + 1;
 
 describe('a subscriber that does not keep up', () => {
   it('skips to the newest release once it reads again', async () => {
@@ -108,7 +108,7 @@ describe('a subscriber that does not keep up', () => {
     await rig.subscribe();
     rig.socket.bufferedBytes = full;
     rig.session.check();
-    rig.clock.advance(limits.subscriberStallMs - 1);
+    rig.clock.advance(protocolLimits.subscriberStallMs - 1);
     rig.session.check();
     expect(rig.socket.end).toBeUndefined();
     rig.clock.advance(1);
@@ -125,7 +125,7 @@ describe('a subscriber that does not keep up', () => {
     for (let i = 0; i < 4; i++) {
       rig.socket.bufferedBytes = full;
       rig.session.check();
-      rig.clock.advance(limits.subscriberStallMs / 2);
+      rig.clock.advance(protocolLimits.subscriberStallMs / 2);
       rig.session.check();
       rig.socket.bufferedBytes = 0;
       rig.session.heard();
@@ -234,10 +234,10 @@ describe('back-pressure on a socket', () => {
     rig.socket.bufferedBytes = full;
     rig.session.receive(Uint8Array.of(255), true);
     expect(rig.socket.paused).toBe(true);
-    rig.clock.advance(limits.pauseMs);
+    rig.clock.advance(protocolLimits.pauseMs);
     expect(rig.socket.paused).toBe(true);
     rig.socket.bufferedBytes = 0;
-    rig.clock.advance(limits.pauseMs);
+    rig.clock.advance(protocolLimits.pauseMs);
     expect(rig.socket.paused).toBe(false);
   });
 
@@ -249,13 +249,13 @@ describe('back-pressure on a socket', () => {
     rig.hub.emit({ kind: 'epoch-opened', studyId: rig.study, epoch: 8n, closesAtMs: 0 });
     rig.hub.change(rig.study, { state: 'exhausted', epoch: 0n });
     rig.hub.emit({ kind: 'study-stopped', studyId: rig.study, state: 'exhausted' });
-    rig.clock.advance(limits.pauseMs);
+    rig.clock.advance(protocolLimits.pauseMs);
     expect(rig.socket.kinds()).toEqual([]);
     rig.socket.bufferedBytes = 0;
-    rig.clock.advance(limits.pauseMs);
+    rig.clock.advance(protocolLimits.pauseMs);
     const notices = rig.socket.sent.filter((frame) => frame.kind === 'notice');
     expect(notices).toMatchObject([{ state: 'exhausted', epoch: 0n }]);
-    rig.clock.advance(5 * limits.pauseMs);
+    rig.clock.advance(5 * protocolLimits.pauseMs);
     expect(rig.socket.sent.filter((frame) => frame.kind === 'notice')).toHaveLength(1);
   });
 
@@ -267,14 +267,14 @@ describe('back-pressure on a socket', () => {
     await rig.subscribe();
     expect(rig.socket.paused).toBe(true);
     for (let i = 0; i < 6; i++) {
-      rig.clock.advance(limits.heartbeatMs);
+      rig.clock.advance(protocolLimits.heartbeatMs);
       rig.session.check();
     }
     expect(rig.socket.end).toBeUndefined();
     rig.hub.overload = false;
-    rig.clock.advance(limits.pauseMs);
+    rig.clock.advance(protocolLimits.pauseMs);
     rig.session.check();
-    rig.clock.advance(2 * limits.heartbeatMs);
+    rig.clock.advance(2 * protocolLimits.heartbeatMs);
     rig.session.check();
     rig.session.check();
     expect(rig.socket.end).toBe('cut');
@@ -283,7 +283,7 @@ describe('back-pressure on a socket', () => {
   it('does not call a socket silent because the server itself paused', async () => {
     const rig = await bench();
     await rig.subscribe();
-    rig.clock.advance(100 * limits.heartbeatMs);
+    rig.clock.advance(100 * protocolLimits.heartbeatMs);
     rig.session.check();
     expect(rig.socket.end).toBeUndefined();
     // What waited in the socket is read before the next check.
@@ -345,7 +345,7 @@ describe('a socket that is refused something', () => {
     session.receive(frame, true);
     session.receive(frame, true);
     expect(socket.sent.filter(({ kind }) => kind === 'refusal')).toHaveLength(2);
-    clock.advance(limits.pauseMs - 1);
+    clock.advance(protocolLimits.pauseMs - 1);
     expect(socket.paused).toBe(true);
     clock.advance(1);
     expect(socket.paused).toBe(false);
@@ -359,9 +359,9 @@ describe('a socket that is refused something', () => {
     for (const one of sessions) one.receive(hello, true);
     const paused = (): boolean[] => [socket, second, elsewhere].map((one) => one.paused);
     expect(paused()).toEqual([true, true, true]);
-    clock.advance(limits.pauseMs);
+    clock.advance(protocolLimits.pauseMs);
     expect(paused()).toEqual([false, true, false]);
-    clock.advance(limits.pauseMs);
+    clock.advance(protocolLimits.pauseMs);
     expect(paused()).toEqual([false, false, false]);
   });
 
@@ -369,10 +369,10 @@ describe('a socket that is refused something', () => {
     const { clock, session, socket } = await bench();
     socket.bufferedBytes = full;
     session.receive(hello, true);
-    clock.advance(limits.pauseMs);
+    clock.advance(protocolLimits.pauseMs);
     expect(socket.paused).toBe(true);
     socket.bufferedBytes = 0;
-    clock.advance(limits.pauseMs);
+    clock.advance(protocolLimits.pauseMs);
     expect(socket.paused).toBe(false);
   });
 
@@ -382,7 +382,7 @@ describe('a socket that is refused something', () => {
     expect([socket.end, socket.paused]).toEqual(['1002', false]);
     session.receive(Uint8Array.of(255), true);
     expect(socket.paused).toBe(true);
-    clock.advance(limits.pauseMs);
+    clock.advance(protocolLimits.pauseMs);
     expect(socket.paused).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toHex } from '../../src/base/bytes.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { encodeLogLine, verifyReleaseLog } from '../../src/log/index.js';
 import { signing as browser } from '../../src/signing/browser.js';
 import { keyChain, signRotation, type Signer } from '../../src/signing/index.js';
@@ -94,8 +94,8 @@ describe('a log over changes of the server\'s key', () => {
     expect(await fault([study!, one!, two!, rest[0]!, two!])).toBe('5 rotation-invalid');
     const there = encodeLogLine({ type: 'rotation', record: signRotation(first, second, signing) });
     const back = encodeLogLine({ type: 'rotation', record: signRotation(second, first, signing) });
-    const many = Array.from({ length: limits.keyRotations + 1 }, (_, i) => (i % 2 === 0 ? there : back));
-    expect(await fault([study!, ...many])).toBe(`${limits.keyRotations + 2} rotation-invalid`);
+    const many = Array.from({ length: protocolLimits.keyRotations + 1 }, (_, i) => (i % 2 === 0 ? there : back));
+    expect(await fault([study!, ...many])).toBe(`${protocolLimits.keyRotations + 2} rotation-invalid`);
   });
 
   it('finds every changed byte of a change', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { countColumnBins, countColumnCells, countPairBins } from '../../src/numerics/kernels/column-counts.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { countingMath } from '../support/counted-work.js';
 
@@ -9,7 +9,7 @@ const cells = 13;
 
 /** Mostly near the origin, some far off, some on edges, some that are no numbers. */
 function entriesOf(length: number, name: string): Float64Array {
-  const random = seededWork(utf8(name));
+  const random = seededRandom(utf8(name));
   const odd = [Number.NaN, Infinity, -Infinity, -0, 1, -1, 2, 1e300, -1e300, 1e6];
   return Float64Array.from({ length }, () => {
     const kind = random.uniform();
@@ -70,7 +70,7 @@ describe.each([0, 1, 2, 203, 5_001])('counts of the columns of %d rows', (count)
 
 it('counts most rows the fast way, wherever a single row is', async () => {
   const [count, dimension] = [4_000, 2];
-  const random = seededWork(utf8('near bins'));
+  const random = seededRandom(utf8('near bins'));
   const values = Float64Array.from({ length: count * dimension }, () => 6 * random.uniform() - 3);
   const callsWith = async (first: number): Promise<number> => {
     values.fill(first, 0, dimension);

@@ -1,10 +1,10 @@
 import { EigenvalueDecomposition, Matrix } from 'ml-matrix';
 import { describe, expect, it } from 'vitest';
 import { createKernels } from '../../src/numerics/kernels/index.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 
 const kernels = createKernels();
-const work = seededWork(new Uint8Array(32).fill(9));
+const work = seededRandom(new Uint8Array(32).fill(9));
 
 function symmetric(d: number, entry: (i: number, j: number) => number): Float64Array {
   const matrix = new Float64Array(d * d);

@@ -8,7 +8,7 @@ import {
   type KernelRunner, type RowMoments, type RowSet,
 } from '../../src/numerics/kernels/shards.js';
 import { clipBall } from '../../src/privacy/stages/clip.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { root } from '../support/sources.js';
 
 const pools = [createComputePool(1), createComputePool(2)];
@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const dimension = 5;
 const count = 100_003;
-const work = seededWork(new Uint8Array(32).fill(3));
+const work = seededRandom(new Uint8Array(32).fill(3));
 const rows: RowSet = { values: sharedDoubles(count * dimension), dimension, count };
 for (let i = 0; i < rows.values.length; i++) rows.values[i] = work.uniform() - 0.4;
 const mask = sharedBytes(count).map(() => (work.uniform() < 0.9 ? 1 : 0));

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createKernels, type PassOptions, type Rows } from '../../src/numerics/kernels/index.js';
 import { clipBall, clipToBall } from '../../src/privacy/stages/clip.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { plainForms, plainGram, plainProduct, plainSums } from '../support/plain-kernels.js';
 
 const kernels = createKernels();
 const sizes = [1, 2, 3, 5, 7, 8, 33, 100];
-const work = seededWork(new Uint8Array(32).fill(7));
+const work = seededRandom(new Uint8Array(32).fill(7));
 const uniform = (): number => 2 * work.uniform() - 1;
 const numbers = (length: number, scale = 1): Float64Array => Float64Array.from({ length }, () => scale * uniform());
 

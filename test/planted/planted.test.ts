@@ -4,7 +4,7 @@ import {
   audit, inlineTrials, searchPairs, type AuditResult, type NeighbourPair, type TrialSubject,
 } from '../../src/audit/index.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
-import { resolveTarget } from '../../src/privacy/accounting/target.js';
+import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { renderTable } from '../../cli/base/output.js';
 import { sensitivityFaults } from '../support/sensitivity-check.js';
@@ -25,7 +25,7 @@ interface Prepared {
 
 async function prepare(bug: PlantedBug, planted: boolean): Promise<Prepared> {
   const { epsilon, delta, dimension, cohort } = bug;
-  const facts: StudyFacts = { dimension, cohort, participation: 'secret', target: resolveTarget({ epsilon, delta }) };
+  const facts: StudyFacts = { dimension, cohort, participation: 'secret', target: privacyTarget({ epsilon, delta }) };
   const subject = bug.make(facts, planted);
   const pool = inlineTrials(subject, (label) => seededNoise(`${bug.name} ${label}`));
   const pairs = await searchPairs({ plan: subject.plan, facts, parameters: {} }, pool);

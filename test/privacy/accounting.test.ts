@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { InvalidInputError, InvalidParameterError } from '../../src/base/errors.js';
 import { amountOf, capOf, ratioOfDouble, zeroAmount, type Amount } from '../../src/privacy/accounting/amount.js';
 import { chargeOf, chargeUnder, fits, freshBalance, releasesThatFit, remaining } from '../../src/privacy/accounting/budget.js';
-import { costOfEvents, costWithin } from '../../src/privacy/accounting/composition.js';
+import { costOfEvents, chargeFits } from '../../src/privacy/accounting/composition.js';
 import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
 import { eventsFromJson, eventsToJson } from '../../src/privacy/accounting/event-codec.js';
 import type { PrivacyCost } from '../../src/privacy/accounting/cost.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
-import { capsOf, perReleaseTarget, resolveTarget, shareOf, targetFromRho } from '../../src/privacy/accounting/target.js';
+import { capsOf, perReleaseTarget, privacyTarget, shareOf, targetFromRho } from '../../src/privacy/accounting/target.js';
 
 const one = 1n << 64n;
 const place = { cohort: 'all', grid: 2 ** -10 };
@@ -141,11 +141,11 @@ describe('budgets', () => {
 
 describe('targets', () => {
   it('spends half of delta on events and the rest on the conversion', () => {
-    const target = resolveTarget({ epsilon: 1, delta: 1e-6 });
+    const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
     expect(target).toMatchObject({ delta: 5e-7, epsilon: 1, deltaTotal: 1e-6 });
     expect(target.rho).toBeCloseTo(0.022937, 6);
     expect(epsilonOfApproximateZcdp(target.rho, 5e-7, 1e-6)).toBeLessThanOrEqual(1);
-    expect(resolveTarget({ epsilon: 1, delta: 1e-6, deltaChargeable: 0 }).rho).toBeCloseTo(0.024356, 6);
+    expect(privacyTarget({ epsilon: 1, delta: 1e-6, deltaChargeable: 0 }).rho).toBeCloseTo(0.024356, 6);
     expect(targetFromRho(target.rho, 1e-6).epsilon).toBeCloseTo(1, 9);
   });
 
@@ -153,15 +153,15 @@ describe('targets', () => {
     for (const [epsilon, delta] of [
       [0, 1e-6], [-1, 1e-6], [NaN, 1e-6], [101, 1e-6], [5e-324, 1e-6], [9e-7, 1e-6], [1, 0], [1, 1], [1, NaN],
     ] as const) {
-      expect(() => resolveTarget({ epsilon, delta })).toThrow(InvalidParameterError);
+      expect(() => privacyTarget({ epsilon, delta })).toThrow(InvalidParameterError);
     }
-    expect(() => resolveTarget({ epsilon: 1, delta: 1e-6, deltaChargeable: 1e-6 })).toThrow(InvalidParameterError);
+    expect(() => privacyTarget({ epsilon: 1, delta: 1e-6, deltaChargeable: 1e-6 })).toThrow(InvalidParameterError);
     for (const rho of [0, 1e-300]) expect(() => targetFromRho(rho, 1e-6)).toThrow(InvalidParameterError);
   });
 
   it('gives every rule its caps', () => {
     const caps = capsOf({ epsilon: 1, delta: 1e-6, rule: 'zcdp' });
-    expect(caps.rhoCap).toBe(capOf(resolveTarget({ epsilon: 1, delta: 1e-6 }).rho));
+    expect(caps.rhoCap).toBe(capOf(privacyTarget({ epsilon: 1, delta: 1e-6 }).rho));
     expect(caps.deltaCap).toBe(capOf(5e-7));
     expect(capsOf({ epsilon: 2, delta: 0, rule: 'pure' })).toEqual({
       rule: { rule: 'pure' }, rhoCap: 2n * one, deltaCap: 0n,
@@ -209,8 +209,8 @@ describe('targets', () => {
       const sum = left!.numerator * right!.denominator + right!.numerator * left!.denominator;
       expect(sum * whole!.denominator <= whole!.numerator * left!.denominator * right!.denominator).toBe(true);
     }), { seed: 3 });
-    expect(costWithin({ rho: amountOf(0.1), delta: zeroAmount, epsilon: null }, { rho: 0.1, delta: 0 })).toBe(true);
-    expect(costWithin(
+    expect(chargeFits({ rho: amountOf(0.1), delta: zeroAmount, epsilon: null }, { rho: 0.1, delta: 0 })).toBe(true);
+    expect(chargeFits(
       { rho: (amountOf(0.1) + 1n) as Amount, delta: zeroAmount, epsilon: null }, { rho: 0.1, delta: 0 },
     )).toBe(false);
     expect(() => shareOf(1, 1.1)).toThrow(InvalidParameterError);

@@ -3,14 +3,14 @@ import { Sensitive } from '../../src/base/brands.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { chargeUnder } from '../../src/privacy/accounting/budget.js';
-import { costOfEvents, costWithin } from '../../src/privacy/accounting/composition.js';
+import { costOfEvents, chargeFits } from '../../src/privacy/accounting/composition.js';
 import { eventsFromJson, eventsToJson } from '../../src/privacy/accounting/event-codec.js';
 import type { AffineMaskEvent, GaussianEvent, WishartMaskEvent } from '../../src/privacy/accounting/events.js';
 import { lossOfReleases } from '../../src/privacy/accounting/loss-distribution/index.js';
 import { affineDivergence, drawDivergence, maskDivergence, varianceDivergence } from '../../src/privacy/accounting/masking.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
-import { renyiAllowance, resolveTarget } from '../../src/privacy/accounting/target.js';
+import { renyiAllowance, privacyTarget } from '../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../src/random/insecure.js';
 
 const wishart: WishartMaskEvent = {
@@ -75,7 +75,7 @@ describe('divergences of masks', () => {
     expect(amountToNumber(cost.renyi!.amount)).toBeCloseTo(expected, 12);
     expect(cost.renyi!.order).toBe(20);
     expect(cost.epsilon).toBeNull();
-    expect(costWithin(cost, { rho: 1e6, delta: 0.5 })).toBe(false);
+    expect(chargeFits(cost, { rho: 1e6, delta: 0.5 })).toBe(false);
     expect(chargeUnder({ rule: 'renyi', order: 20 }, cost).rho).toBe(cost.renyi!.amount);
     for (const rule of [{ rule: 'zcdp' }, { rule: 'pure' }, { rule: 'renyi', order: 19 }] as const) {
       expect(() => chargeUnder(rule, cost)).toThrow(InvalidParameterError);
@@ -88,7 +88,7 @@ describe('divergences of masks', () => {
   });
 
   it('stay within the requested epsilon and delta', () => {
-    const target = resolveTarget({ epsilon: 1, delta: 1e-6 });
+    const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
     const { order, divergence } = renyiAllowance(target);
     expect(order).toBeCloseTo(23.28, 1);
     const amount = costOfEvents([{ ...gaussian, sigma: Math.sqrt(order / (2 * divergence)), grid: 2 ** -40 }], { disjoint: [] }).rho;

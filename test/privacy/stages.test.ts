@@ -10,7 +10,7 @@ import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import type { RowBlock } from '../../src/privacy/stages/rows.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { recordingMechanisms } from '../support/recording-mechanisms.js';
 
 const asked = { cohort: 'all', dimension: 2, rho: 0.05, delta: 1e-6 };
@@ -20,7 +20,7 @@ function block(rows: readonly (readonly number[])[], dimension = 2): RowBlock {
 }
 
 function gaussianRows(count: number, centre: readonly number[], seed: string): number[][] {
-  const work = seededWork(new TextEncoder().encode(seed));
+  const work = seededRandom(new TextEncoder().encode(seed));
   const normal = (): number => Math.sqrt(-2 * Math.log(1 - work.uniform())) * Math.cos(2 * Math.PI * work.uniform());
   return Array.from({ length: count }, () => centre.map((middle) => middle + normal()));
 }

@@ -5,7 +5,7 @@ import { RandomBits } from '../../src/random/bits.js';
 import { ChachaStream, chachaBlock, foldKey } from '../../src/random/chacha20.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { secureNoise } from '../../src/random/secure.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { tapeNoise } from '../support/tape-noise.js';
 
 const bytesOf = (source: { fill(bytes: Uint8Array): void }, length: number): string => {
@@ -48,21 +48,21 @@ describe('ChaCha20', () => {
   });
 });
 
-describe('seededWork', () => {
+describe('seededRandom', () => {
   const seed = fromHex('00112233');
 
   it('replays, and forks by label only', () => {
-    const work = seededWork(seed);
+    const work = seededRandom(seed);
     const before = work.fork('group/1').uniform();
     work.uniform();
     expect(work.fork('group/1').uniform()).toBe(before);
     expect(work.fork('group/2').uniform()).not.toBe(before);
-    expect(seededWork(seed).uniform()).toBe(seededWork(seed).uniform());
-    expect(seededWork(fromHex('00112234')).uniform()).not.toBe(seededWork(seed).uniform());
+    expect(seededRandom(seed).uniform()).toBe(seededRandom(seed).uniform());
+    expect(seededRandom(fromHex('00112234')).uniform()).not.toBe(seededRandom(seed).uniform());
   });
 
   it('is uniform in [0, 1) with 53 bits', () => {
-    const work = seededWork(seed);
+    const work = seededRandom(seed);
     const draws = Array.from({ length: 20_000 }, () => work.uniform());
     expect(draws.every((u) => u >= 0 && u < 1 && Number.isInteger(u * 2 ** 53))).toBe(true);
     expect(draws.some((u) => !Number.isInteger(u * 2 ** 52))).toBe(true);

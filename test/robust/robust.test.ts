@@ -5,7 +5,7 @@ import { robustLocal } from '../../src/estimators/mean/populous-mean/deviation.j
 import { geometricMedian } from '../../src/robust/geometric-median.js';
 import { robustMean } from '../../src/robust/robust-mean.js';
 import { hardSpectralPass } from '../../src/robust/spectral-pass.js';
-import { twoCutMean, twoCutVariance } from '../../src/robust/two-cut-mean.js';
+import { twoThresholdMean, twoThresholdVariance } from '../../src/robust/two-threshold-mean.js';
 import { trimmedMean } from '../../src/robust/trimmed-mean.js';
 import { contaminated, dataSource, shuffled } from '../support/data.js';
 
@@ -15,7 +15,7 @@ const estimators: readonly { name: string; run: (rows: Rows, dimension: number) 
   { name: 'geometricMedian', run: (rows, dimension) => geometricMedian(pointSet(rows, dimension)) },
   { name: 'robustMean', run: (rows, dimension) => robustMean(pointSet(rows, dimension)) },
   { name: 'robustMean with a scale', run: (rows, dimension) => robustMean(pointSet(rows, dimension), { scale: 1, cut: 2.5 }) },
-  { name: 'twoCutMean', run: (rows, dimension) => twoCutMean(pointSet(rows, dimension), 1) },
+  { name: 'twoCutMean', run: (rows, dimension) => twoThresholdMean(pointSet(rows, dimension), 1) },
   { name: 'trimmedMean', run: (rows, dimension) => trimmedMean(pointSet(rows, dimension), 0.25) },
 ];
 
@@ -155,7 +155,7 @@ describe('twoCutMean', () => {
 
   it('is moved less by a cluster than a ball at the median', { tags: ['long'] }, () => {
     for (const away of [3, 3.6]) {
-      const ours = bias((points) => twoCutMean(points, 1), away, 4);
+      const ours = bias((points) => twoThresholdMean(points, 1), away, 4);
       const fixed = bias((points) => robustMean(points, { scale: 1, cut: 2.5 }), away, 4);
       expect(ours).toBeLessThan(0.75 * fixed);
     }
@@ -165,7 +165,7 @@ describe('twoCutMean', () => {
     for (const away of [1.5, 2.5, 4, 8]) {
       for (const hostile of [4, 8, 17, 25]) {
         const reach = robustLocal.reach(hostile / rows, dimension);
-        expect(bias((points) => twoCutMean(points, 1), away, hostile)).toBeLessThan(reach);
+        expect(bias((points) => twoThresholdMean(points, 1), away, hostile)).toBeLessThan(reach);
       }
     }
   });
@@ -177,11 +177,11 @@ describe('twoCutMean', () => {
       let squares = 0;
       for (let round = 0; round < rounds; round++) {
         const points = pointSet(Array.from({ length: count }, () => data.normals(columns)), columns);
-        squares += twoCutMean(points, 1).reduce((sum, entry) => sum + entry * entry, 0) / columns;
+        squares += twoThresholdMean(points, 1).reduce((sum, entry) => sum + entry * entry, 0) / columns;
       }
       const measured = (squares / rounds) * count;
-      expect(measured / twoCutVariance(count, columns)).toBeGreaterThan(0.88);
-      expect(measured / twoCutVariance(count, columns)).toBeLessThan(1.12);
+      expect(measured / twoThresholdVariance(count, columns)).toBeGreaterThan(0.88);
+      expect(measured / twoThresholdVariance(count, columns)).toBeLessThan(1.12);
     }
   });
 });

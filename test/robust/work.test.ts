@@ -3,7 +3,7 @@ import { pointSet } from '../../src/numerics/points.js';
 import { geometricMedian } from '../../src/robust/geometric-median.js';
 import { normalOfRows } from '../../src/robust/normal-of-rows.js';
 import { robustScatter } from '../../src/robust/robust-scatter.js';
-import { twoCutMean } from '../../src/robust/two-cut-mean.js';
+import { twoThresholdMean } from '../../src/robust/two-threshold-mean.js';
 import { countingMath } from '../support/counted-work.js';
 import { dataSource } from '../support/data.js';
 
@@ -19,7 +19,7 @@ const estimates = {
   geometricMedian: (rows: readonly Float64Array[]) => geometricMedian(pointSet(rows, dimension)),
   normalOfRows: (rows: readonly Float64Array[]) => normalOfRows(pointSet(rows, dimension)),
   robustScatter: (rows: readonly Float64Array[]) => robustScatter(pointSet(rows, dimension)),
-  twoCutMean: (rows: readonly Float64Array[]) => twoCutMean(pointSet(rows, dimension), 1),
+  twoThresholdMean: (rows: readonly Float64Array[]) => twoThresholdMean(pointSet(rows, dimension), 1),
 };
 
 const normal = Array.from({ length: count }, () => data.normals(dimension));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { amountOf, amountToNumber, zeroAmount, type Amount } from '../../src/privacy/accounting/amount.js';
 import { chargeUnder } from '../../src/privacy/accounting/budget.js';
-import { costWithin } from '../../src/privacy/accounting/composition.js';
+import { chargeFits } from '../../src/privacy/accounting/composition.js';
 import type { PrivacyCost } from '../../src/privacy/accounting/cost.js';
 import { decodeReleaseBody, type StudyDocument } from '../../src/wire/index.js';
 import { defineStudy } from '../../server/studies/definition.js';
@@ -98,6 +98,6 @@ describe('rule renyi', () => {
     for (const rule of [{ rule: 'zcdp' }, { rule: 'pure' }, { rule: 'renyi', order: 13 }] as const) {
       expect(() => chargeUnder(rule, masked)).toThrow(/order 12 only.*give the budget the rule "renyi"/);
     }
-    expect(costWithin(masked, { rho: 100, delta: 0.1 })).toBe(false);
+    expect(chargeFits(masked, { rho: 100, delta: 0.1 })).toBe(false);
   });
 });

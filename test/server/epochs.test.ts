@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { assignmentHashBytes } from '../../src/estimators/run.js';
 import { seededNoise } from '../../src/random/insecure.js';
@@ -9,7 +9,7 @@ import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { publishable } from '../../server/epochs/outcome.js';
 import { packParts, unpackParts } from '../../server/epochs/packing.js';
 import { OpenContributions, reduceBatch } from '../../server/epochs/reduction.js';
-import { recordSeedOf, assignmentHashOf } from '../../server/epochs/tickets.js';
+import { recordSeedOf, assignmentHashOf } from '../../server/epochs/assignment-hashes.js';
 import { WorkerEpochRunner } from '../../server/epochs/worker-runner.js';
 import { define, keyOf, rowOf, studyDocument } from '../support/hub-bench.js';
 import { until } from '../support/until.js';
@@ -55,7 +55,7 @@ describe('reduction', () => {
 
   it('clips each record to the coarse box, so that sums stay finite', () => {
     const row = new OpenContributions('mean').take(mean([[Number.MAX_VALUE, -Number.MAX_VALUE], [0, 0]]));
-    expect([...row!]).toEqual([limits.coarseBox / 2, -limits.coarseBox / 2]);
+    expect([...row!]).toEqual([protocolLimits.coarseBox / 2, -protocolLimits.coarseBox / 2]);
   });
 
   it('chooses one record by a keyed hash, whatever the values and the cut into parts of a journal', () => {

@@ -8,7 +8,7 @@ import { openServerKeys } from '../../server/keys/server-keys.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import type { Store } from '../../server/store/contract.js';
 import { toHex } from '../../src/base/bytes.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { keyChain, keysOfRotation, signRotation, type KeyRotation } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 
@@ -137,8 +137,8 @@ describe('a change of the server\'s key', () => {
     await rotate();
     await expect(store.addRotation(signRotation(one, two, signing), 1)).rejects.toMatchObject({ code: 'invariant' });
     const record = (await store.rotations())[0]!;
-    const many = Array.from({ length: limits.keyRotations }, () => record);
-    await expect(rotate({ rotations: async () => many })).rejects.toThrow(`${limits.keyRotations} times`);
+    const many = Array.from({ length: protocolLimits.keyRotations }, () => record);
+    await expect(rotate({ rotations: async () => many })).rejects.toThrow(`${protocolLimits.keyRotations} times`);
     expect(toHex(await inForce())).toBe(toHex(keysOfRotation(record).nextKey));
   });
 });

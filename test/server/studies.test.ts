@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fromHex } from '../../src/base/bytes.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { verifyReady, verifyStatement } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import { decodeStudyDocument } from '../../src/wire/index.js';
@@ -84,7 +84,7 @@ describe('batches', () => {
     let answer = (): void => {};
     store.admit = (batches) => new Promise((resolve) => { answer = () => resolve(admit(batches)); });
     const one = batchOf(studyId, 1, 1n);
-    const body = new Uint8Array(limits.journalQueueBytes);
+    const body = new Uint8Array(protocolLimits.journalQueueBytes);
     expect(hub.overloaded()).toBe(false);
     const sent = hub.submit({ ...one, body });
     await settle();

@@ -5,7 +5,7 @@ import {
   type RowAttack,
 } from '../../simulation/index.js';
 import { utf8 } from '../../src/base/bytes.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { signing } from '../../src/signing/node.js';
 import { verifyBatch } from '../../src/signing/index.js';
 import { batchRows, decodeBatchBody, decodeClientFrame, type SignedBatch } from '../../src/wire/index.js';
@@ -19,7 +19,7 @@ const source = gaussianSource({ mean: centre, standardDeviation: scale, rows: 4,
 
 const contextOf = (index: number, epoch = 1n): AttackContext => ({
   columns, scale, centre, strength: 4, age: 0,
-  shared: seededWork(seed).fork('agreed'), own: seededWork(seed).fork(`${index} ${epoch}`),
+  shared: seededRandom(seed).fork('agreed'), own: seededRandom(seed).fork(`${index} ${epoch}`),
 });
 
 /** The reduced rows of 400 contributors under an attack, in scales about the centre. */
@@ -138,7 +138,7 @@ describe('attacks on the numbers', () => {
 describe('abuses of the protocol', () => {
   const context = {
     ...signatureContext, signer: contributor, channel: 3, epoch: 7n, columns: 2, sequence: 5n,
-    rows: Float64Array.of(1, 2, 3, 4), random: seededWork(seed),
+    rows: Float64Array.of(1, 2, 3, 4), random: seededRandom(seed),
   };
   const verifier = signing.createVerifier(contributor.publicKey);
   const batchOf = (bytes: Uint8Array): SignedBatch => decodeClientFrame(bytes) as SignedBatch;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../server/base/clock.js';
 import type { AdmissionRequest, AdmissionResult } from '../../server/store/contract.js';
 import { GroupCommit, groupBatches, groupBytes } from '../../server/store/sqlite/group-commit.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { batch } from '../support/store-fixtures.js';
 
 interface Commit {
@@ -53,7 +53,7 @@ describe('group commit', () => {
     };
     void group.admit([batch('a', 1, 1)]).then(note('first'));
     void group.admit([batch('a', 2, 1), batch('a', 3, 1)]).then(note('second'));
-    pass(limits.groupCommitMs - 1);
+    pass(protocolLimits.groupCommitMs - 1);
     expect(commits).toHaveLength(0);
     pass(1);
     expect(commits.map((one) => one.batches.length)).toEqual([3]);
@@ -66,16 +66,16 @@ describe('group commit', () => {
   it('keeps one list in flight, and the next leaves when its oldest call has waited', async () => {
     const { group, commits, pass } = bench();
     void group.admit([batch('a', 1, 1)]);
-    pass(limits.groupCommitMs);
+    pass(protocolLimits.groupCommitMs);
     void group.admit([batch('a', 2, 1)]);
-    pass(limits.groupCommitMs * 3);
+    pass(protocolLimits.groupCommitMs * 3);
     expect(commits).toHaveLength(1);
     await commits[0]!.finish();
     expect(commits).toHaveLength(2);
     void group.admit([batch('a', 3, 1)]);
     await commits[1]!.finish();
     expect(commits).toHaveLength(2);
-    pass(limits.groupCommitMs);
+    pass(protocolLimits.groupCommitMs);
     expect(commits).toHaveLength(3);
   });
 
@@ -92,11 +92,11 @@ describe('group commit', () => {
     const { group, commits, pass } = bench();
     const outcomes = [group.admit([batch('a', 1, 1)]), group.admit([batch('a', 2, 1)])]
       .map((call) => call.then(() => 'durable', (error: Error) => error.message));
-    pass(limits.groupCommitMs);
+    pass(protocolLimits.groupCommitMs);
     await commits[0]!.fail(new Error('disk full'));
     expect(await Promise.all(outcomes)).toEqual(['disk full', 'disk full']);
     const next = group.admit([batch('a', 1, 1)]);
-    pass(limits.groupCommitMs);
+    pass(protocolLimits.groupCommitMs);
     await commits[1]!.finish();
     expect(await next).toHaveLength(1);
   });

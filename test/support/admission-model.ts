@@ -1,4 +1,4 @@
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import type { AdmissionRequest } from '../../server/store/contract.js';
 
 /**
@@ -19,11 +19,11 @@ export class AdmissionModel {
     const digest = Buffer.from(batch.digest).toString('hex');
     const contiguous = this.contiguous(batch.contributor);
     const stopped = { open: null, ended: 'rejected:study-ended', exhausted: 'rejected:budget-exhausted' }[this.state];
-    if (batch.sequence > contiguous + BigInt(limits.sequenceWindow)) return stopped ?? 'rejected:sequence-too-far';
+    if (batch.sequence > contiguous + BigInt(protocolLimits.sequenceWindow)) return stopped ?? 'rejected:sequence-too-far';
     const earlier = this.#settled.get(`${batch.contributor}/${batch.sequence}`);
     if (earlier !== undefined) {
       const high = this.#high.get(batch.contributor)!;
-      if (batch.sequence <= high - BigInt(limits.sequenceWindow)) return 'duplicate';
+      if (batch.sequence <= high - BigInt(protocolLimits.sequenceWindow)) return 'duplicate';
       if (earlier.digest !== digest) return 'rejected:mutated';
       return earlier.code === null ? `duplicate@${earlier.epoch}` : `rejected:${earlier.code}`;
     }

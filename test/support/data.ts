@@ -1,5 +1,5 @@
 import type { WorkRandom } from '../../src/random/source.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { utf8 } from '../../src/base/bytes.js';
 
 /** Rows that stand side by side, as a list of views. */
@@ -20,7 +20,7 @@ export interface DataSource {
 }
 
 export function dataSource(seed: string): DataSource {
-  const work = seededWork(utf8(seed));
+  const work = seededRandom(utf8(seed));
   const uniform = (): number => work.uniform();
   const normal = (): number => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
   return {

@@ -4,14 +4,14 @@ import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { runOffline } from '../../src/estimators/run.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
-import { resolveTarget } from '../../src/privacy/accounting/target.js';
+import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import { utf8 } from '../../src/base/bytes.js';
 
 /** Facts of a study of (epsilon, 1e-6) per release. */
 export function factsOf(dimension: number, cohort: number, epsilon = 2): StudyFacts {
-  return { dimension, cohort, participation: 'secret', target: resolveTarget({ epsilon, delta: 1e-6 }) };
+  return { dimension, cohort, participation: 'secret', target: privacyTarget({ epsilon, delta: 1e-6 }) };
 }
 
 /** @throws when the plan is infeasible. */
@@ -30,6 +30,6 @@ export function releaseOf(plan: Plan, dimension: number, rows: Iterable<ArrayLik
     rows,
     mechanisms: createMechanisms(plan.events, seededNoise(`${seed} noise`)),
     assignmentHashes: seededNoise(`${seed} tickets`),
-    work: seededWork(utf8(seed)),
+    work: seededRandom(utf8(seed)),
   });
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../server/store/contract.js';
-import { limits } from '../../src/base/limits.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import { AdmissionModel } from './admission-model.js';
 import {
   amount, batch, budget, epochOf, finishEpoch, idOf, registration, release, resultText, verdicts,
@@ -348,7 +348,7 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
 
   it('2: bounds how far ahead a sequence may be, and forgets digests past the window', async () => {
     const { store } = bench;
-    const far = limits.sequenceWindow + 1;
+    const far = protocolLimits.sequenceWindow + 1;
     expect(await verdicts(store, [batch('a', far, 1)])).toEqual(['rejected:sequence-too-far']);
     expect(await verdicts(store, [batch('a', 2n ** 64n - 1n, 1)])).toEqual(['rejected:sequence-too-far']);
     expect(await verdicts(store, [batch('a', 0, 1)])).toEqual(['rejected:malformed']);

@@ -3,7 +3,7 @@ import { Released as ReleasedClass, Sensitive as SensitiveClass } from '../../sr
 import type { Outcome } from '../../src/base/outcome.js';
 import type { RowBlock } from '../../src/privacy/stages/rows.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
-import { seededWork } from '../../src/random/work.js';
+import { seededRandom } from '../../src/random/work.js';
 import type { NoiseSource, WorkRandom } from '../../src/random/source.js';
 
 // Checked by `npm run types`: every marked line must be a compile error, or the check itself fails.
@@ -38,7 +38,7 @@ export function confusesRandomness(): void {
   // @ts-expect-error Work randomness is not noise.
   createMechanisms([], work);
   // @ts-expect-error Nor when it is freshly seeded.
-  createMechanisms([], seededWork(new Uint8Array(32)));
+  createMechanisms([], seededRandom(new Uint8Array(32)));
   // @ts-expect-error Noise is not replayable work.
   const replayed: WorkRandom = noise;
   void replayed;

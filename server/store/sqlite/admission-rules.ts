@@ -1,6 +1,6 @@
 import { equalBytes } from '../../../src/base/bytes.js';
 import type { WireCode } from '../../../src/base/error-codes.js';
-import { limits } from '../../../src/base/limits.js';
+import { protocolLimits } from '../../../src/base/limits.js';
 import type { AdmissionRequest, StudyStateName } from '../contract.js';
 import { settledEntry, type ReplayWindow } from './replay-window.js';
 
@@ -77,7 +77,7 @@ export function judge(
   // Sequences start at 1. The wire refuses 0; here 0 would look like a settled sequence.
   if (batch.sequence < 1n) return refuse('malformed');
   const stopped = stopOf(study.state);
-  if (batch.sequence > BigInt(window.contiguous + limits.sequenceWindow)) return refuse(stopped ?? 'sequence-too-far');
+  if (batch.sequence > BigInt(window.contiguous + protocolLimits.sequenceWindow)) return refuse(stopped ?? 'sequence-too-far');
   const earlier = settledEntry(window, Number(batch.sequence));
   const fingerprint = earlier === undefined ? undefined : fingerprintAt(earlier.epoch);
   if (earlier !== undefined && fingerprint !== undefined) {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.js';
-import { limits } from '../../../src/base/limits.js';
+import { protocolLimits } from '../../../src/base/limits.js';
 import type { AdmissionRequest, AdmissionResult } from '../contract.js';
 
 /** Commits one list. Resolves when it is durable. */
@@ -55,7 +55,7 @@ export class GroupCommit {
 
   #consider(): void {
     if (this.#inFlight > 0 || this.#waiting.length === 0) return;
-    const leftMs = this.#oldestMs + limits.groupCommitMs - this.#clock.monotonicMs();
+    const leftMs = this.#oldestMs + protocolLimits.groupCommitMs - this.#clock.monotonicMs();
     if (leftMs <= 0 || this.#batches >= groupBatches || this.#bytes >= groupBytes) {
       this.#send();
     } else {

@@ -1,6 +1,6 @@
 import { assert } from '../../../src/base/assert.js';
 import { wireCodes, type WireCode } from '../../../src/base/error-codes.js';
-import { limits } from '../../../src/base/limits.js';
+import { protocolLimits } from '../../../src/base/limits.js';
 import { fingerprintBytes } from './epoch-tables.js';
 
 /**
@@ -45,7 +45,7 @@ function sequenceOf(window: ReplayWindow, offset: number): number {
 }
 
 function offsetOf(window: ReplayWindow, sequence: number): number {
-  if (sequence > window.high || sequence <= window.high - limits.sequenceWindow) return -1;
+  if (sequence > window.high || sequence <= window.high - protocolLimits.sequenceWindow) return -1;
   const low = sequence & 255;
   for (let offset = 0; offset < window.entries.length; offset += entryBytes) {
     if (window.entries[offset] === low) return offset;
@@ -77,7 +77,7 @@ export function settle(
 ): ReplayWindow {
   assert(sequence > window.contiguous && offsetOf(window, sequence) < 0, 'a sequence is settled once');
   const high = Math.max(window.high, sequence);
-  const floor = high - limits.sequenceWindow;
+  const floor = high - protocolLimits.sequenceWindow;
   const entries = new Uint8Array(window.entries.length + entryBytes);
   const old = viewOf(window.entries);
   let length = 0;

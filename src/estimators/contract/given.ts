@@ -1,6 +1,6 @@
 import { InvalidParameterError } from '../../base/errors.js';
 import { checkObject, checkWhole, kindOf } from '../../base/given.js';
-import { limits } from '../../base/limits.js';
+import { protocolLimits } from '../../base/limits.js';
 import type { Estimator, ParameterSpec, ParameterValues, Plan, StudyFacts } from './estimator.js';
 
 /**
@@ -22,20 +22,20 @@ export function guarded(estimator: Estimator): Estimator {
 function checkFacts(facts: StudyFacts): void {
   checkObject(facts, 'the facts of a plan are { dimension, cohort, participation, target }');
   checkDimension(facts.dimension);
-  checkWhole(facts.cohort, 'cohort, the public number of contributors,', 1, limits.cohortMax);
+  checkWhole(facts.cohort, 'cohort, the public number of contributors,', 1, protocolLimits.cohortMax);
   const { participation, target } = facts;
   if (participation !== 'secret' && participation !== 'public') {
     throw new InvalidParameterError(
       'participation is neither "secret" nor "public": give one of them',
     );
   }
-  checkObject(target, 'target is what resolveTarget({ epsilon, delta }) returns');
+  checkObject(target, 'target is what privacyTarget({ epsilon, delta }) returns');
   const { rho, delta, epsilon, deltaTotal } = target;
   const amounts = [rho, delta, epsilon, deltaTotal];
   if (amounts.every((amount) => amount >= 0 && amount < Infinity)) return;
   throw new InvalidParameterError(
     'target has no rho, delta, epsilon and deltaTotal: '
-    + 'make it with resolveTarget({ epsilon, delta })',
+    + 'make it with privacyTarget({ epsilon, delta })',
   );
 }
 
@@ -73,7 +73,7 @@ function isParsed(spec: ParameterSpec, value: unknown, dimension: number): boole
 
 /** @throws InvalidParameterError unless it is a number of columns. */
 export function checkDimension(dimension: unknown): void {
-  checkWhole(dimension, 'dimension, the number of columns,', 1, limits.columns);
+  checkWhole(dimension, 'dimension, the number of columns,', 1, protocolLimits.columns);
 }
 
 /** @throws InvalidParameterError for more columns than the estimator takes. */

@@ -1,7 +1,7 @@
 import { InvalidParameterError } from '../../base/errors.js';
 import { canonicalJson, type JsonValue } from '../../base/canonical-json.js';
 import { checkList, checkObject, checkWhole } from '../../base/given.js';
-import { limits } from '../../base/limits.js';
+import { protocolLimits } from '../../base/limits.js';
 import { didYouMean } from '../../base/suggest.js';
 import type { ParameterSpec, ParameterValue, ParameterValues } from './estimator.js';
 
@@ -27,7 +27,7 @@ export function parseParameters(
   checkList(specs, 'the first argument is the parameters of an estimator');
   checkObject(raw, 'the parameters given are an object, like { scale: 1 }');
   checkObject(facts, 'the third argument is { dimension }');
-  checkWhole(facts.dimension, 'dimension, the number of columns,', 1, limits.columns);
+  checkWhole(facts.dimension, 'dimension, the number of columns,', 1, protocolLimits.columns);
   const known = specs.map((spec) => spec.name);
   for (const name of Object.keys(raw)) {
     if (!known.includes(name)) {
@@ -89,7 +89,7 @@ function parseList(spec: ParameterSpec, given: unknown, facts: ParameterFacts): 
   } catch {
     throw refused(spec, given, facts);
   }
-  if (text.length > limits.parameterText) throw refused(spec, `${text.length} characters`, facts);
+  if (text.length > protocolLimits.parameterText) throw refused(spec, `${text.length} characters`, facts);
   return text;
 }
 
@@ -120,7 +120,7 @@ function parseNumbers(spec: ParameterSpec, given: unknown, facts: ParameterFacts
 }
 
 function lengthMaximumOf(spec: ParameterSpec): number {
-  return spec.lengthMaximum ?? limits.columns;
+  return spec.lengthMaximum ?? protocolLimits.columns;
 }
 
 function parseScale(spec: ParameterSpec, given: unknown, facts: ParameterFacts): readonly number[] | string {
@@ -158,7 +158,7 @@ function ruleOf(spec: ParameterSpec, facts: ParameterFacts): string {
   }
   if (spec.type === 'numbers') return `1 to ${lengthMaximumOf(spec)} numbers${from}${to}, each above the one before`;
   if (spec.type === 'list') {
-    return `a list of 1 to ${lengthMaximumOf(spec)} entries, as JSON within ${limits.parameterText} characters`;
+    return `a list of 1 to ${lengthMaximumOf(spec)} entries, as JSON within ${protocolLimits.parameterText} characters`;
   }
   return `${spec.type === 'integer' ? 'a whole number' : 'a number'}${from}${to}`;
 }

@@ -80,7 +80,7 @@ function deviationSuffices(sensitivity: number, rho: number, sigma: number): boo
   return numerator <= 2n * allowed.numerator * (over.denominator * under.numerator) ** 2n;
 }
 
-interface GaussianAsked extends Place, Gridded {
+interface GaussianOptions extends Place, Gridded {
   readonly dimension: number;
   /** L2; for a symmetric matrix, Frobenius. Without `grid`: the sensitivity before rounding. */
   readonly sensitivity: number;
@@ -92,7 +92,7 @@ interface GaussianAsked extends Place, Gridded {
  * Discrete Gaussian noise: sigma = sensitivity / sqrt(2 rho), rounded up. @throws
  * InvalidParameterError on numbers not above 0.
  */
-export function gaussianEvent(asked: GaussianAsked): GaussianEvent {
+export function gaussianEvent(asked: GaussianOptions): GaussianEvent {
   return { kind: 'gaussian', ...gaussianMembers(asked, Math.sqrt(asked.dimension)) };
 }
 
@@ -100,11 +100,11 @@ export function gaussianEvent(asked: GaussianAsked): GaussianEvent {
  * Noise on a symmetric d x d matrix, as `gaussianEvent`. `dimension` is d. Rounding moves the
  * matrix by at most d steps.
  */
-export function symmetricGaussianEvent(asked: GaussianAsked): SymmetricGaussianEvent {
+export function symmetricGaussianEvent(asked: GaussianOptions): SymmetricGaussianEvent {
   return { kind: 'symmetric-gaussian', ...gaussianMembers(asked, asked.dimension) };
 }
 
-function gaussianMembers(asked: GaussianAsked, roundingNorm: number): Omit<GaussianEvent, 'kind'> {
+function gaussianMembers(asked: GaussianOptions, roundingNorm: number): Omit<GaussianEvent, 'kind'> {
   const { name, cohort, dimension, rho } = asked;
   checkSpending(name, { sensitivity: asked.sensitivity, rho, dimension });
   const grid = chosenGrid(asked.sensitivity / Math.sqrt(2 * rho), asked);
@@ -152,7 +152,7 @@ export function truncatedLaplaceEvent(
   return checked({ kind: 'truncated-laplace', name, cohort, dimension, sensitivity, epsilon, delta, grid });
 }
 
-interface ThresholdAsked extends Place, Gridded {
+interface ThresholdOptions extends Place, Gridded {
   readonly sensitivity: number;
   readonly delta: number;
   /** A pass promises that the value is at least this. */
@@ -163,7 +163,7 @@ interface ThresholdAsked extends Place, Gridded {
  * Propose-test-release with truncated Laplace noise. The sensitivity grows by 1.5 steps for each
  * neighbour: one step for rounding down, half a step for the computation.
  */
-export function laplaceThresholdEvent(asked: ThresholdAsked & { readonly epsilon: number }): LaplaceThresholdEvent {
+export function laplaceThresholdEvent(asked: ThresholdOptions & { readonly epsilon: number }): LaplaceThresholdEvent {
   const { name, cohort, epsilon, delta, floor } = asked;
   checkSpending(name, { sensitivity: asked.sensitivity, epsilon });
   const grid = chosenGrid(asked.sensitivity / epsilon, asked);
@@ -172,7 +172,7 @@ export function laplaceThresholdEvent(asked: ThresholdAsked & { readonly epsilon
 }
 
 /** Propose-test-release with Gaussian noise: sigma follows from rho, the threshold from `delta`. */
-export function gaussianThresholdEvent(asked: ThresholdAsked & { readonly rho: number }): GaussianThresholdEvent {
+export function gaussianThresholdEvent(asked: ThresholdOptions & { readonly rho: number }): GaussianThresholdEvent {
   const { name, cohort, rho, delta, floor } = asked;
   checkSpending(name, { sensitivity: asked.sensitivity, rho });
   const grid = chosenGrid(asked.sensitivity / Math.sqrt(2 * rho), asked);

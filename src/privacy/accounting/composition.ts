@@ -190,7 +190,7 @@ function orderOf(events: readonly MechanismEvent[]): number | null {
  * Whether `cost` is within both limits, compared in ledger units (2^-64, both rounded up). A cost
  * without a zCDP figure never is.
  */
-export function costWithin(cost: PrivacyCost, limit: { readonly rho: number; readonly delta: number }): boolean {
+export function chargeFits(cost: PrivacyCost, limit: { readonly rho: number; readonly delta: number }): boolean {
   checkObject(cost, 'cost is the cost of a plan or of its events');
   checkObject(limit, 'the limit is { rho, delta }');
   return cost.renyi === undefined && cost.rho <= roundedUp(limit.rho) && cost.delta <= roundedUp(limit.delta);

@@ -74,7 +74,7 @@ function checkStatement(asked: Statement, deltaMayBeZero: boolean): void {
  * @throws InvalidParameterError when epsilon is not in [1e-6, 100], delta not in [1e-100, 0.5), or
  *   deltaChargeable not below delta.
  */
-export function resolveTarget(asked: Statement & { readonly deltaChargeable?: number }): PrivacyTarget {
+export function privacyTarget(asked: Statement & { readonly deltaChargeable?: number }): PrivacyTarget {
   checkStatement(asked, false);
   const chargeable = asked.deltaChargeable ?? asked.delta / 2;
   const rho = rhoForApproximateZcdp(asked.epsilon, chargeable, asked.delta);
@@ -190,12 +190,12 @@ export function perReleaseTarget(
   const caps = capsOf({ ...budget, rule });
   const charge = (rho: number, delta: number): Charge => chargeUnder(rule, { ...chargeOf(rho, delta), epsilon: null });
   const balance = freshBalance(caps);
-  const half = resolveTarget(privacy);
+  const half = privacyTarget(privacy);
   const allowedByRho = releasesThatFit(balance, charge(half.rho, 0)).count;
   // With less chargeable delta, more is left for the conversion. So rho is larger, and no more
   // epochs fit than counted here.
   const share = allowedByRho === 0 ? half.delta : sharedDelta(caps.deltaCap, allowedByRho);
-  const target = share >= half.delta ? half : resolveTarget({ ...privacy, deltaChargeable: share });
+  const target = share >= half.delta ? half : privacyTarget({ ...privacy, deltaChargeable: share });
   const { count, binds } = releasesThatFit(balance, charge(target.rho, target.delta));
   return { target: rule.rule === 'renyi' ? { ...target, order: rule.order } : target, epochs: count, binds };
 }

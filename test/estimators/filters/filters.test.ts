@@ -10,7 +10,7 @@ import { createGroups, decodeGroups, inlineCompute, releaseGroups, runOffline } 
 import { clipBall } from '../../../src/privacy/stages/clip.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../../src/random/insecure.js';
-import { seededWork } from '../../../src/random/work.js';
+import { seededRandom } from '../../../src/random/work.js';
 import { utf8 } from '../../../src/base/bytes.js';
 import { createComputePool } from '../../../server/compute/pool.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
@@ -23,7 +23,7 @@ const normal = (random: { uniform(): number }): number =>
 function rowsOf(
   n: number, d: number, seed: string, hostile = 0, move: (honest: number[]) => number[] = (row) => row, centre = 0,
 ): number[][] {
-  const random = seededWork(utf8(seed));
+  const random = seededRandom(utf8(seed));
   return Array.from({ length: n }, (_, i) => {
     const row = Array.from({ length: d }, () => normal(random));
     return (i < hostile * n ? move(row) : row).map((value) => value + centre);
@@ -80,7 +80,7 @@ describe('filters', () => {
       return bytes;
     };
     const means = () => ({
-      mechanisms: createMechanisms(plan.events, seededNoise('order')), work: seededWork(utf8('order')),
+      mechanisms: createMechanisms(plan.events, seededNoise('order')), work: seededRandom(utf8('order')),
     });
     const assignmentHashes = rows.map((_, i) => assignmentHash(i));
     const forward = createGroups(plan, d);
@@ -131,7 +131,7 @@ describe('filters', () => {
     const rows = rowsOf(13_000, 1, 'surplus');
     const outcome = await runOffline({
       plan, dimension: 1, rows, mechanisms: createMechanisms(plan.events, seededNoise('surplus')),
-      assignmentHashes: seededNoise('surplus tickets'), work: seededWork(utf8('surplus')),
+      assignmentHashes: seededNoise('surplus tickets'), work: seededRandom(utf8('surplus')),
     });
     expect(outcome).toMatchObject({ kind: 'value' });
   });
@@ -147,7 +147,7 @@ describe('what a filter is made of', () => {
 
   // 5,000 pairs of neighbours, four rounds each.
   it('changes by at most one row when a contributor is replaced, whatever is released: 20,000 cases', { tags: ['long'] }, async () => {
-    const random = seededWork(utf8('lattice'));
+    const random = seededRandom(utf8('lattice'));
     const [d, n] = [2, 7];
     const point = (): number[] => Array.from({ length: d }, () => Math.floor(5 * random.uniform()) - 2);
     const origin = new Float64Array(d);
@@ -194,7 +194,7 @@ describe('what a filter is made of', () => {
   });
 
   it.each([3, 300])('removes the same rows by their bins, of %d, as by their scores', async (size) => {
-    const random = seededWork(utf8('bins'));
+    const random = seededRandom(utf8('bins'));
     const [d, n] = [3, 3_000];
     const points = Array.from({ length: n }, () => Array.from({ length: d }, () => 4 * (random.uniform() + random.uniform() - 1)));
     const place = [new Float64Array(d), new Float64Array(d).fill(1)] as const;

@@ -8,9 +8,9 @@ import { mixtureLine } from '../../../src/estimators/distributions/mixture-1d/mi
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import { createGroups, releaseGroups } from '../../../src/estimators/run.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
-import { resolveTarget } from '../../../src/privacy/accounting/target.js';
+import { privacyTarget } from '../../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../../src/random/insecure.js';
-import { seededWork } from '../../../src/random/work.js';
+import { seededRandom } from '../../../src/random/work.js';
 import { dataSource, type DataSource } from '../../support/data.js';
 
 type Part = readonly [weight: number, mean: number, deviation: number];
@@ -22,7 +22,7 @@ const draw = (parts: readonly Part[], data: DataSource): number => {
 };
 
 async function estimated(value: (data: DataSource) => number, seed: string, raw: object = {}, cohort = 40_000): Promise<Outcome> {
-  const target = resolveTarget({ epsilon: 1, delta: 1e-6 });
+  const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
   const plan = mixtureLine.plan(
     parseParameters(mixtureLine.parameters, { ...raw }, { dimension: 1 }),
     { dimension: 1, cohort, participation: 'secret', target },
@@ -32,7 +32,7 @@ async function estimated(value: (data: DataSource) => number, seed: string, raw:
   const groups = createGroups(plan, 1);
   for (let i = 0; i < cohort; i++) groups.add(data.assignmentHash(), Float64Array.of(value(data)));
   const mechanisms = createMechanisms(plan.events, seededNoise(seed));
-  return releaseGroups(plan, groups, { mechanisms, work: seededWork(utf8('work')) });
+  return releaseGroups(plan, groups, { mechanisms, work: seededRandom(utf8('work')) });
 }
 
 function partsOf(outcome: Outcome): readonly Part[] {

@@ -12,12 +12,12 @@ import { nextNormals, roundBounds, roundSums } from '../../../src/estimators/dis
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import { createGroups, releaseGroups } from '../../../src/estimators/run.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
-import { resolveTarget } from '../../../src/privacy/accounting/target.js';
+import { privacyTarget } from '../../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../../src/random/insecure.js';
-import { seededWork } from '../../../src/random/work.js';
+import { seededRandom } from '../../../src/random/work.js';
 import { dataSource, type DataSource } from '../../support/data.js';
 
-const target = resolveTarget({ epsilon: 1, delta: 1e-6 });
+const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
 const planned = (raw: object, facts: Partial<StudyFacts> = {}) => {
   const dimension = facts.dimension ?? 2;
   return mixture.plan(parseParameters(mixture.parameters, { ...raw }, { dimension }), {
@@ -185,7 +185,7 @@ async function answered(plan: Plan, values: Float64Array, seed: string) {
   const groups = createGroups(plan, 2);
   for (let at = 0; at < values.length; at += 2) groups.add(data.assignmentHash(), values.subarray(at, at + 2));
   const mechanisms = createMechanisms(plan.events, seededNoise(seed));
-  const outcome = await releaseGroups(plan, groups, { mechanisms, work: seededWork(utf8('work')) });
+  const outcome = await releaseGroups(plan, groups, { mechanisms, work: seededRandom(utf8('work')) });
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return partsByName(outcome) as { weights: number[]; means: number[][]; covariances: number[][][] };
 }

@@ -8,16 +8,16 @@ import { cellsFor, cellsOf, distanceScores } from '../../../src/estimators/distr
 import { lineContestants, lineScores } from '../../../src/estimators/distributions/candidates/line-contests.js';
 import { lineDistribution } from '../../../src/estimators/distributions/candidates/line.js';
 import { readLineShape } from '../../../src/estimators/distributions/candidates/shapes.js';
-import { cutsOf, massAt, massesAt, tableOf } from '../../../src/estimators/distributions/candidates/tables.js';
+import { thresholdsOf, massAt, massesAt, tableOf } from '../../../src/estimators/distributions/candidates/tables.js';
 import { spaceContestants, spaceDistribution } from '../../../src/estimators/distributions/candidates/space.js';
 import { select } from '../../../src/estimators/distributions/select/select.js';
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import { createGroups, releaseGroups } from '../../../src/estimators/run.js';
 import { amountToNumber } from '../../../src/privacy/accounting/amount.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
-import { resolvePureTarget, resolveTarget } from '../../../src/privacy/accounting/target.js';
+import { resolvePureTarget, privacyTarget } from '../../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../../src/random/insecure.js';
-import { seededWork } from '../../../src/random/work.js';
+import { seededRandom } from '../../../src/random/work.js';
 import { decodeStudyDocument, encodeStudyDocument } from '../../../src/wire/study-codec.js';
 import { parseStudyText } from '../../../server/study-file/parse.js';
 import { dataSource } from '../../support/data.js';
@@ -29,7 +29,7 @@ function planOf(
   hypotheses: readonly unknown[], facts: { cohort?: number; dimension?: number; pure?: boolean } = {}, extra: object = {},
 ): Plan {
   const { cohort = 30_000, dimension = 1, pure = false } = facts;
-  const target = pure ? resolvePureTarget({ epsilon: 1, delta: 0 }) : resolveTarget({ epsilon: 1, delta: 1e-6 });
+  const target = pure ? resolvePureTarget({ epsilon: 1, delta: 0 }) : privacyTarget({ epsilon: 1, delta: 1e-6 });
   const plan = select.plan(
     parseParameters(select.parameters, { hypotheses, alpha: 0.05, ...extra }, { dimension }),
     { dimension, cohort, participation: 'secret', target },
@@ -43,7 +43,7 @@ async function chosen(plan: Plan, rows: readonly Float64Array[], seed: string): 
   const groups = createGroups(plan, rows[0]!.length);
   for (const row of rows) groups.add(data.assignmentHash(), row);
   const mechanisms = createMechanisms(plan.events, seededNoise(seed));
-  const outcome = await releaseGroups(plan, groups, { mechanisms, work: seededWork(utf8('work')) });
+  const outcome = await releaseGroups(plan, groups, { mechanisms, work: seededRandom(utf8('work')) });
   if (outcome.kind !== 'value') throw new Error(outcome.text);
   return outcome.estimate[0]!;
 }
@@ -58,7 +58,7 @@ describe('hypotheses of one column', () => {
 
   it.each(shapes)('have draws and densities that agree with their distribution function: %j', (shape) => {
     const { cdf, logDensity, sample } = line(shape);
-    const work = seededWork(utf8(JSON.stringify(shape)));
+    const work = seededRandom(utf8(JSON.stringify(shape)));
     const draws = Float64Array.from({ length: 20_000 }, () => sample(work)).sort();
     // 1.95 / sqrt(n) is exceeded once in a thousand; the seed is fixed.
     const gap = Math.max(...draws.map((x, i) => Math.abs(cdf(x) - (i + 0.5) / draws.length)));
@@ -76,12 +76,12 @@ describe('hypotheses of one column', () => {
   ])('have tables within 1e-4 everywhere, and cuts of about equal mass: %j', (shape) => {
     const one = line(shape);
     const table = tableOf(one);
-    const work = seededWork(utf8('table'));
+    const work = seededRandom(utf8('table'));
     for (let i = 0; i < 3_000; i++) {
       const x = one.sample(work) + (i % 2) * 10 ** (8 * work.uniform() - 7);
       expect(Math.abs(massAt(table, x) - one.cdf(x))).toBeLessThan(1e-4);
     }
-    const cuts = cutsOf(table, 16);
+    const cuts = thresholdsOf(table, 16);
     const at = new Float64Array(cuts.length);
     massesAt(table, cuts, at);
     cuts.forEach((cut, k) => {

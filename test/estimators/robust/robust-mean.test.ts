@@ -7,7 +7,7 @@ import { robustMean } from '../../../src/estimators/mean/robust-mean/robust-mean
 import { createGroups, decodeGroups, releaseGroups } from '../../../src/estimators/run.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../../src/random/insecure.js';
-import { seededWork } from '../../../src/random/work.js';
+import { seededRandom } from '../../../src/random/work.js';
 import { dataSource, listOf } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 
@@ -72,7 +72,7 @@ describe('robust-mean', () => {
       return bytes;
     });
     const means = () => ({
-      mechanisms: createMechanisms(plan.events, seededNoise('order')), work: seededWork(utf8('order')),
+      mechanisms: createMechanisms(plan.events, seededNoise('order')), work: seededRandom(utf8('order')),
     });
     const forward = createGroups(plan, dimension);
     rows.forEach((row, i) => forward.add(assignmentHashes[i]!, row));

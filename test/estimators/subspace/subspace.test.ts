@@ -5,7 +5,7 @@ import { chooseSubspaceDesign } from '../../../src/estimators/covariance/subspac
 import { findEstimator } from '../../../src/estimators/registry.js';
 import { spanSummary } from '../../../src/estimators/covariance/subspace/summary.js';
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
-import { seededWork } from '../../../src/random/work.js';
+import { seededRandom } from '../../../src/random/work.js';
 import { dataSource, type DataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 
@@ -108,7 +108,7 @@ describe('subspace', () => {
 });
 
 describe('the span of a group', () => {
-  const work = seededWork(utf8('span'));
+  const work = seededRandom(utf8('span'));
 
   it.each(['linear', 'affine'] as const)('is the same split, shipped and merged: %s', (form) => {
     const data = dataSource(`merge ${form}`);

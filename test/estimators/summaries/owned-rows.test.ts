@@ -6,11 +6,11 @@ import { orderByTag } from '../../../src/estimators/summaries/tag-order.js';
 import { sharedDoubles } from '../../../src/numerics/kernels/shards.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../../src/random/insecure.js';
-import { seededWork } from '../../../src/random/work.js';
+import { seededRandom } from '../../../src/random/work.js';
 import { utf8 } from '../../../src/base/bytes.js';
 import { factsOf, planOf } from '../../support/offline.js';
 
-const work = (): ReturnType<typeof seededWork> => seededWork(utf8('owned'));
+const work = (): ReturnType<typeof seededRandom> => seededRandom(utf8('owned'));
 
 function randomRows(count: number, dimension: number): Float64Array {
   const random = work();

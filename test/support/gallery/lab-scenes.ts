@@ -1,7 +1,7 @@
 import type { Page } from 'puppeteer-core';
 import { labFiles } from '../../../cli/lab/files.js';
 import type { Round } from '../../../cli/lab/rounds.js';
-import { Theatre, type TheatreState } from '../../../cli/lab/theatre.js';
+import { LabSession, type LabState } from '../../../cli/lab/session.js';
 import { serveLab, type LabWeb } from '../../../cli/lab/web.js';
 import type { Camera } from './camera.js';
 import type { Scenes } from './main.js';
@@ -9,12 +9,12 @@ import type { Scenes } from './main.js';
 const names = ['mean', 'prime', 'robust-mean', 'populous-mean'];
 const setting = { attack: 'krum-evader', hostileShare: 0.1 };
 /** Never played: it only says what there is to choose. */
-const theatre = new Theatre({
+const session = new LabSession({
   contributors: 2000, epochMs: 5000, epsilon: 4, promise: 0.1, scene: { data: 'flights', estimators: names }, setting,
   seed: 'gallery', host: '127.0.0.1', port: 0, signal: new AbortController().signal,
 });
-const playing: TheatreState = {
-  ...theatre.state, phase: 'playing', connected: 8000, sessions: 8000, address: 'http://127.0.0.1:8787', serverKey: '00'.repeat(32),
+const playing: LabState = {
+  ...session.state, phase: 'playing', connected: 8000, sessions: 8000, address: 'http://127.0.0.1:8787', serverKey: '00'.repeat(32),
 };
 
 /** A round as the laboratory tells it; `scale` is what the attack does to whoever believes everybody. */
@@ -39,13 +39,13 @@ function round(index: number, scale: number, hostileShare: number, refuses = fal
   } as unknown as Round;
 }
 
-async function labOf(state: TheatreState, rounds: readonly Round[]): Promise<LabWeb> {
-  const scripted = { state, rounds, programme: () => theatre.programme(), listen: () => () => undefined };
-  return serveLab(scripted as unknown as Theatre, labFiles(), '127.0.0.1', 0);
+async function labOf(state: LabState, rounds: readonly Round[]): Promise<LabWeb> {
+  const scripted = { state, rounds, programme: () => session.programme(), listen: () => () => undefined };
+  return serveLab(scripted as unknown as LabSession, labFiles(), '127.0.0.1', 0);
 }
 
 const scene = (
-  state: TheatreState, rounds: readonly Round[], shown: string, act?: (page: Page, lab: LabWeb) => Promise<unknown>,
+  state: LabState, rounds: readonly Round[], shown: string, act?: (page: Page, lab: LabWeb) => Promise<unknown>,
 ): Scenes[string] => async (camera: Camera, name) => {
   const lab = await labOf(state, rounds);
   const page = await camera.page();

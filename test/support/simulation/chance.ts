@@ -1,5 +1,5 @@
 import { utf8 } from '../../../src/base/bytes.js';
-import { seededWork } from '../../../src/random/work.js';
+import { seededRandom } from '../../../src/random/work.js';
 import type { WorkRandom } from '../../../src/random/source.js';
 
 /** Every choice of a simulation: streams of one seed, each for one purpose so that they do not shift each other. */
@@ -7,7 +7,7 @@ export class Chance {
   private constructor(readonly work: WorkRandom) {}
 
   static of(seed: number): Chance {
-    return new Chance(seededWork(utf8(`keelson simulation ${seed}`)));
+    return new Chance(seededRandom(utf8(`keelson simulation ${seed}`)));
   }
 
   fork(label: string): Chance {

@@ -1,5 +1,5 @@
 import type { SessionSocket } from '../../../server/listener/context.js';
-import type { CarriedListener, CarriedSession } from '../../../server/listener/in-memory.js';
+import type { InMemoryListener, InMemorySession } from '../../../server/listener/in-memory.js';
 import type { OpenTransport, Transport, TransportHandlers } from '../../../client/websocket/contract.js';
 import { decodeClientFrame, decodeServerFrame } from '../../../src/wire/index.js';
 import type { Chance } from './chance.js';
@@ -15,7 +15,7 @@ export interface NetworkOptions {
   readonly rates: () => FaultRates;
   readonly counts: FaultCounts;
   /** Where connections arrive now; null while no server runs. */
-  readonly listener: () => CarriedListener | null;
+  readonly listener: () => InMemoryListener | null;
 }
 
 /** Connections between hosts, as streams: in order, whole or broken; and what a middlebox may do to signed frames. */
@@ -75,7 +75,7 @@ export class Connection {
   /** Nothing gets through and nobody is told. */
   silent = false;
   readonly #lanes = { client: new Lane(), server: new Lane() };
-  #session: CarriedSession | null = null;
+  #session: InMemorySession | null = null;
   #open = { client: true, server: false };
 
   constructor(readonly network: Network, readonly host: string, private readonly handlers: TransportHandlers) {

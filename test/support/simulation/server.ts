@@ -6,7 +6,7 @@ import type { EpochRunner } from '../../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../../server/epochs/inline-runner.js';
 import { checkClock } from '../../../server/store/clock-check.js';
 import type { Clock } from '../../../server/base/clock.js';
-import { createCarriedListener, type CarriedListener } from '../../../server/listener/in-memory.js';
+import { createInMemoryListener, type InMemoryListener } from '../../../server/listener/in-memory.js';
 import type { ListenerLimits } from '../../../server/network/options.js';
 import type { Logger } from '../../../server/base/logger.js';
 import type { Store } from '../../../server/store/contract.js';
@@ -58,7 +58,7 @@ export interface ServerOptions {
 /** One run of the server's process over a disk: real hub, sessions, epochs, ledger and store. */
 export class ServerProcess {
   readonly timers: ProcessTimers;
-  listener: CarriedListener | null = null;
+  listener: InMemoryListener | null = null;
   hub: RunningHub | null = null;
   readonly #engine: Engine;
   /** The epoch whose noise is being drawn. */
@@ -114,7 +114,7 @@ export class ServerProcess {
     hub.onEvent((event) => {
       if (event.kind === 'release' && this.timers.alive) this.#guard(() => model.published(event.studyId, event.release));
     });
-    this.listener = createCarriedListener({ hub, clock, logger: silent, limits: { ...limits, ...plant.limits } });
+    this.listener = createInMemoryListener({ hub, clock, logger: silent, limits: { ...limits, ...plant.limits } });
   }
 
   /** Counts the starts of a study whose epochs add up to its cap or more. */

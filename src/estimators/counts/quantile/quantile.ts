@@ -18,7 +18,7 @@ import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
 import { countsOf, countsSummary, wholeCohort } from '../tables/counts.js';
 import {
-  cellOf, cellWidth, middleOf, rankScores, rankUnit, type Cells,
+  cellOf, cellWidth, midpointOf, rankScores, rankUnit, type Cells,
 } from '../tables/rank-scores.js';
 
 /** More cells make a draw slower, by about a microsecond each, and the answer hardly finer. */
@@ -246,7 +246,7 @@ function release(
     mechanisms.exponential('choice', counts.map((list) => rankScores(list, probability))));
   return Released.all<readonly number[]>(chosen).map((list): Outcome => ({
     kind: 'value',
-    estimate: [...list].sort((left, right) => left - right).map((cell) => middleOf(cell, cells)),
+    estimate: [...list].sort((left, right) => left - right).map((cell) => midpointOf(cell, cells)),
     shape: [probabilities.length],
     uncertainty: { kind: 'grid', spacing: cellWidth(cells) },
   }));

@@ -1,11 +1,11 @@
 import { InvalidParameterError } from '../../../base/errors.js';
-import { limits } from '../../../base/limits.js';
+import { protocolLimits } from '../../../base/limits.js';
 import type { ParameterSpec, ParameterValues } from '../../contract/estimator.js';
 import { optionalNumberOf } from '../../contract/values.js';
 
 /** Which column a query is about. */
 export const columnParameter: ParameterSpec = {
-  name: 'column', type: 'integer', optional: true, minimum: 0, maximum: limits.columns - 1,
+  name: 'column', type: 'integer', optional: true, minimum: 0, maximum: protocolLimits.columns - 1,
   unit: 'index from 0',
   description: 'the column that is asked about; may be left out when there is one only',
 };

@@ -23,7 +23,7 @@ export function cellOf(value: number, cells: Cells): number {
 }
 
 /** The midpoint of a cell. */
-export function middleOf(cell: number, cells: Cells): number {
+export function midpointOf(cell: number, cells: Cells): number {
   return cells.low + (cell + 0.5) * cellWidth(cells);
 }
 

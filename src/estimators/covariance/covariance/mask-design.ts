@@ -158,7 +158,7 @@ function withEvents(facts: MaskFacts, chosen: Candidate): MaskDesign {
   const common = { name: 'mask', cohort, dimension, logDistance, order } as const;
   const mask: WishartMaskEvent | AffineMaskEvent = facts.kind === 'wishart'
     ? { ...common, kind: 'wishart-mask', samples: chosen.samples }
-    : { ...common, kind: 'affine-mask', spread: affineSpread(dimension, order, logDistance, left) };
+    : { ...common, kind: 'affine-mask', spread: affineScale(dimension, order, logDistance, left) };
   // An affine mask of small spread h errs in every entry as a wishart-mask of 1 / (2 h^2) draws
   // does.
   const samples = mask.kind === 'wishart-mask' ? chosen.samples : 1 / (2 * mask.spread ** 2);
@@ -169,7 +169,7 @@ function withEvents(facts: MaskFacts, chosen: Candidate): MaskDesign {
 }
 
 /** The smallest spread whose divergence is within what is left. */
-function affineSpread(dimension: number, order: number, logDistance: number, left: number): number {
+function affineScale(dimension: number, order: number, logDistance: number, left: number): number {
   let [low, high] = [1e-6, 1e6];
   for (let step = 0; step < 100; step++) {
     const between = Math.sqrt(low * high);

@@ -1,7 +1,7 @@
 import { utf8 } from '../../../base/bytes.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import { normalQuantile } from '../../../numerics/normal.js';
-import { seededWork } from '../../../random/work.js';
+import { seededRandom } from '../../../random/work.js';
 import { featureCount, rankOneFeature, symmetricOf } from './features.js';
 
 /** Starts beside the columns and what the eigenvectors suggest. */
@@ -42,7 +42,7 @@ function startsOf(vectors: Float64Array, dimension: number): readonly Float64Arr
     return [found.slice(0, dimension), found.slice((dimension - 1) * dimension)];
   });
   // Fixed, so that a release is a function of its noise and rows alone.
-  const random = seededWork(utf8('keelson quartic starts'));
+  const random = seededRandom(utf8('keelson quartic starts'));
   const others = Array.from({ length: randomStarts }, () =>
     Float64Array.from({ length: dimension }, () => normalQuantile(random.uniform() || 0.5)));
   return [...columns, ...suggested.flat(), ...others];

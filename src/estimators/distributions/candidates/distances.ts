@@ -1,6 +1,6 @@
 import type { RowBlock } from '../../../privacy/stages/rows.js';
 import type { LineDistribution } from './line.js';
-import { cutsOf, tableOf } from './tables.js';
+import { thresholdsOf, tableOf } from './tables.js';
 
 /**
  * Scores of a short list of hypotheses by how many rows would have to be others for a hypothesis to
@@ -33,7 +33,7 @@ const shareSteps = 2 ** 22;
 const cellsMaximum = 1024;
 /** Cells that a hypothesis should have for its own. */
 export const cellsPerHypothesis = 4;
-const cutsPerHypothesis = 64;
+const thresholdsPerHypothesis = 64;
 
 /** What rows and choice may take of the promise without any cells: 2 t + g. */
 function unavoidable(rows: number, hypotheses: number, epsilon: number, failure: number): number {
@@ -54,7 +54,7 @@ export function cellsFor(
 /** At most `cells` cells, between points that all hypotheses have an equal say in. */
 export function cellsOf(lines: readonly LineDistribution[], cells: number): Cells {
   const pooled = Float64Array.from(lines.flatMap((line) =>
-    [...cutsOf(tableOf(line), cutsPerHypothesis)])).sort();
+    [...thresholdsOf(tableOf(line), thresholdsPerHypothesis)])).sort();
   const most = Math.min(cells - 1, pooled.length);
   const picked = Array.from({ length: most }, (_, k) =>
     pooled[Math.floor(((k + 0.5) * pooled.length) / most)]!);

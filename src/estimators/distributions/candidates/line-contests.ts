@@ -1,7 +1,7 @@
 import type { RowBlock } from '../../../privacy/stages/rows.js';
 import { Contests, type ContestRules } from './contests.js';
 import type { LineDistribution } from './line.js';
-import { cutsOf, massAt, massesAt, tableOf, type LineTable } from './tables.js';
+import { thresholdsOf, massAt, massesAt, tableOf, type LineTable } from './tables.js';
 
 /** Hypotheses about one number, by tables, cut into cells at points of their own. */
 export interface LineContestants {
@@ -19,7 +19,7 @@ export function lineContestants(
   lines: readonly LineDistribution[], parts: number,
 ): LineContestants {
   const tables = lines.map(tableOf);
-  const points = tables.map((table) => cutsOf(table, parts));
+  const points = tables.map((table) => thresholdsOf(table, parts));
   const pooled = Float64Array.from(points.flatMap((list) => [...list])).sort();
   const places = points.map((list) =>
     Int32Array.from(list, (point) => countAtMost(pooled, point) - 1));

@@ -1,7 +1,7 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import { utf8 } from '../../../base/bytes.js';
 import type { WorkRandom } from '../../../random/source.js';
-import { seededWork } from '../../../random/work.js';
+import { seededRandom } from '../../../random/work.js';
 import { countDenser, type SpaceContestants } from './contests.js';
 import { drawIndex, lineDistribution, logOfSum, normalDraw, sharesOf } from './line.js';
 import type { SpaceShape } from './shapes.js';
@@ -105,7 +105,7 @@ export function spaceContestants(
   const densities = (row: Float64Array, into: Float64Array): void => {
     for (let i = 0; i < m; i++) into[i] = distributions[i]!.logDensity(row);
   };
-  const work = seededWork(utf8('points of hypotheses'));
+  const work = seededRandom(utf8('points of hypotheses'));
   const wins = new Float64Array(m * m);
   const losses = new Float64Array(m * m);
   for (let from = 0; from < m; from++) {

@@ -86,7 +86,7 @@ function between(knots: Float64Array, masses: Float64Array, next: number, x: num
  * Points below which about k / parts of the mass lie, k = 1..parts-1, ascending, doubled ones left
  * out.
  */
-export function cutsOf({ knots, masses }: LineTable, parts: number): Float64Array {
+export function thresholdsOf({ knots, masses }: LineTable, parts: number): Float64Array {
   const points: number[] = [];
   let next = 1;
   for (let k = 1; k < parts; k++) {

@@ -9,7 +9,7 @@ import type {
 } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
-import { seededWork } from '../../../random/work.js';
+import { seededRandom } from '../../../random/work.js';
 import { cite } from '../../contract/citations.js';
 import type {
   Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, PooledRows, StudyFacts,
@@ -222,7 +222,7 @@ function fitsOf(
 ): readonly Fit[] {
   const pieces = piecesOf(noisy, windows, cells.sigma);
   const total = noisy.at(-1)!;
-  const work = seededWork(utf8('starts of fits'));
+  const work = seededRandom(utf8('starts of fits'));
   const byParts = Array.from({ length: components }, (_, k) =>
     Array.from(
       { length: k === 0 ? 2 : starts }, () => fitMixture(pieces, total, windows, k + 1, work),

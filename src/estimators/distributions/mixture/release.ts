@@ -4,7 +4,7 @@ import type { Outcome } from '../../../base/outcome.js';
 import type { NamedPart } from '../../../base/parts.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
-import { seededWork } from '../../../random/work.js';
+import { seededRandom } from '../../../random/work.js';
 import type { FinishedSummaries, PooledRows } from '../../contract/estimator.js';
 import { poolOf } from '../../contract/finished.js';
 import { finiteValue } from '../../contract/outcomes.js';
@@ -112,7 +112,7 @@ function startsFrom(
   boxes: readonly Box[], windows: readonly (readonly Window[])[], { choice }: MixtureDesign,
 ): readonly Start[] {
   if (boxes.length === 0) return [];
-  const work = seededWork(utf8('starts of mixtures'));
+  const work = seededRandom(utf8('starts of mixtures'));
   const smallest = Float64Array.from(windows, ([finest]) => finest!.width);
   const sorts = sortsOf(boxes);
   return Array.from({ length: choice.components }, (_, k) =>

@@ -7,7 +7,7 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
 import type { PrivacyTarget } from '../../contract/estimator.js';
 import {
-  cellOf, middleOf, rankScores, rankUnit, type Cells,
+  cellOf, midpointOf, rankScores, rankUnit, type Cells,
 } from '../../counts/tables/rank-scores.js';
 import { centreStage, type CentreStage } from '../../pooled/centre.js';
 import { rowsCohort } from '../../pooled/pool.js';
@@ -82,7 +82,7 @@ function rangeStart(options: StartOptions, radius: Float64Array): Start {
     find: async ({ mechanisms }, rows) => {
       const chosen = cells.map((range, j) => mechanisms
         .exponential('start', rows.map((block) => rankScores(countsOf(block, j, range), 0.5)))
-        .map((cell) => middleOf(cell, range)));
+        .map((cell) => midpointOf(cell, range)));
       return Released.all<readonly number[]>(chosen)
         .map((places) => ({ kind: 'centre', centre: Float64Array.from(places) }));
     },

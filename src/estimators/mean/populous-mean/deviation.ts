@@ -1,6 +1,6 @@
 import { chiSquareCdf } from '../../../numerics/chi-square.js';
 import { normalCdf } from '../../../numerics/normal.js';
-import { isLargeGroup, twoCutVariance } from '../../../robust/two-cut-mean.js';
+import { isLargeGroup, twoThresholdVariance } from '../../../robust/two-threshold-mean.js';
 
 /**
  * A model, from public numbers only, of how far the group points of honest-but-contaminated groups
@@ -30,7 +30,7 @@ export interface LocalEstimator {
  * one.
  */
 export const robustLocal: LocalEstimator = {
-  varianceFactor: (rows, dimension) => (isLargeGroup(rows, dimension) ? twoCutVariance(rows, dimension) : 1.15),
+  varianceFactor: (rows, dimension) => (isLargeGroup(rows, dimension) ? twoThresholdVariance(rows, dimension) : 1.15),
   spoiledFrom: 0.5,
   reach: robustReach,
   bias: (corruption, _group, dimension) => robustReach(corruption, dimension),

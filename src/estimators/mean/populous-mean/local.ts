@@ -2,7 +2,7 @@ import { addToMoments, emptyMoments } from '../../../numerics/moments.js';
 import { rowOf, type PointSet } from '../../../numerics/points.js';
 import { allFinite, maximumNorm } from '../../../numerics/vector.js';
 import { robustMean } from '../../../robust/robust-mean.js';
-import { isLargeGroup, twoCutMean } from '../../../robust/two-cut-mean.js';
+import { isLargeGroup, twoThresholdMean } from '../../../robust/two-threshold-mean.js';
 import { assert } from '../../../base/assert.js';
 import type { Finished, PooledRows, Summary } from '../../contract/estimator.js';
 import { meanSummary } from '../../summaries/mean.js';
@@ -14,7 +14,7 @@ import type { GroupPoints } from './agreement.js';
  * point: with a public scale to go by, 2.5 costs 7 % of efficiency on Gaussian rows and halves what
  * a hostile row can do against 3.5.
  */
-const groupCut = 2.5;
+const groupThreshold = 2.5;
 /**
  * Points beyond this many grid steps count as absent, so that differences of points are exact in
  * doubles.
@@ -48,8 +48,8 @@ function robustStatistic(rows: PointSet, scale: Float64Array, grid: number): Flo
   const scaled: PointSet = { ...rows, values: rows.values.map((entry, i) =>
     entry / scale[i % rows.dimension]!) };
   const point = isLargeGroup(rows.count, rows.dimension)
-    ? twoCutMean(scaled, 1)
-    : robustMean(scaled, { scale: 1, cut: groupCut });
+    ? twoThresholdMean(scaled, 1)
+    : robustMean(scaled, { scale: 1, cut: groupThreshold });
   return statisticOf(point, rows.count, grid);
 }
 

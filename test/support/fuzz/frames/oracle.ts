@@ -2,7 +2,7 @@ import { toHex } from '../../../../src/base/bytes.js';
 import type { StudyHub, SubmitResult, VerifiedBatch } from '../../../../server/studies/contract.js';
 import { columns, ratedKeys, ratedPerMs, rowsMax } from './study.js';
 
-type WithdrawalAsked = Parameters<StudyHub['withdraw']>[0];
+type WithdrawalOptions = Parameters<StudyHub['withdraw']>[0];
 type WithdrawalAnswer = Awaited<ReturnType<StudyHub['withdraw']>>;
 interface Contribution { epoch: bigint; rows: number; complete: boolean }
 
@@ -62,7 +62,7 @@ export class Oracle {
    * complete, if the key was known: who never sent anything leaves no trace.
    * @param openEpoch of the study when the Withdraw was handed over.
    */
-  judgeWithdrawal(request: WithdrawalAsked, result: WithdrawalAnswer, openEpoch: bigint): void {
+  judgeWithdrawal(request: WithdrawalOptions, result: WithdrawalAnswer, openEpoch: bigint): void {
     const who = `${request.studyId} ${request.contributor}`;
     const name = `${who} ${request.epoch}`;
     if (result.kind === 'refused') {

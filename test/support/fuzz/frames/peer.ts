@@ -2,7 +2,7 @@ import { fromHex, toHex } from '../../../../src/base/bytes.js';
 import { signing } from '../../../../src/signing/node.js';
 import { signHello, type Signer } from '../../../../src/signing/index.js';
 import { decodeServerFrame, encodeClientFrame, type Welcome } from '../../../../src/wire/index.js';
-import type { CarriedSession } from '../../../../server/listener/in-memory.js';
+import type { InMemorySession } from '../../../../server/listener/in-memory.js';
 import type { SessionSocket } from '../../../../server/listener/context.js';
 import { must } from './oracle.js';
 import { enrolmentOf, serverSigner } from './study.js';
@@ -26,7 +26,7 @@ export class Peer {
   /** What the server sees of a client that does not read. */
   readonly unread = { bytes: 0 };
   readonly #hellos = new Map<string, Signer>();
-  readonly #session: CarriedSession | null;
+  readonly #session: InMemorySession | null;
   #drain: () => void = () => undefined;
 
   constructor(private readonly world: World, private readonly tally: Tally, address: string) {

@@ -1,6 +1,6 @@
 import { equalBytes, toHex } from '../../../../src/base/bytes.js';
 import { KeelsonError, WireError } from '../../../../src/base/errors.js';
-import { limits } from '../../../../src/base/limits.js';
+import { protocolLimits } from '../../../../src/base/limits.js';
 import { verifyReleaseLog } from '../../../../src/log/index.js';
 import { signing } from '../../../../src/signing/node.js';
 import { signRotation, type Signer } from '../../../../src/signing/index.js';
@@ -13,7 +13,7 @@ import { flipped, resized } from './protobuf.js';
 import { contributors } from './study.js';
 
 /** The server's keys, one after the other; the keys of contributors stand for strangers. */
-const line: readonly Signer[] = Array.from({ length: limits.keyRotations + 4 }, (_, i) => {
+const line: readonly Signer[] = Array.from({ length: protocolLimits.keyRotations + 4 }, (_, i) => {
   const seed = new Uint8Array(32).fill(13);
   new DataView(seed.buffer).setUint32(0, i);
   return signing.createSigner(seed);
@@ -82,11 +82,11 @@ function edit(chain: Uint8Array[], dice: Dice, change: (record: Uint8Array) => U
 export function makeWelcome(dice: Dice, name = dice.pick(wheel)): MadeWelcome {
   // A long one costs thousands of times what a frame does.
   const isLong = name === 'too many' ? dice.happens(0.05) : dice.happens(0.001);
-  const count = isLong ? limits.keyRotations - 2 + dice.below(5) : 1 + dice.below(3);
+  const count = isLong ? protocolLimits.keyRotations - 2 + dice.below(5) : 1 + dice.below(3);
   const chain = records.slice(0, count);
   if (name === 'too many' && !isLong) {
     // Where they cost nothing: they do not continue one another.
-    chain.push(...Array.from({ length: limits.keyRotations - count + dice.below(200) }, () => records[0]!));
+    chain.push(...Array.from({ length: protocolLimits.keyRotations - count + dice.below(200) }, () => records[0]!));
   }
   changes[name]?.(chain, dice);
   const serverKey = (name === 'other server' ? dice.pick([...line, ...contributors]) : line[count]!).publicKey;
@@ -129,7 +129,7 @@ export async function offerWelcome(bytes: Uint8Array): Promise<string> {
 
 /** The keys that lead to `serverKey` by records that both keys of each signed, oldest first; null when there is no such way. */
 function keysThat(rotations: readonly Uint8Array[], serverKey: Uint8Array): string[] | null {
-  if (rotations.length > limits.keyRotations) return null;
+  if (rotations.length > protocolLimits.keyRotations) return null;
   const keys = rotations.map(honestKeys);
   const chain = [keys[0]?.previous ?? toHex(serverKey)];
   for (const key of keys) {

@@ -7,7 +7,7 @@ import { signRotation } from '../../../../src/signing/index.js';
 import { seededNoise } from '../../../../src/random/insecure.js';
 import { InlineEpochRunner } from '../../../../server/epochs/inline-runner.js';
 import type { StudyHub } from '../../../../server/studies/contract.js';
-import { createCarriedListener, type CarriedListener } from '../../../../server/listener/in-memory.js';
+import { createInMemoryListener, type InMemoryListener } from '../../../../server/listener/in-memory.js';
 import type { ListenerLimits } from '../../../../server/network/options.js';
 import type { Logger } from '../../../../server/base/logger.js';
 import { createServerMetrics, type ServerMetrics } from '../../../../server/metrics/server-metrics.js';
@@ -34,7 +34,7 @@ export class World {
   readonly #directory = mkdtempSync(join(shelf, 'keelson-fuzz-'));
   #store!: Store;
   #hub!: RunningHub;
-  listener!: CarriedListener;
+  listener!: InMemoryListener;
   studies: readonly string[] = [];
 
   private constructor(private readonly tally: Tally) {}
@@ -52,7 +52,7 @@ export class World {
     world.studies = world.#hub.studies().map(({ studyId }) => studyId);
     // Ends when its epoch does: before and after it, both are met.
     await world.#hub.endStudy(world.studies.at(-1)!);
-    world.listener = createCarriedListener({
+    world.listener = createInMemoryListener({
       hub: world.#watched(), clock, logger: world.#logger(), limits, metrics: world.metrics,
     });
     return world;

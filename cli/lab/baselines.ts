@@ -3,7 +3,7 @@ import { median } from '../../src/numerics/selection.js';
 import { robustMean } from '../../src/robust/robust-mean.js';
 
 /** What the lab computes from the rows of its own people, without privacy. */
-export interface Reckoning {
+export interface Baselines {
   /** Mean of the honest people. Every answer is compared with it. */
   readonly truth: readonly number[];
   readonly honest: number;
@@ -29,7 +29,7 @@ export class EpochRows {
   }
 
   /** Null if no honest person took part. */
-  reckon(): Reckoning | null {
+  compute(): Baselines | null {
     const { honest, hostile, scale } = this;
     if (honest.length === 0) return null;
     const columns = scale.length;

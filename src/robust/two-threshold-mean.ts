@@ -15,21 +15,21 @@ const ballRounds = 4;
 /**
  * Along the widest axis, rows farther than this many scales from the mean of the rest are left out.
  */
-const axisCut = 2.1;
+const axisThreshold = 2.1;
 const axisRounds = 5;
 /** Hostile rows may raise the measured scale to at most this many times the given one. */
 const scaleMost = 1.3;
 
-/** Whether a group of this many rows is large enough for {@link twoCutMean}. */
+/** Whether a group of this many rows is large enough for {@link twoThresholdMean}. */
 export function isLargeGroup(rows: number, dimension: number): boolean {
   return rows >= Math.max(rowsLeast, rowsPerColumn * dimension);
 }
 
 /**
- * Variance of {@link twoCutMean} times the number of rows, in squared scales, on Gaussian rows of
+ * Variance of {@link twoThresholdMean} times the number of rows, in squared scales, on Gaussian rows of
  * that scale. Fitted to groups of 30 to 400 rows with 1 to 20 columns, to within 10 %.
  */
-export function twoCutVariance(rows: number, dimension: number): number {
+export function twoThresholdVariance(rows: number, dimension: number): number {
   return 1.1 + 0.3 / dimension + (1.9 * dimension) / rows;
 }
 
@@ -46,7 +46,7 @@ export function twoCutVariance(rows: number, dimension: number): number {
  * rows affects only the last digits. Not private: it summarises groups, and privacy never depends
  * on it. O(n d^2 + d^3).
  */
-export function twoCutMean(given: PointSet, scale: number): Float64Array {
+export function twoThresholdMean(given: PointSet, scale: number): Float64Array {
   const points = finiteRows(given);
   const { count, dimension } = points;
   const start = Float64Array.from({ length: dimension }, (_, j) => (count === 0 ? 0 : median(columnOf(points, j))));
@@ -56,7 +56,7 @@ export function twoCutMean(given: PointSet, scale: number): Float64Array {
   const measured = median(radii) / reach(0);
   const unit = Math.min(Math.max(measured, scale), scaleMost * scale);
   const { centre, keep } = movedBall(points, start, unit * reach(ballQuantile));
-  return movedSlab(points, centre, keep, unit * axisCut);
+  return movedSlab(points, centre, keep, unit * axisThreshold);
 }
 
 function radiiAbout(points: PointSet, centre: Float64Array): Float64Array {

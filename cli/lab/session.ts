@@ -6,22 +6,22 @@ import { estimators } from '../../src/estimators/registry.js';
 import { labData } from './data.js';
 import type { Round } from './rounds.js';
 import { runLab, type LabOptions } from './run.js';
-import { Hands, type Setting } from './setting.js';
+import { LabController, type Setting } from './setting.js';
 import { labStudies, type LabFacts } from './studies.js';
 
 /** What a person chose for a whole run. A change starts a new run with an empty ledger. */
-export interface Scene {
+export interface LabConfig {
   readonly data: string;
   readonly estimators: readonly string[];
 }
 
 /** What the page shows, besides the rounds. */
-export interface TheatreState {
+export interface LabState {
   readonly phase: 'connecting' | 'playing' | 'stopped';
   /** Number of connected sessions, and how many there will be. */
   readonly connected: number;
   readonly sessions: number;
-  readonly scene: Scene;
+  readonly scene: LabConfig;
   /** In force from the next round on. */
   readonly setting: Setting;
   readonly address: string | null;
@@ -38,35 +38,35 @@ export interface StudyFacts {
   readonly promised: readonly (readonly [share: number, error: number | null])[];
 }
 
-export type TheatreNews =
-  | { readonly kind: 'state'; readonly state: TheatreState }
+export type LabNews =
+  | { readonly kind: 'state'; readonly state: LabState }
   | { readonly kind: 'round'; readonly round: Round };
 
-export type TheatreOptions = Omit<LabFacts, 'data'>
+export type LabSessionOptions = Omit<LabFacts, 'data'>
   & Pick<LabOptions, 'seed' | 'host' | 'port' | 'allowedOrigins' | 'signal'>
-  & { readonly scene: Scene; readonly setting: Setting };
+  & { readonly scene: LabConfig; readonly setting: Setting };
 
 const roundsKept = 500;
 /** How often the number of connected sessions is read, in milliseconds. */
 const gatherPollMs = 200;
 
 /** The lab that a person plays with: one configuration after the other, until it is stopped. */
-export class Theatre {
-  private readonly hands: Hands;
-  private scene: Scene;
+export class LabSession {
+  private readonly controller: LabController;
+  private scene: LabConfig;
   private played: Round[] = [];
-  private current: TheatreState;
+  private current: LabState;
   private change = new AbortController();
-  private readonly listeners = new Set<(news: TheatreNews) => void>();
+  private readonly listeners = new Set<(news: LabNews) => void>();
 
   /** @throws what `labStudies` throws if the first configuration cannot be planned. */
-  constructor(private readonly options: TheatreOptions) {
-    this.hands = new Hands(options.setting);
+  constructor(private readonly options: LabSessionOptions) {
+    this.controller = new LabController(options.setting);
     this.scene = options.scene;
     this.current = this.stateOf(this.studies(this.scene));
   }
 
-  get state(): TheatreState {
+  get state(): LabState {
     return this.current;
   }
 
@@ -79,7 +79,7 @@ export class Theatre {
     return this.played;
   }
 
-  listen(listener: (news: TheatreNews) => void): () => void {
+  listen(listener: (news: LabNews) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
@@ -89,15 +89,15 @@ export class Theatre {
    * that cannot be played.
    */
   set(setting: Setting): void {
-    this.hands.current = checkedSetting(setting);
-    this.update({ setting: this.hands.current });
+    this.controller.current = checkedSetting(setting);
+    this.update({ setting: this.controller.current });
   }
 
   /**
    * Starts a new run. @throws what `labStudies` throws for a configuration that cannot be planned;
    * the old run then goes on.
    */
-  show(scene: Scene): void {
+  show(scene: LabConfig): void {
     this.studies(scene);
     this.scene = scene;
     this.change.abort();
@@ -115,7 +115,7 @@ export class Theatre {
         ...this.options,
         data: dataOf(this.scene.data),
         studies,
-        director: this.hands,
+        director: this.controller,
         rounds: Infinity,
         signal: AbortSignal.any([this.options.signal, this.change.signal]),
       }, {
@@ -142,18 +142,18 @@ export class Theatre {
     this.update({ address, serverKey: toHex(serverKey) });
   }
 
-  private studies(scene: Scene) {
+  private studies(scene: LabConfig) {
     return labStudies({ ...this.options, data: dataOf(scene.data) }, scene.estimators);
   }
 
-  private stateOf(studies: ReturnType<typeof labStudies>): TheatreState {
+  private stateOf(studies: ReturnType<typeof labStudies>): LabState {
     const shares = [0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4];
     return {
       phase: 'connecting',
       connected: 0,
       sessions: this.options.contributors * studies.length,
       scene: this.scene,
-      setting: this.hands.current,
+      setting: this.controller.current,
       address: null,
       serverKey: null,
       studies: studies.map(({ document, estimator, plan }) => ({
@@ -168,12 +168,12 @@ export class Theatre {
     };
   }
 
-  private update(change: Partial<TheatreState>): void {
+  private update(change: Partial<LabState>): void {
     this.current = { ...this.current, ...change };
     this.tell({ kind: 'state', state: this.current });
   }
 
-  private tell(news: TheatreNews): void {
+  private tell(news: LabNews): void {
     for (const listener of this.listeners) listener(news);
   }
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.js';
 import type { ListenerLimits } from '../network/options.js';
 
-export type WakefulnessVerdict = 'fine' | 'ping' | 'idle' | 'silent' | 'stalled' | 'replaced';
+export type LivenessVerdict = 'fine' | 'ping' | 'idle' | 'silent' | 'stalled' | 'replaced';
 
-/** The state of a socket at a check; see `Wakefulness.check`. */
+/** The state of a socket at a check; see `Liveness.check`. */
 export interface SocketState {
   readonly useful: boolean;
   readonly waitingBytes: number;
@@ -12,11 +12,11 @@ export interface SocketState {
 }
 
 /** Decides whether the other side is alive, does something, and reads what it is sent. */
-export class Wakefulness {
+export class Liveness {
   readonly #sinceMs: number;
   #heardMs: number;
   #pingedMs: number;
-  #stuffedSinceMs: number | undefined;
+  #backpressuredSinceMs: number | undefined;
   /** Bytes in the write buffer at the last check. */
   #waitingBytes = 0;
   #seemedSilent = false;
@@ -44,22 +44,22 @@ export class Wakefulness {
    *   that the slowest allowed reader needs.
    * @param state.paused the server does not read from the socket, so its silence means nothing.
    */
-  check(state: SocketState): WakefulnessVerdict {
+  check(state: SocketState): LivenessVerdict {
     const nowMs = this.clock.monotonicMs();
     const { handshakeTimeoutMs, heartbeatMs, subscriberStallMs, subscriberBufferBytes, readerBytesPerSecond } = this.limits;
     const { waitingBytes } = state;
-    const stuffed = waitingBytes > subscriberBufferBytes;
+    const backpressured = waitingBytes > subscriberBufferBytes;
     const takesMs = (bytes: number): number => Math.floor((Math.max(0, bytes) / readerBytesPerSecond) * 1000);
     if (waitingBytes < this.#waitingBytes) this.#heardMs = nowMs;
     this.#waitingBytes = waitingBytes;
     if (!state.useful && nowMs - this.#sinceMs >= handshakeTimeoutMs) return 'idle';
     if (this.#outdatedSinceMs !== undefined && (!state.owes || nowMs - this.#outdatedSinceMs >= heartbeatMs)) return 'replaced';
-    this.#stuffedSinceMs = stuffed ? (this.#stuffedSinceMs ?? nowMs) : undefined;
+    this.#backpressuredSinceMs = backpressured ? (this.#backpressuredSinceMs ?? nowMs) : undefined;
     const stallMs = subscriberStallMs + takesMs(waitingBytes - subscriberBufferBytes);
-    if (this.#stuffedSinceMs !== undefined && nowMs - this.#stuffedSinceMs >= stallMs) return 'stalled';
+    if (this.#backpressuredSinceMs !== undefined && nowMs - this.#backpressuredSinceMs >= stallMs) return 'stalled';
     if (state.paused) this.#heardMs = nowMs;
     // A ping would wait behind the full buffer. The stall limit decides instead.
-    if (stuffed) return 'fine';
+    if (backpressured) return 'fine';
     // Two checks in a row: after a pause of this process, the first check runs before the waiting
     // bytes are read.
     const isSilent = nowMs - this.#heardMs >= 2 * heartbeatMs + takesMs(waitingBytes);

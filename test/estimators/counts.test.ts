@@ -7,8 +7,8 @@ import type { Plan } from '../../src/estimators/contract/estimator.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { createGroups, releaseGroups } from '../../src/estimators/run.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
-import { cellOf, cellWidth, middleOf, rankScores, rankUnit } from '../../src/estimators/counts/tables/rank-scores.js';
-import { seededWork } from '../../src/random/work.js';
+import { cellOf, cellWidth, midpointOf, rankScores, rankUnit } from '../../src/estimators/counts/tables/rank-scores.js';
+import { seededRandom } from '../../src/random/work.js';
 import { dataSource, type DataSource } from '../support/data.js';
 import { factsOf, planOf, releaseOf } from '../support/offline.js';
 import { recordingMechanisms } from '../support/recording-mechanisms.js';
@@ -27,7 +27,7 @@ async function givenTo(plan: Plan, values: readonly number[]): Promise<Map<strin
   const groups = createGroups(plan, 1);
   for (const row of rowsOf(values)) groups.add(data.assignmentHash(), row);
   const { mechanisms, recorded } = recordingMechanisms(plan.events);
-  await releaseGroups(plan, groups, { mechanisms, work: seededWork(utf8('work')) });
+  await releaseGroups(plan, groups, { mechanisms, work: seededRandom(utf8('work')) });
   const calls = new Map<string, unknown[]>();
   for (const { event, content } of recorded) calls.set(event, [...(calls.get(event) ?? []), content]);
   return calls;
@@ -125,7 +125,7 @@ describe('rank scores', () => {
   it('have cells that cover the line', () => {
     const cells = { low: -3, high: 7, cells: 40 };
     expect([-1e300, -3, -2.75001, 6.9999, 7, 1e300].map((value) => cellOf(value, cells))).toEqual([0, 0, 0, 39, 39, 39]);
-    for (let cell = 0; cell < 40; cell++) expect(cellOf(middleOf(cell, cells), cells)).toBe(cell);
+    for (let cell = 0; cell < 40; cell++) expect(cellOf(midpointOf(cell, cells), cells)).toBe(cell);
     expect(cellWidth(cells)).toBe(0.25);
   });
 });

@@ -1,7 +1,7 @@
 import type { HubEvent, StudyHub } from '../studies/contract.js';
 
 /** A subscriber to the events of a study. */
-export interface Member {
+export interface Subscriber {
   hear(event: HubEvent, frame: () => Uint8Array): void;
 }
 
@@ -9,22 +9,22 @@ export interface Member {
  * The subscribers of each study. The cost of an event grows with the number of its subscribers
  * only.
  */
-export class Audience {
-  readonly #members = new Map<string, Set<Member>>();
+export class SubscriberRegistry {
+  readonly #subscribers = new Map<string, Set<Subscriber>>();
 
   /** Returns false when the member had joined the study before. */
-  join(studyId: string, member: Member): boolean {
-    const members = this.#members.get(studyId) ?? new Set<Member>();
-    this.#members.set(studyId, members);
-    if (members.has(member)) return false;
-    members.add(member);
+  join(studyId: string, subscriber: Subscriber): boolean {
+    const subscribers = this.#subscribers.get(studyId) ?? new Set<Subscriber>();
+    this.#subscribers.set(studyId, subscribers);
+    if (subscribers.has(subscriber)) return false;
+    subscribers.add(subscriber);
     return true;
   }
 
-  leave(studyId: string, member: Member): void {
-    const members = this.#members.get(studyId);
-    members?.delete(member);
-    if (members?.size === 0) this.#members.delete(studyId);
+  leave(studyId: string, subscriber: Subscriber): void {
+    const subscribers = this.#subscribers.get(studyId);
+    subscribers?.delete(subscriber);
+    if (subscribers?.size === 0) this.#subscribers.delete(studyId);
   }
 
   /**
@@ -43,9 +43,9 @@ export class Audience {
       let encoded: Uint8Array | undefined;
       const frame = (): Uint8Array => (encoded ??= encode(event));
       // A copy: a member that leaves during the loop must not shift the others.
-      for (const member of [...(this.#members.get(event.studyId) ?? [])]) {
+      for (const subscriber of [...(this.#subscribers.get(event.studyId) ?? [])]) {
         try {
-          member.hear(event, frame);
+          subscriber.hear(event, frame);
         } catch (error) {
           failed(error);
         }

@@ -12,7 +12,7 @@ export interface Subject {
 }
 
 /** What the parts of a session can do with its socket. */
-export interface Voice {
+export interface SessionOutput {
   /** Nothing more will be sent. */
   readonly closed: boolean;
   send(frame: ServerFrame): void;
